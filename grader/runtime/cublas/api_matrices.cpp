@@ -1,4 +1,5 @@
-// A matrix and vectors: gemv, ger; matrices without a product: geam, dgmm.
+// cuBLAS functions of matrices and vectors (gemv, ger), of matrices without a product (geam, dgmm),
+// and copies of vectors and matrices between host and device.
 
 #include <fmt/format.h>
 
@@ -16,10 +17,11 @@ namespace {
 
 int64_t at_least_one(int64_t rows) { return std::max<int64_t>(1, rows); }
 
-// Of a vector with a step: BLAS begins at the end where that is negative.
+// The index of element i in a vector with a step. BLAS starts at the last element if the step is
+// negative.
 int64_t place(int64_t i, int64_t n, int64_t step) { return (step < 0 ? i - n + 1 : i) * step; }
 
-// The operands as the program gives them.
+// The operands, as the program passes them.
 struct Gemv {
   cublasOperation_t op;
   int64_t m, n;
@@ -66,8 +68,8 @@ struct Dgmm {
   int64_t ldc;
 };
 
-// An H100 finds no more wrong than this; what it makes of other operations and of steps of 0 is not
-// known.
+// An H100 rejects only these arguments. Its results for other operations and for steps of 0 were
+// not measured.
 template <class T>
 cublasStatus_t gemv(const char* name, cublasHandle_t handle, const Gemv& p) {
   return with_handle(name, handle, [&](Runtime& r) {
@@ -143,7 +145,8 @@ cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle
     if (p.ldb < at_least_one(of_b.rows)) return illegal(routine, 10);
     if (p.ldc < at_least_one(p.m)) return illegal(routine, 12);
     if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
-    // In place only where each element is read where it is written.
+    // The operation may be done in place only if each element is read from the address that it is
+    // written to.
     const auto moved = [=](const void* at, cublasOperation_t op, int64_t leading) {
       return at == p.c && (op != CUBLAS_OP_N || leading != p.ldc);
     };
@@ -193,7 +196,7 @@ cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle
 
 }  // namespace
 
-// Int: int, and int64_t where the name ends so.
+// Int is int, or int64_t for the functions whose names end in _64.
 #define GEMV(T, symbol, name, Int)                                                            \
   cublasStatus_t symbol(cublasHandle_t h, cublasOperation_t op, Int m, Int n, const T* alpha, \
                         const T* a, Int lda, const T* x, Int step_x, const T* beta, T* y,     \
@@ -239,17 +242,18 @@ RANK_ONE(cuComplex, Cgerc, "CGERC", true)
 RANK_ONE(cuDoubleComplex, Zgeru, "ZGERU", false)
 RANK_ONE(cuDoubleComplex, Zgerc, "ZGERC", true)
 
-// Vectors and matrices between the host and the device: copies as the runtime makes them.
+// Vectors and matrices between the host and the device: copies that use the runtime's copy
+// functions.
 
 namespace {
 
-// As an H100 reports whatever is wrong with a copy. (The runtime remembers its own error.)
+// The status that an H100 returns for a failed copy. The runtime also remembers its own error.
 cublasStatus_t mapped(cudaError_t error) {
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
-// A copy's two sides, whose steps are elements of a vector or rows of a matrix; `stream`: null
-// where the call waits for it.
+// Both sides of a copy. The steps count elements of a vector or rows of a matrix. A null `stream`
+// means that the call waits for the copy.
 struct Sides {
   const void* from;
   int64_t step_from;
@@ -259,12 +263,12 @@ struct Sides {
   const cudaStream_t* stream = nullptr;
 };
 
-// Steps and the width are bytes.
+// Steps and the width are in bytes.
 cublasStatus_t copy(size_t width, size_t height, const Sides& s) {
   if (!s.from || !s.to) return CUBLAS_STATUS_MAPPING_ERROR;
   const auto from_pitch = static_cast<size_t>(s.step_from),
              to_pitch = static_cast<size_t>(s.step_to);
-  // As many bytes as the pitch are one piece, and a plain copy where it is captured.
+  // Rows without gaps are copied as one piece, which is a one-dimensional copy in a captured graph.
   if (width == from_pitch && width == to_pitch)
     return mapped(s.stream ? cudaMemcpyAsync(s.to, s.from, width * height, s.kind, *s.stream)
                            : cudaMemcpy(s.to, s.from, width * height, s.kind));
@@ -273,7 +277,7 @@ cublasStatus_t copy(size_t width, size_t height, const Sides& s) {
                          : cudaMemcpy2D(s.to, to_pitch, s.from, from_pitch, width, height, s.kind));
 }
 
-// Steps in bytes, of `element` each.
+// Converts steps of `element` bytes each into bytes.
 Sides in_bytes(Sides s, int64_t element) {
   s.step_from *= element;
   s.step_to *= element;
@@ -298,7 +302,7 @@ cublasStatus_t matrix(int64_t rows, int64_t columns, int64_t element, const Side
 
 }  // namespace
 
-// Int: int, and int64_t where the name ends so.
+// Int is int, or int64_t for the functions whose names end in _64.
 #define COPIES(suffix, Int)                                                                      \
   cublasStatus_t cublasSetVector##suffix(Int n, Int element, const void* x, Int step_x, void* y, \
                                          Int step_y) {                                           \

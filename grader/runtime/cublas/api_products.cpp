@@ -1,4 +1,5 @@
-// Matrix products under all their names. Int: int, and int64_t where the name ends so.
+// cuBLAS' matrix products under all their names. Int is int, or int64_t for the functions whose
+// names end in _64.
 
 #include "runtime/cublas/products.h"
 #include "runtime/cublas/values.h"
@@ -7,7 +8,7 @@ using namespace lab32::cublas;
 
 namespace {
 
-// The product of T's own type.
+// A product whose matrices, factors and sums all have the type T.
 template <class T>
 constexpr Types kTypes{};
 template <>
@@ -21,7 +22,7 @@ constexpr Types kTypes<cuDoubleComplex>{CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_6
 template <>
 constexpr Types kTypes<__half>{CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F};
 
-// GEMM_EX numbers the types, too.
+// For GEMM_EX, BLAS numbers the type arguments, too.
 constexpr Places kEx{"GEMM_EX ", 9, 12, 16, 0};
 constexpr int kAlgorithm = 18;
 
@@ -39,7 +40,7 @@ cublasStatus_t multiply_ex(cublasHandle_t handle, const char* name, const Produc
                            const ExTypes& ex, const Batch& batch) {
   return with_handle(name, handle, [&](Runtime&) {
     if (!is_algorithm(ex.algorithm)) return illegal(kEx.routine, kAlgorithm);
-    // Types that differ are none that an H100 takes either.
+    // An H100 also refuses A and B of different types.
     const Types types{ex.a == ex.b ? ex.a : CUDA_R_64U, ex.c, ex.compute};
     return multiply(handle, name, kEx, p, types, batch);
   });

@@ -1,6 +1,6 @@
-// Vectors: sums, norms, the largest, and what is added, scaled, copied, swapped. Where a step is 0
-// or negative, and where numbers are none, as an H100 does. Sums are kept in more bits than on a
-// GPU, whose order of additions is not the host's.
+// cuBLAS functions of vectors: dot products, norms, index of the largest element, axpy, scal, copy,
+// swap. Steps of 0, negative steps and NaNs give the results of an H100. Sums have more bits than
+// on a GPU, because the host adds in another order.
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 std::string elements(int64_t n) { return fmt::format("{} elements", n); }
 
-// Where the elements of a vector are, in BLAS' order: a negative step begins at the end.
+// The elements of a vector in BLAS' order: with a negative step, BLAS starts at the last one.
 template <class T>
 class Steps {
  public:
@@ -33,7 +33,7 @@ class Steps {
   int64_t step_;
 };
 
-// A result that the host gets, or a word of device memory.
+// A result that goes to the host, or to a word of device memory.
 template <class Result>
 cublasStatus_t reduce(const char* name, cublasHandle_t handle, int64_t n, Result* out,
                       const std::function<Result(Turn&)>& work) {
@@ -68,7 +68,7 @@ struct Wide<std::complex<T>> {
 
 enum class Conjugated : bool { no, yes };
 
-// A vector as the program gives it.
+// A vector, as the program passes it.
 template <class T>
 struct Vector {
   T* at;
@@ -119,8 +119,8 @@ cublasStatus_t asum(const char* name, cublasHandle_t handle, int64_t n, const T*
   });
 }
 
-// Squares are kept where neither large nor small numbers leave the range. An infinite element makes
-// the norm infinite, even beside one that is no number.
+// Scales the squares so that neither large nor small numbers overflow or underflow. With an
+// infinite element the norm is infinite, even if another element is a NaN.
 template <class T>
 cublasStatus_t nrm2(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                     Real<T>* out) {
@@ -149,8 +149,8 @@ cublasStatus_t nrm2(const char* name, cublasHandle_t handle, int64_t n, const T*
 
 enum class Wanted : bool { least, most };
 
-// The first of those with the largest (or smallest) magnitude, from 1 on. What is no number is
-// passed over; where there is nothing else, the first.
+// The 1-based index of the first element with the largest (or smallest) magnitude. NaNs are
+// skipped; if all elements are NaNs, the result is 1.
 template <class T, class Index>
 cublasStatus_t extreme(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                        Index* out, Wanted wanted) {
@@ -190,7 +190,7 @@ cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, 
   });
 }
 
-// What is multiplied by 0 is left out, also where it is no number.
+// Skips the terms that are multiplied by 0, so a NaN in them has no effect.
 template <class T>
 cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const void* alpha,
                     Vector<const T> x, Vector<T> y) {
@@ -208,8 +208,7 @@ cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const vo
   });
 }
 
-// Of complex numbers by complex or real ones. Nothing is left out: 0 times what is no number is
-// none.
+// Complex vectors times complex or real factors. No term is skipped: 0 times NaN is NaN.
 template <class T, class S>
 cublasStatus_t scal(const char* name, cublasHandle_t handle, int64_t n, const void* alpha, T* x,
                     int64_t step) {
@@ -236,7 +235,7 @@ const Host<T>* on_host(const T* p) {
 
 }  // namespace
 
-// Int: int, and int64_t where the name ends so.
+// Int is int, or int64_t for the functions whose names end in _64.
 #define FOR_BOTH(MACRO, Name, ...)                           \
   MACRO(cublas##Name##_v2, "cublas" #Name, int, __VA_ARGS__) \
   MACRO(cublas##Name##_v2_64, "cublas" #Name, int64_t, __VA_ARGS__)

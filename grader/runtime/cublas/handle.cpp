@@ -35,11 +35,11 @@ void say_that_times_are_least(Runtime& r, const char* name) {
                   name));
 }
 
-// Its findings are for `lab32 check`, which shows them when the program has ended; elsewhere a
-// fault is said at once.
+// Executes the call's work at once. `lab32 check` reports the findings when the program has ended;
+// in all other tools, a fault is printed immediately.
 void do_now(Runtime& r, cudaStream_t stream, const char* name, const std::string& arguments,
             const Work& work) {
-  if (r.gpu().fault) return;  // the device does nothing more
+  if (r.gpu().fault) return;  // a device with a fault executes nothing more
   record::LibraryCall record;
   record.name = name;
   record.arguments = arguments;
@@ -63,7 +63,7 @@ void do_now(Runtime& r, cudaStream_t stream, const char* name, const std::string
     record::append_line(path, record::to_line(record));
 }
 
-// H100, measured: what is reported of each error of the runtime's.
+// The status that an H100 returns for each error of the runtime (measured).
 cublasStatus_t status_of(cudaError_t error) {
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
@@ -107,7 +107,7 @@ cublasStatus_t submit(Runtime& r, cublasHandle_t handle, const char* name,
   if (r.sticky) return CUBLAS_STATUS_EXECUTION_FAILED;
   if (!r.streams.knows(handle->stream)) throw Error("the stream of its handle was destroyed");
   const auto now = [=, stream = handle->stream](Runtime& on) {
-    // A graph may be launched after its stream is gone.
+    // A graph may be launched after the stream that it was captured in was destroyed.
     do_now(on, on.streams.knows(stream) ? stream : nullptr, name, arguments, work);
     return cudaSuccess;
   };
@@ -139,8 +139,7 @@ cublasStatus_t illegal(const char* routine, int parameter) {
 
 using namespace lab32::cublas;
 
-// ---- handles, and what is set of them
-// ------------------------------------------------------------
+// ---- handles and their settings ----------------------------------------------------------------
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* out) {
   return call("cublasCreate", [&](Runtime& r) {
@@ -198,7 +197,7 @@ cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream_t* out) {
   }                                                                             \
   static_assert(true)
 
-// Which values are taken is as on an H100.
+// The accepted values are an H100's.
 LAB32_SETTING(cublasGetPointerMode_v2, cublasSetPointerMode_v2, "cublasGetPointerMode",
               "cublasSetPointerMode", cublasPointerMode_t, pointers,
               value == CUBLAS_POINTER_MODE_HOST || value == CUBLAS_POINTER_MODE_DEVICE);
@@ -211,16 +210,16 @@ LAB32_SETTING(cublasGetSmCountTarget, cublasSetSmCountTarget, "cublasGetSmCountT
               "cublasSetSmCountTarget", int, multiprocessors,
               value >= 0 && value <= static_cast<int>(r.profile.multiprocessors));
 
-// Nothing here needs room on the device.
+// The simulated cuBLAS needs no workspace on the device.
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void*, size_t) {
   return with_handle("cublasSetWorkspace", handle, [](Runtime&) { return CUBLAS_STATUS_SUCCESS; });
 }
 
-// What the library says of itself, without a handle; also under cuBLASLt's names.
+// Properties of the library, which need no handle. cuBLASLt exports them under its own names, too.
 
 namespace {
 
-// That of CUDA 13.0.
+// The versions in CUDA 13.0.
 constexpr int kMajor = 13, kMinor = 1, kPatch = 0, kRuntime = 13000;
 
 struct Status {
@@ -228,7 +227,7 @@ struct Status {
   const char *name, *text;
 };
 
-// As an H100's library of CUDA 13.0 gives them.
+// Names and texts from an H100's library of CUDA 13.0.
 constexpr Status kStatuses[] = {
 #define STATUS(name, text) \
   { name, #name, text }
@@ -278,7 +277,7 @@ size_t cublasGetCudartVersion() { return kRuntime; }
 const char* cublasGetStatusName(cublasStatus_t status) { return find_status(status).name; }
 const char* cublasGetStatusString(cublasStatus_t status) { return find_status(status).text; }
 
-// There is no log.
+// The simulated library writes no log.
 cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) { return CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasSetLoggerCallback(cublasLogCallback) { return CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasGetLoggerCallback(cublasLogCallback* out) {
@@ -287,8 +286,8 @@ cublasStatus_t cublasGetLoggerCallback(cublasLogCallback* out) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// Of cuBLASLt programs have a handle, and what they ask before they use it. (Its header is not in
-// every toolkit.)
+// cuBLASLt: programs get a handle and the library's version. Everything else is refused. cuBLASLt's
+// header is not in every toolkit, so its types are declared here.
 struct cublasLtContext {};
 cublasStatus_t cublasLtCreate(cublasLtContext** out) {
   return call("cublasLtCreate", [&](Runtime& r) {
@@ -316,7 +315,7 @@ namespace {
 
 constexpr int kStatusNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
 
-// "cublasSsyrk" of cublasSsyrk_v2 and cublasSsyrk_v2_64.
+// The name in the program's source: "cublasSsyrk" for cublasSsyrk_v2 and cublasSsyrk_v2_64.
 std::string called(const char* symbol) {
   std::string name = symbol;
   for (const char* ending : {"_64", "_v2"})
@@ -328,7 +327,8 @@ std::string called(const char* symbol) {
 
 }  // namespace
 
-// Under other names: no header declares all of them, and arguments are not looked at.
+// Other C++ names for the exported symbols, because no header declares all of them. The refusing
+// functions ignore their arguments.
 #define WORKS(symbol) extern "C" int work_##symbol() asm(#symbol);
 #define REFUSES(symbol)                                                \
   extern "C" int refuse_##symbol() asm(#symbol);                       \
@@ -378,7 +378,7 @@ std::string refusal_of(const std::string& name) {
 
 }  // namespace lab32::cublas
 
-// For libcublas.so.13 and libcublasLt.so.13: where their function of that name is.
+// For libcublas.so.13 and libcublasLt.so.13: the address of the simulated function of that name.
 extern "C" __attribute__((visibility("default"))) void* lab32_cublas_symbol(const char* symbol) {
   for (const lab32::cublas::Symbol& s : lab32::cublas::kSymbols)
     if (std::strcmp(s.symbol, symbol) == 0) return s.address;

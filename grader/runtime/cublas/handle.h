@@ -1,4 +1,6 @@
-// cuBLAS handles, and what every function is wrapped in.
+// cuBLAS handles, and the wrapper around every cuBLAS function. call() takes the runtime's lock;
+// with_handle() checks the handle, too; submit() executes a call's work, or adds it to the graph
+// that captures the handle's stream.
 #pragma once
 
 #include <functional>
@@ -13,36 +15,39 @@ struct cublasContext {
   cublasPointerMode_t pointers = CUBLAS_POINTER_MODE_HOST;
   cublasMath_t math = CUBLAS_DEFAULT_MATH;
   cublasAtomicsMode_t atomics = CUBLAS_ATOMICS_NOT_ALLOWED;
-  int multiprocessors = 0;  // cublasSetSmCountTarget: a hint
+  int multiprocessors = 0;  // cublasSetSmCountTarget; a hint without effect
 };
 
 namespace lab32::cublas {
 
-// With the runtime to itself. An Error is a refusal: what it says goes to stderr under `name`.
+// Calls `body` with the runtime locked. If `body` throws Error, its text goes to stderr as a
+// refusal of the function `name`.
 cublasStatus_t call(const char* name, const std::function<cublasStatus_t(Runtime&)>& body);
 
-// CUBLAS_STATUS_NOT_INITIALIZED: no handle, or a destroyed one. Throws Error when its device is not
-// the current one.
+// As call(). CUBLAS_STATUS_NOT_INITIALIZED: the handle is null or was destroyed. Throws Error if
+// the handle's device is not the current one.
 cublasStatus_t with_handle(const char* name, cublasHandle_t handle,
                            const std::function<cublasStatus_t(Runtime&)>& body);
 
-// What a call does when its turn has come.
+// The work of one call, which runs when the stream reaches it.
 using Work = std::function<void(Runtime&, Turn&)>;
 
-// Does it now, or notes it where the handle's stream is captured. As on an H100 a fault is reported
-// by the next call that waits.
+// Executes the work now, or adds it to the graph while the handle's stream is captured. As on an
+// H100, the next call that waits reports a fault.
 cublasStatus_t submit(Runtime& runtime, cublasHandle_t handle, const char* name,
                       const std::string& arguments, const Work& work);
 
-// The same for a call that hands its result to the host: it waits, and cannot be captured.
+// Like submit(), for a call that returns its result to the host. It waits for the device and cannot
+// be captured.
 cublasStatus_t submit_and_wait(Runtime& runtime, cublasHandle_t handle, const char* name,
                                const std::string& arguments, const Work& work);
 
-// Says what BLAS says on stdout of a wrong argument, by its place; CUBLAS_STATUS_INVALID_VALUE.
-// `routine`: "SGEMM ".
+// Prints BLAS' message about a wrong argument on stdout and returns CUBLAS_STATUS_INVALID_VALUE.
+// `parameter` is the argument's position, `routine` a name such as "SGEMM ".
 cublasStatus_t illegal(const char* routine, int parameter);
 
-// A factor: of the host, when the call is made; or on the device, when its turn has come.
+// A scalar factor. A factor in host memory is read when the program makes the call, a factor in
+// device memory when the work runs.
 template <class T>
 class Scalar {
  public:
@@ -54,7 +59,7 @@ class Scalar {
     known_ = at != nullptr;
   }
   bool is_null() const { return !known_; }
-  // What the call can tell before its turn.
+  // The value, if it is in host memory and thus known before the work runs.
   std::optional<T> early() const {
     return known_ && !at_ ? std::optional<T>(value_) : std::nullopt;
   }
@@ -67,13 +72,13 @@ class Scalar {
   bool known_ = false;
 };
 
-// Where the functions of cuBLAS and cuBLASLt are, and those that are only there to say that they
-// are not.
+// Symbols of cuBLAS and cuBLASLt. Some functions are simulated; the others exist only to refuse.
 
-// As a program calls it: "cublasSsyrk" for cublasSsyrk_v2, where that is refused.
+// The name in the program's source, such as "cublasSsyrk" for cublasSsyrk_v2; nullopt if the symbol
+// is not refused.
 std::optional<std::string> refused_symbol(const std::string& symbol);
 
-// What is said when it is called.
+// The message that a call of the refused function prints.
 std::string refusal_of(const std::string& name);
 
 }  // namespace lab32::cublas

@@ -21,16 +21,17 @@
 namespace lab32::cublas {
 namespace {
 
-// ---- OpenBLAS, the CPU library that works products out, loaded when the first one needs it ----
+// ---- OpenBLAS, the CPU library that computes the products; loaded at the first product ---------
 
 namespace fs = std::filesystem;
 
-// The OpenBLAS that results are compared with, which is grader/setup/openblas.txt's; a test says
-// so.
+// The OpenBLAS version that expected results were made with: the one in grader/setup/openblas.txt,
+// which a test compares.
 constexpr char kPinned[] = "scipy-openblas32==0.3.34.481.3";
 constexpr char kWheel[] = "scipy_openblas32/lib/libscipy_openblas.so";
 
-// Of a checkout .venv has it; of a wheel of lab32's, the packages beside it; else the system's own.
+// Where to look for OpenBLAS: a checkout has it in .venv, an installed lab32 wheel beside itself in
+// site-packages, and the last place is the system's library path.
 std::vector<fs::path> places() {
   if (const std::string named = value_of(variables::kOpenBlas); !named.empty()) return {named};
   std::vector<fs::path> found;
@@ -56,8 +57,8 @@ std::string remedy() {
 }
 
 void* load() {
-  // With one thread, and the kernels of one kind of processor, a product is the same on every
-  // machine that has them.
+  // One thread and the kernels of one processor type make a product reproducible on every machine
+  // that can run these kernels.
   const Setting one_thread(variables::kOpenBlasThreads, "1");
   std::optional<Setting> one_kind;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
@@ -73,7 +74,7 @@ void* load() {
       why, remedy()));
 }
 
-// Of the wheel all names begin with `scipy_`.
+// The names in the wheel's library have the prefix `scipy_`.
 void* function(const char* name) {
   static void* const library = load();
   if (void* found = dlsym(library, (std::string("scipy_") + name).c_str())) return found;
@@ -95,7 +96,7 @@ constexpr const char* kName<std::complex<float>> = "cblas_cgemm";
 template <>
 constexpr const char* kName<std::complex<double>> = "cblas_zgemm";
 
-// Real scalars are handed over as they are, complex ones by their address.
+// BLAS takes real scalars by value and complex scalars by address.
 template <class T>
 struct Passed {
   using Type = T;
@@ -107,7 +108,7 @@ struct Passed<std::complex<T>> {
   static const void* pass(const std::complex<T>& value) { return &value; }
 };
 
-// The operations are 'N', 'T' or 'C'; columns lie one behind the other.
+// The operations are 'N', 'T' or 'C'. Matrices are in column-major order.
 template <class T>
 struct Gemm {
   char op_a, op_b;
@@ -122,8 +123,8 @@ struct Gemm {
   int ldc;
 };
 
-// C = alpha op(A) op(B) + beta C. Where beta is 0, C is not read; where alpha is 0 or k is 0, A and
-// B are not. Throws Error with the command that brings the library where there is none.
+// C = alpha op(A) op(B) + beta C. C is not read if beta is 0; A and B are not read if alpha or k is
+// 0. Throws Error if OpenBLAS is missing; the message has the command that installs it.
 template <class T>
 void gemm(const Gemm<T>& g) {
   using Scalar = typename Passed<T>::Type;
@@ -136,7 +137,8 @@ void gemm(const Gemm<T>& g) {
 
 // ---- products of all types and batches ----
 
-// As an H100 finds it, in this order; a status, or nothing.
+// The status for wrong arguments, in the order in which an H100 checks them; nullopt if all are
+// right.
 std::optional<cublasStatus_t> wrong(const Places& at, const Product& p, const Batch& batch) {
   const auto least = [](int64_t rows) { return std::max<int64_t>(1, rows); };
   if (!is_operation(p.op_a)) return illegal(at.routine, 1);
@@ -163,7 +165,7 @@ struct One {
   void* c;
 };
 
-// Where the matrices of each product of the batch lie.
+// The addresses of the matrices of each product in the batch.
 template <class T, class C>
 std::vector<One> all_of(Turn& turn, const Product& p, const Batch& batch) {
   std::vector<One> all;
@@ -184,7 +186,7 @@ std::vector<One> all_of(Turn& turn, const Product& p, const Batch& batch) {
   return all;
 }
 
-// A copy in the type that is reckoned in, without gaps.
+// A copy without gaps, converted to the type of the computation.
 template <class To, class From>
 std::vector<To> widened(const From* from, const Extent& e) {
   std::vector<To> to(static_cast<size_t>(e.rows * e.columns));
@@ -200,7 +202,8 @@ struct Matrix {
   Extent extent;
 };
 
-// C = alpha op(A) op(B) + beta C where BLAS has the type itself, and where it has not.
+// C = alpha op(A) op(B) + beta C. BLAS computes the types that it has; other types are converted
+// first.
 template <class T, class C, class S>
 void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c, S alpha, S beta) {
   const int m = narrow(p.m), n = narrow(p.n), k = narrow(p.k);
@@ -210,7 +213,7 @@ void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c
              narrow(p.ldc)});
   } else {
     using R = Reckoned<T>;
-    // The sums of 8-bit numbers are whole: exact in double precision.
+    // Sums of 8-bit integers are integers, which double precision holds exactly.
     constexpr bool whole = std::is_same_v<T, int8_t>;
     const std::vector<R> A = widened<R>(a.at, a.extent), B = widened<R>(b.at, b.extent);
     std::vector<R> sums(static_cast<size_t>(p.m * p.n));
@@ -226,7 +229,7 @@ void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c
         if constexpr (!whole) {
           to = rounded<C>(sum);
         } else if constexpr (std::is_same_v<C, int32_t>) {
-          // Wraps, as the GPU's adders do.
+          // Overflow wraps around, as in the GPU's adders.
           const auto exact = static_cast<uint32_t>(static_cast<int64_t>(sum));
           const uint32_t old =
               beta == S() ? 0 : static_cast<uint32_t>(beta) * static_cast<uint32_t>(to);
@@ -239,7 +242,7 @@ void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c
   }
 }
 
-// T: of A and B; C: of C; S: of alpha and beta.
+// T is the type of A and B, C that of C, S that of alpha and beta.
 template <class T, class C, class S, class Given = S>
 cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* name,
                                const Product& p, const Batch& batch) {
@@ -283,7 +286,8 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
       if (!reads) of.k = 0;
       const Extent none{1, 0, 1};
       multiply_one<T, C, S>(of, {A, reads ? rows_a : none}, {B, reads ? rows_b : none}, to, a, b);
-      // Tensor cores do halves and bytes faster than memory brings them.
+      // Memory limits products of halves and bytes on tensor cores, so only wider types count
+      // operations.
       if (sizeof(T) >= 4)
         turn.works(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(p.m) *
                    static_cast<double>(p.n) * static_cast<double>(of.k));
@@ -301,7 +305,8 @@ cublasStatus_t multiply(cublasHandle_t handle, const char* name, const Places& p
                         const Product& p, const Types& types, const Batch& batch) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (const auto status = wrong(places, p, batch)) return *status;
-    // What an H100 takes; that a fast mode may keep fewer bits is allowed, and not done here.
+    // The types that an H100 accepts. A fast mode permits fewer bits; the simulator keeps all of
+    // them.
     const bool half = is_one_of(types.compute, {64, 65});
     const bool single = is_one_of(types.compute, {68, 69, 74, 75, 77, 78});
     const bool twice = is_one_of(types.compute, {70, 71, 79});

@@ -1,4 +1,5 @@
-// Matrix products: one, or as many as a batch has.
+// Matrix products: a single one, or a batch. `Product` has the program's arguments, `Types` the
+// types of the elements, and `Batch` where the matrices of each product begin.
 #pragma once
 
 #include <functional>
@@ -8,15 +9,15 @@
 
 namespace lab32::cublas {
 
-// Where the matrices of a product lie: the first ones and the step to the next, in elements; or, in
-// device memory, lists of where each begins.
+// Where the matrices of a batch begin: the first ones and the stride to the next in elements, or
+// lists of addresses in device memory.
 struct Batch {
   bool listed = false;
   int64_t count = 1;
   int64_t step_a = 0, step_b = 0, step_c = 0;
 };
 
-// As the program gives them.
+// The arguments, as the program passes them.
 struct Product {
   cublasOperation_t op_a, op_b;
   int64_t m, n, k;
@@ -30,7 +31,7 @@ struct Product {
   int64_t ldc;
 };
 
-// By which number BLAS calls each argument; 0: a wrong one is not told.
+// The position by which BLAS reports each wrong argument; 0: this argument is not reported.
 struct Places {
   const char* routine;
   int lda, ldb, ldc, count;
@@ -39,7 +40,7 @@ constexpr Places places_of(const char* routine, int count = 0) {
   return {routine, 8, 10, 13, count};
 }
 
-// Elements of A and B, of C, and of the factors.
+// The types of the elements of A and B, of C, and of the factors.
 struct Types {
   cudaDataType ab, c;
   cublasComputeType_t compute;

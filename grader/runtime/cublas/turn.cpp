@@ -7,7 +7,7 @@
 namespace lab32::cublas {
 namespace {
 
-// Lanes of a warp, a multiplication and an addition each.
+// A multiplication and an addition for each of a warp's lanes.
 constexpr double kOperationsOfWarp = 32 * 2;
 
 }  // namespace
@@ -20,7 +20,8 @@ bool have_common(const void* a, const Extent& of_a, const void* b, const Extent&
   if (a == b) return true;
   const int64_t bytes = static_cast<const char*>(b) - static_cast<const char*>(a);
   if (bytes % size != 0 || of_a.leading != of_b.leading || of_a.leading <= 0) return false;
-  // b begins so many columns and rows behind a: once with rows to go, once with rows too many.
+  // The offset of b from a, as columns and rows. There are two forms: with rows >= 0, or with one
+  // column more and rows < 0.
   const int64_t apart = bytes / size, leading = of_a.leading;
   int64_t columns = apart / leading, rows = apart % leading;
   if (rows < 0) rows += leading, --columns;
@@ -67,7 +68,7 @@ void* Turn::look(const char* name, const void* at, const Extent& e, uint64_t ele
     wrong(fmt::format("begins in `{}` of device {}, to which device {} has no access", a->name,
                       a->device, memory.device()));
   if (writes && a->read_only) wrong(fmt::format("is in `{}`, which is constant", a->name));
-  // In elements first: the product must not wrap.
+  // The numbers of elements are compared, because the product in bytes could overflow.
   const uint64_t held = (a->end - begin) / element;
   if (columns > 1 && leading > held / (columns - 1))
     wrong(fmt::format("reaches past the end of `{}`, which has {} bytes from there", a->name,
@@ -92,7 +93,7 @@ void* Turn::look(const char* name, const void* at, const Extent& e, uint64_t ele
             {record::LibraryCall::Finding::Kind::initialisation,
              fmt::format("reads {}; byte {} of `{}` and maybe more were never written", what,
                          unwritten - a->begin, a->name)});
-        reads = false;  // said once
+        reads = false;  // report an uninitialised read once
       }
     }
     if (writes) memory.mark_range(from, end, true);

@@ -1,5 +1,6 @@
-// One call's work on device memory, when its turn in the stream has come: what it reads and writes
-// is looked at first, then it is worked out on the host.
+// The accesses of one cuBLAS call to device memory. When the stream reaches the call, the call asks
+// for the host address of each operand. Each request checks that the operand is in allocated and
+// initialised memory. Then the host computes the result in place.
 #pragma once
 
 #include <complex>
@@ -17,19 +18,21 @@ namespace lab32::cublas {
 
 using cudart::Runtime;
 
-// Columns of `rows` elements, `leading` elements from one to the next.
+// A matrix: columns of `rows` elements; `leading` elements from the start of a column to that of
+// the next.
 struct Extent {
   int64_t rows = 0, columns = 0, leading = 0;
 };
-// n elements, `step` from one to the next; a negative step runs backwards over the same ones.
+// A vector as an extent: n elements, `step` elements apart. A negative step covers the same
+// elements backwards.
 inline Extent vector_of(int64_t n, int64_t step) { return {1, n, step < 0 ? -step : step}; }
 
-// Whether two matrices of elements of that size have one in common. Where that is not easily told
-// (other leading dimensions, in each other's gaps), it is not said.
+// Whether two matrices with elements of that size overlap. Returns false in cases that are hard to
+// decide: different leading dimensions, or one matrix in the gaps of the other.
 bool have_common(const void* a, const Extent& of_a, const void* b, const Extent& of_b,
                  uint64_t element);
 
-// It is not there, or not whole: what a kernel of the library's would fault at.
+// An operand is not in allocated memory, or only partly; cuBLAS' kernel would fault on a GPU.
 struct Fault {
   cudaError_t error;
   std::string text;
@@ -39,8 +42,8 @@ class Turn {
  public:
   Turn(Runtime& runtime, record::LibraryCall& record) : runtime_(runtime), record_(record) {}
 
-  // The host's addresses of what lies on the device. All are asked for before the first is
-  // written. Throws Fault. What nobody has written is a finding where it is read.
+  // The host address of an operand in device memory. Call these functions for all operands before
+  // the first write. Throws Fault. A read of uninitialised memory is recorded as a finding.
   template <class T>
   const T* read(const char* name, const void* at, const Extent& extent) {
     return static_cast<const T*>(look(name, at, extent, sizeof(T), true, false));
@@ -63,13 +66,15 @@ class Turn {
     return found;
   }
 
-  // Bits that are moved stay as they are; those of results become the GPU's.
+  // The call only moves elements, so NaNs keep their bits. The bits of computed NaNs become the
+  // GPU's.
   void moves_bits() { made_.clear(); }
   void finish() const {
     for (const auto& f : made_) f();
   }
 
-  // Additions and multiplications of single or double precision, for the least time it can take.
+  // Adds single or double precision operations to the sum from which least_seconds() computes a
+  // lower bound of the call's time.
   void works(double operations) { operations_ += operations; }
   double least_seconds() const;
 

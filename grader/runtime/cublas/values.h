@@ -1,4 +1,4 @@
-// The types of matrices and vectors as the host reckons with them.
+// The element types of matrices and vectors, and the types in which the host computes with them.
 #pragma once
 
 #include <complex>
@@ -6,8 +6,8 @@
 
 #include "simulator/core/semantics/half.h"
 
-// The declarations of what libcublas.so.13 exports: the toolkit's own where it has them, so that a
-// wrong signature does not compile, else those that lab32 gives programs (include/).
+// Declarations of libcublas.so.13's functions: the toolkit's own header if it has one, so that a
+// wrong signature does not compile; otherwise the header in include/ that lab32 gives programs.
 #pragma GCC visibility push(default)
 #include <cublas_v2.h>
 #pragma GCC visibility pop
@@ -38,7 +38,7 @@ constexpr bool kComplex = false;
 template <class T>
 constexpr bool kComplex<std::complex<T>> = true;
 
-// What a product of them is reckoned in.
+// The type in which a product of such elements is computed.
 template <class T>
 using Reckoned =
     std::conditional_t<std::is_same_v<T, sim::F16> || std::is_same_v<T, sim::BF16>, float,
@@ -68,7 +68,8 @@ T conjugate(T x) {
     return x;
 }
 
-// As the GPU writes it: there is one NaN of single precision. (Of double, x86's are the GPU's.)
+// The bits that a GPU writes: it has only one NaN of single precision. In double precision x86
+// writes the same bits as the GPU.
 template <class T>
 T canonical(T x) {
   if constexpr (std::is_same_v<T, float>)

@@ -17,7 +17,8 @@ namespace lab32::cudart {
 
 namespace {
 
-// What this machine can still give; a GPU's memory is its own. 0: not known.
+// Memory that this machine can still provide, because simulated device memory is host memory. 0:
+// unknown.
 uint64_t available_bytes() {
   std::ifstream info("/proc/meminfo");
   uint64_t kibibytes = 0;
@@ -26,7 +27,7 @@ uint64_t available_bytes() {
   return kibibytes << 10;
 }
 
-// Of this process, but for files.
+// Resident bytes of this process that are not backed by files.
 uint64_t resident_bytes() {
   std::ifstream pages("/proc/self/statm");
   uint64_t whole = 0, resident = 0, shared = 0;
@@ -59,14 +60,14 @@ void GraphMemory::free(uint64_t bytes) {
 
 const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what,
                                   const uint64_t* reached_by) {
-  // What the host pins or the driver pages in and out is not the device's memory.
+  // Pinned and managed memory does not count as the device's.
   const uint64_t counted = home == Home::device ? bytes : 0;
   const size_t device = acting_device();
   if (bytes > capacity_ || counted > capacity_ - used_[device]) return nullptr;
-  // Left to itself, the system would kill the program once the pages are touched.
+  // Without this check, the system would kill the program when it touches the pages.
   constexpr uint64_t kLarge = 256 << 20;
   if (const uint64_t left = bytes >= kLarge ? available_bytes() : 0) {
-    // What was allocated before may still come.
+    // Pages of earlier allocations that are still untouched will need memory, too.
     const uint64_t due = memory_.bytes_on_demand(), come = std::min(due, resident_bytes());
     const uint64_t free = left - std::min(left, due - come);
     if (bytes + bytes / 8 > free) {
@@ -84,7 +85,7 @@ const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what,
     return nullptr;
   }
   used_[device] += counted;
-  // Memory of one device is everybody's.
+  // With a single device, every kernel reaches the memory.
   if (home == Home::device && made->reached_by)
     made->reached_by = reached_by ? reached_by : reached_by_[device];
   Held held;
@@ -174,7 +175,7 @@ bool same(const cudaMemLocation& a, const cudaMemLocation& b) {
   return a.type == b.type && (a.type == cudaMemLocationTypeHost || a.id == b.id);
 }
 
-// The names that a place had before it had a type.
+// A location as the plain number that older attributes return, which have no location type.
 int number_of(const std::optional<cudaMemLocation>& place) {
   if (!place) return cudaInvalidDeviceId;
   if (place->type == cudaMemLocationTypeDevice) return place->id;

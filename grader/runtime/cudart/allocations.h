@@ -1,4 +1,6 @@
-// What the program has allocated, and where pointers lead.
+// The program's allocations: device, pinned, managed and pool memory, and registered host memory.
+// The functions allocate and free, find the allocation that a pointer is in, and store what the
+// program set for managed memory.
 #pragma once
 
 #include <array>
@@ -19,18 +21,18 @@ enum class Home : uint8_t { device, pinned, managed };
 struct Held {
   uint64_t begin = 0, bytes = 0;
   Home home = Home::device;
-  int device = 0;                // that it was made for
+  int device = 0;  // the device for which it was allocated
   unsigned flags = 0;            // of cudaHostAlloc or cudaMallocManaged
   cudaMemPool_t pool = nullptr;  // stream-ordered allocations
-  bool of_graph = false;         // a node of a graph has made it
+  bool of_graph = false;  // a node of a graph allocated it
 };
 
-// What nodes of graphs hold of a device, in pieces of 32 MiB, as an H100 counts it: what is freed
-// is kept for the next that allocates, until it is trimmed.
+// Memory that graph nodes hold on a device, in pieces of 32 MiB, as on an H100. Freed pieces are
+// kept for the next allocation until the program trims them.
 struct GraphMemory {
   uint64_t held = 0, kept = 0;
-  uint64_t most = 0;     // of both
-  bool is_known = true;  // how several allocations of one graph share pieces is not
+  uint64_t most = 0;  // the maximum of each
+  bool is_known = true;  // false: how several allocations of one graph share pieces is not known
 
   uint64_t now() const { return held + kept; }
   void take(uint64_t bytes);
@@ -38,28 +40,29 @@ struct GraphMemory {
   void trim() { kept = 0; }
 };
 
-// Memory of the program's own that it registered (cudaHostRegister).
+// Host memory that the program registered with cudaHostRegister.
 struct Registered {
   uint64_t bytes = 0;
-  int device = 0;  // that was current
+  int device = 0;  // the current device at registration
   unsigned flags = 0;
-  uint64_t device_address = 0;  // of the same pages
+  uint64_t device_address = 0;  // the device address of these pages
 };
 
 class Allocations {
  public:
   Allocations(sim::Memory& memory, uint64_t capacity) : memory_(memory), capacity_(capacity) {}
 
-  // On the device that the call works on. nullptr: out of memory. `what`: the function, for
-  // messages. `reached_by`: the devices whose kernels reach it, once there are several.
+  // Allocates on the device that the call works on. nullptr: out of memory. `what` is the
+  // function's name for messages. `reached_by` is the set of devices whose kernels reach the
+  // memory, if there are several devices.
   const Held* allocate(uint64_t bytes, Home home, const char* what,
                        const uint64_t* reached_by = nullptr);
-  // By whom the memory is reached that is allocated on a device without saying so.
+  // Sets which devices reach memory that is allocated on a device without a set of its own.
   void set_reach(int device, const uint64_t* reached_by) {
     reached_by_[static_cast<size_t>(device)] = reached_by;
   }
   void release(uint64_t begin);
-  // Memory of a device that has no address yet. False: out of memory.
+  // Counts memory of a device that has no address yet. False: out of memory.
   bool claim(int device, uint64_t bytes) {
     uint64_t& used = used_[static_cast<size_t>(device)];
     if (bytes > capacity_ - used) return false;
@@ -67,16 +70,17 @@ class Allocations {
     return true;
   }
   void give_up(int device, uint64_t bytes) { used_[static_cast<size_t>(device)] -= bytes; }
-  // An address for memory that comes and goes; 0: out of memory. take() brings the memory, at that
-  // address, for as long as it is not released.
+  // Reserves an address for memory that is allocated and freed repeatedly; 0: out of memory. take()
+  // allocates memory at that address until it is released.
   uint64_t reserve(uint64_t bytes, const char* what);
   void take(uint64_t begin, uint64_t bytes);
-  // A device's own, and what was pinned or managed for it; but what `keeps` says of where it
-  // begins.
+  // Releases a device's memory and the memory that was pinned or managed for it, except allocations
+  // for whose first address `keeps` returns true.
   void release_all(int device, const std::function<bool(uint64_t)>& keeps);
-  // Its allocations live on.
+  // The pool is gone; its allocations remain.
   void forget_pool(cudaMemPool_t pool);
-  // The one that holds the address (an empty one: that begins there); nullptr: none.
+  // The allocation that contains the address. An empty allocation contains its first address.
+  // nullptr: none.
   Held* find(const void* pointer);
 
   GraphMemory& graph_memory(int device) { return graph_memory_[static_cast<size_t>(device)]; }
@@ -87,7 +91,7 @@ class Allocations {
 
  private:
   sim::Memory& memory_;
-  uint64_t capacity_;  // of a device
+  uint64_t capacity_;  // bytes of a device
   std::array<uint64_t, kMostDevices> used_{};
   std::array<const uint64_t*, kMostDevices> reached_by_{};
   std::array<GraphMemory, kMostDevices> graph_memory_{};
@@ -96,28 +100,29 @@ class Allocations {
   std::map<uint64_t, Registered> registered_;
 };
 
-// What the program has said of managed memory (cudaMemAdvise, cudaMemPrefetchAsync), page by page,
-// to be asked for again. It changes nothing else here.
+// What the program set with cudaMemAdvise and cudaMemPrefetchAsync, page by page, so that
+// cudaMemRangeGetAttribute can return it. It has no other effect.
 
 struct RangeFacts {
   bool read_mostly = false;
-  uint64_t accessed_by = 0;  // devices; the host is the uppermost bit
+  uint64_t accessed_by = 0;  // a bit for each device; the uppermost bit is the host
   std::optional<cudaMemLocation> preferred, prefetched;
 };
 
 class ManagedRanges {
  public:
-  // Pages that the bytes [begin, end) touch, counted from where their allocation begins, whose last
-  // may be shorter.
+  // The pages that the bytes [begin, end) touch, counted from the start of their allocation. The
+  // allocation's last page may be shorter.
   struct Range {
     uint64_t begin, end;
   };
   static Range pages(uint64_t allocation, uint64_t allocation_end, uint64_t begin, uint64_t end);
 
-  // False: there is no such advice, or no such place.
+  // False: the advice or the location does not exist.
   bool advise(Range range, cudaMemoryAdvise advice, const cudaMemLocation& location);
   void prefetch(Range range, const cudaMemLocation& location);
-  // Into `size` bytes at `data`; false: there is no such attribute, or it is of another size.
+  // Writes the attribute into `size` bytes at `data`. False: no such attribute, or it has another
+  // size.
   bool read(Range range, cudaMemRangeAttribute attribute, void* data, size_t size) const;
 
  private:
@@ -125,16 +130,16 @@ class ManagedRanges {
     uint64_t end;
     RangeFacts facts;
   };
-  // Changes what is known of a range; parts are split at its ends.
+  // Changes the settings of a range; splits parts at its ends.
   template <class F>
   void change(Range range, F f);
-  // Of every part of it, holes between them included.
+  // Calls the function for every part of the range, including the gaps between parts.
   template <class F>
   void each(Range range, F f) const;
   template <class F>
   std::optional<cudaMemLocation> common(Range range, F place_of) const;
 
-  std::map<uint64_t, Part> parts_;  // by where they begin
+  std::map<uint64_t, Part> parts_;  // by first page
 };
 
 }  // namespace lab32::cudart

@@ -1,13 +1,14 @@
-// The toolkit's own declarations of what this library exports, so that a wrong signature does not
-// compile, and those that nvcc's host stubs declare for themselves (crt/host_runtime.h).
+// The toolkit's declarations of the functions that this library exports, so that a wrong signature
+// does not compile, and declarations of the functions that nvcc's host stubs declare for themselves
+// (as the toolkit's host_runtime header does).
 #pragma once
 
-// Everything else in this library is hidden.
+// All other symbols of this library are hidden.
 #pragma GCC visibility push(default)
 #include <cuda_runtime_api.h>
 
 extern "C" {
-// cuda_profiler_api.h, which not every installation of the toolkit has.
+// Declared here because not every toolkit has the header of the profiler's API.
 cudaError_t cudaProfilerStart();
 cudaError_t cudaProfilerStop();
 
@@ -31,6 +32,6 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 #pragma GCC visibility pop
 
 // A program compiled with --default-stream per-thread calls cudaMemcpy_ptds, cudaMemcpyAsync_ptsz,
-// … instead. Calls do their work before they return, so that the stream makes no difference.
+// and so on. Every call finishes its work before it returns, so the stream makes no difference.
 #define LAB32_PER_THREAD(name, suffix) \
   extern "C" __attribute__((visibility("default"), alias(#name))) decltype(name) name##suffix

@@ -137,7 +137,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, const cudaResource
 
 namespace {
 
-// Of an object of that kind; it stays known, so that its use is found.
+// Destroys an object of that kind. Its number remains known, so that a later use is recognised.
 cudaError_t destroy(const char* name, unsigned long long number, bool surface) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (number == 0) return cudaSuccess;
@@ -189,12 +189,12 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceO
 
 // Copies to, from and between CUDA arrays.
 
-// The toolkit calls those without a pitch deprecated; programs call them.
+// The toolkit declares the functions without a pitch deprecated, but programs still call them.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace {
 
-// A place in an array: bytes along x, rows.
+// A position in an array: bytes along x, rows along y.
 struct Place {
   cudaArray_const_t array;
   size_t x, y;
@@ -211,7 +211,7 @@ Box plain(const void* pointer, size_t pitch = 0) {
   return {reinterpret_cast<uint64_t>(pointer), pitch, 0};
 }
 
-// Rows between an array and memory.
+// Copies rows between an array and memory.
 Body rows(Place place, void* pointer, size_t pitch, size_t width, size_t height,
           cudaMemcpyKind kind, bool to_array) {
   return [=](Runtime& r) {
@@ -226,14 +226,15 @@ Body rows(Place place, void* pointer, size_t pitch, size_t width, size_t height,
   };
 }
 
-// Bytes one behind the other, from row to row, between an array and memory.
+// Copies bytes between an array and memory; the bytes continue from the end of a row at the next
+// row.
 Body bytes_of(Place place, void* pointer, size_t count, cudaMemcpyKind kind, bool to_array) {
   return [=](Runtime& r) {
     if (to_array ? to_host(kind) : from_host(kind)) return cudaErrorInvalidMemcpyDirection;
     const Array* a = r.arrays.find(place.array);
     if (!a) return cudaErrorInvalidResourceHandle;
     if (!a->holds_from(place.x, place.y, count)) return cudaErrorInvalidValue;
-    // The rows of an array lie without gaps.
+    // The rows of an array have no gaps.
     const Box box = a->box(place.x, place.y, 0), other = plain(pointer);
     const Extent extent{count, 1, 1};
     return to_array ? copy(r, box, other, extent, kind) : copy(r, other, box, extent, kind);

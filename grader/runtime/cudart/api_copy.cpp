@@ -1,4 +1,4 @@
-// Copies and fills, in one to three dimensions, and of symbols.
+// Copies and fills in one to three dimensions, and copies to and from symbols.
 
 #include <utility>
 
@@ -32,7 +32,7 @@ Body slices(const cudaMemcpy3DParms* p) {
   return [p = *p](Runtime& r) { return copy(r, p); };
 }
 
-// Addresses say where memory is: a device's number must only be one.
+// Checks the device numbers and calls `body`. The addresses alone determine which memory is meant.
 Body peers(int to, int from, const Body& body) {
   return [=](Runtime& r) {
     return r.has_device(to) && r.has_device(from) ? body(r) : cudaErrorInvalidDevice;
@@ -56,7 +56,7 @@ Body filled(void* to, size_t pitch, size_t slice, int value, const Extent& exten
   };
 }
 
-// `body` gets where the bytes of the symbol lie.
+// Calls `body` with the address of the symbol's bytes.
 Body of_symbol(const void* symbol, size_t bytes, size_t offset,
                const std::function<cudaError_t(Runtime&, void*)>& body) {
   return [=](Runtime& r) {
@@ -94,7 +94,7 @@ cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
   return call(name, Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (!r.captures.captures(stream)) {
-      // A fill is the work of the stream's device; what a copy names, the current one finds.
+      // A fill runs on the stream's device; a copy resolves its addresses on the current device.
       const bool fills = type == cudaGraphNodeTypeMemset;
       const OnDevice on(r, fills ? r.streams.device(stream) : r.gpu().number);
       return body(r);
@@ -208,7 +208,7 @@ cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
   });
 }
 
-// A fill of device memory does not wait, though its name has no Async.
+// cudaMemset of device memory does not wait, although its name has no Async.
 cudaError_t cudaMemset(void* to, int value, size_t bytes) {
   return call("cudaMemset", Waits::no, filled(to, 0, 0, value, {bytes, 1, 1}));
 }

@@ -1,4 +1,4 @@
-// The device, its limits and settings; versions; errors.
+// The functions of devices, limits and settings, versions and errors.
 
 #include <cstdio>
 #include <cstring>
@@ -15,7 +15,7 @@ using namespace lab32::cudart;
 
 namespace {
 
-// A bus a device.
+// Each simulated device has a PCI bus of its own.
 std::string bus_id(int device) { return "0000:0" + std::to_string(device + 1) + ":00.0"; }
 
 cudaError_t on_device(const char* name, int device,
@@ -37,15 +37,15 @@ cudaError_t accept(const char* name) {
   return call(name, Waits::no, [](Runtime&) { return cudaSuccess; });
 }
 
-// One that this card does not have, or none at all.
+// The error for a limit that this device does not have, or that does not exist.
 cudaError_t no_limit(cudaLimit limit) {
   return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
 }
 
 }  // namespace
 
-// What devices there are, and what they are like, can be asked after a fault, too (an H200 then
-// answers those calls that say Waits::regardless; driver 580.159.04).
+// The number and the properties of devices can be queried after a fault. The functions with
+// Waits::regardless are those that an H200 answers then (driver 580.159.04).
 cudaError_t cudaGetDeviceCount(int* count) {
   return call("cudaGetDeviceCount", Waits::regardless, [&](Runtime& r) {
     if (!count) return cudaErrorInvalidValue;
@@ -147,7 +147,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
     if (!device || !id) return cudaErrorInvalidValue;
     for (int i = 0; i < r.devices(); ++i) {
       const std::string known = bus_id(i);
-      if (id != known && id != known.substr(5)) continue;  // the domain may be left out
+      if (id != known && id != known.substr(5)) continue;  // the PCI domain may be omitted
       *device = i;
       return cudaSuccess;
     }
@@ -164,7 +164,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   });
 }
 
-// The device that is current reaches the peer's memory, and not the other way round.
+// Only the current device gets access to the peer's memory, not the peer to its own.
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return on_device("cudaDeviceEnablePeerAccess", peer, [&](Runtime& r) {
     if (flags != 0) return cudaErrorInvalidValue;
@@ -183,7 +183,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   });
 }
 
-// As two H100 joined by NVLink.
+// The values of two H100s joined by NVLink.
 cudaError_t cudaDeviceGetP2PAttribute(int* out, cudaDeviceP2PAttr which, int from, int to) {
   return call("cudaDeviceGetP2PAttribute", Waits::regardless, [&](Runtime& r) {
     if (!out || which < cudaDevP2PAttrPerformanceRank ||
@@ -208,7 +208,7 @@ cudaError_t cudaDeviceReset() {
   return call("cudaDeviceReset", Waits::regardless, [](Runtime& r) {
     r.wait_for(r.gpu());
     r.reset();
-    // A GPU that a kernel has faulted on is lost to the process.
+    // A GPU is lost to the process after a kernel's fault.
     if (r.sticky) r.sticky = cudaErrorDevicesUnavailable;
     return cudaSuccess;
   });
@@ -219,7 +219,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     const auto at = r.gpu().limits.find(limit);
     if (at == r.gpu().limits.end()) return no_limit(limit);
     if (limit == cudaLimitMallocHeapSize && r.gpu().heap_in_use) return cudaErrorInvalidValue;
-    // Stacks are laid out in units of 16 bytes.
+    // The stack size is rounded up to 16 bytes.
     at->second = limit == cudaLimitStackSize ? lab32::align_up(value, 16) : value;
     return cudaSuccess;
   });
@@ -235,7 +235,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   });
 }
 
-// Hints: how L1 and shared memory are split follows from what blocks use.
+// Settings without effect: the split of L1 and shared memory follows from what blocks use.
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   return give("cudaDeviceGetCacheConfig", config, cudaFuncCachePreferNone);
 }

@@ -1,5 +1,5 @@
-// Nodes of graphs that get other parameters after they were added; nodes of an executable graph
-// that are switched off.
+// Graph functions that change the parameters of existing nodes, and that disable nodes of an
+// executable graph.
 
 #include <cstdio>
 #include <map>
@@ -13,7 +13,7 @@ using namespace lab32::cudart;
 
 namespace {
 
-// The work of a node made anew. cudaErrorInvalidValue: it is of another kind.
+// Replaces the work of a node. cudaErrorInvalidValue: the node has another kind.
 cudaError_t set_node(cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
   if (node->type != type) return cudaErrorInvalidValue;
   node->work = std::move(work);
@@ -22,7 +22,7 @@ cudaError_t set_node(cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
 
 bool is_element(unsigned bytes) { return bytes == 1 || bytes == 2 || bytes == 4; }
 
-// Where the bytes of a variable lie is known when the node is made.
+// Resolves the address of a variable's bytes when the node is made.
 cudaError_t find_bytes(Runtime& r, const void* symbol, size_t bytes, size_t offset, void** at) {
   const VariableEntry* variable = r.registry.find_variable(symbol);
   if (!variable) return cudaErrorInvalidSymbol;
@@ -54,7 +54,7 @@ cudaError_t from_symbol(Runtime& r, void* to, const void* symbol, size_t bytes, 
   return cudaSuccess;
 }
 
-// An event that a node records, or waits for.
+// The event that a node records or waits for.
 cudaError_t get_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
                       cudaEvent_t* out) {
   return with_node(name, node, [&](Runtime&) {
@@ -90,7 +90,7 @@ cudaError_t set_event(const char* name, cudaGraphExec_t exec, cudaGraphNode_t no
   });
 }
 
-// What can be switched off.
+// The kinds of nodes that can be disabled.
 bool is_switched(const Step* step) {
   return step && (step->type == cudaGraphNodeTypeKernel || step->type == cudaGraphNodeTypeMemcpy ||
                   step->type == cudaGraphNodeTypeMemset);
@@ -271,7 +271,7 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
   });
 }
 
-// That nodes have priorities is not among them, on an H100 either.
+// Node priorities are not among the flags, as on an H100.
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
   return with_exec("cudaGraphExecGetFlags", exec, [&](Runtime&) {
     if (!flags) return cudaErrorInvalidValue;
@@ -282,7 +282,7 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flag
 
 // ---- child graphs ------------------------------------------------------------------------------
 
-// The node's own copy: what is changed there is changed in the node.
+// Returns the graph that the node holds, not a copy, so changes to it change the node.
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* out) {
   return with_node("cudaGraphChildGraphNodeGetGraph", node, [&](Runtime&) {
     if (!out || node->type != cudaGraphNodeTypeGraph) return cudaErrorInvalidValue;
@@ -321,7 +321,8 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t node,
 
 // ---- attributes of kernels, and a picture ------------------------------------------------------
 
-// Those that change nothing are kept; a launch with others would not be the same.
+// Stores attributes that have no effect on the simulation. Other attributes would change the launch
+// and are refused.
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID which,
                                             const cudaLaunchAttributeValue* value) {
   return with_kernel_node("cudaGraphKernelNodeSetAttribute", node, [&](KernelCall& kernel) {
@@ -354,7 +355,8 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_
   });
 }
 
-// Nodes with their kind and kernels' names, and edges; a GPU's runtime writes more of each.
+// Writes each node with its kind and kernel name, and the edges. NVIDIA's runtime writes more about
+// each node.
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {
   return with_graph("cudaGraphDebugDotPrint", graph, [&](Runtime&) {
     std::FILE* const file = path ? std::fopen(path, "w") : nullptr;

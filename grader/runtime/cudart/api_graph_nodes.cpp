@@ -1,4 +1,5 @@
-// Nodes of graphs by one function for all kinds, the conditional ones among them.
+// Graph functions that take nodes of all kinds in one structure, including conditional nodes; user
+// objects.
 
 #include <algorithm>
 #include <climits>
@@ -16,7 +17,7 @@ bool is_zero(const cudaGraphNodeParams& p) {
          std::all_of(p.reserved0, p.reserved0 + 3, [](int word) { return word == 0; });
 }
 
-// What such a node does; conditional ones are made by add_conditional().
+// The work of a node with these parameters. add_conditional() makes conditional nodes.
 cudaError_t work_of(Runtime& r, const cudaGraphNodeParams& p, Work* work) {
   switch (p.type) {
     case cudaGraphNodeTypeKernel: {
@@ -112,7 +113,7 @@ bool in_graph(Runtime& r, cudaGraph_t graph, const cudaGraphNode_t* nodes, size_
 
 }  // namespace
 
-// A handle is where its condition lies.
+// A handle is the address of the condition.
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* out, cudaGraph_t graph,
                                              unsigned otherwise, unsigned flags) {
   return with_graph("cudaGraphConditionalHandleCreate", graph, [&](Runtime& r) {
@@ -211,7 +212,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 }
 LAB32_PER_THREAD(cudaStreamUpdateCaptureDependencies, _ptsz);
 
-// User objects: the program's own, kept for as long as graphs need them.
+// User objects: objects of the program that live while graphs hold references to them.
 
 namespace {
 
@@ -264,7 +265,7 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object
 cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count) {
   return with_object("cudaGraphReleaseUserObject", object, count, [&](Runtime& r) {
     if (!r.graphs.knows(graph)) return cudaErrorInvalidValue;
-    // Also references that the graph has not are given up (H100).
+    // As on an H100, a graph may release references that it does not hold.
     const auto owned = graph->objects.find(object);
     if (owned != graph->objects.end()) {
       owned->second -= std::min<uint64_t>(owned->second, count);

@@ -1,5 +1,5 @@
-// What is read back of graphs: parameters of nodes, edges; nodes and edges that are taken out;
-// nodes that allocate and free.
+// Graph functions that read nodes' parameters and edges, that remove nodes and edges, and that
+// query memory of nodes which allocate and free.
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@ using namespace lab32::cudart;
 
 namespace {
 
-// Of copies, fills and host functions.
+// The parameters of a copy, fill or host function node.
 template <class Parameters>
 cudaError_t read_given(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
                        Parameters* out) {
@@ -28,7 +28,7 @@ struct Edge {
   cudaGraphNode_t from, to;
 };
 
-// By the node that they begin at, then by the one that they end at, in the nodes' order.
+// Edges in the order of their first nodes, then of their second nodes.
 std::vector<Edge> edges_of(const CUgraph_st& graph) {
   std::vector<Edge> all;
   for (const auto& from : graph.nodes)
@@ -44,13 +44,13 @@ void plain(cudaGraphEdgeData* data, size_t count) {
 
 }  // namespace
 
-// Its arguments lie in the node: who writes there changes them.
+// The result points to the arguments that the node stores, so the program can change them there.
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* out) {
   return with_node("cudaGraphKernelNodeGetParams", node, [&](Runtime& r) {
     if (!out || node->type != cudaGraphNodeTypeKernel) return cudaErrorInvalidValue;
     if (!node->work.kernel) throw lab32::Error("the node is a library's call, which is no kernel");
     KernelCall& k = *node->work.kernel;
-    // A launch in a captured stream names the kernel by its handle.
+    // A launch captured from a stream names its kernel by the handle.
     const void* host = r.registry.host_of(*k.entry);
     *out = {const_cast<void*>(host ? host : k.function),
             k.grid,
@@ -136,8 +136,7 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   });
 }
 
-// ---- nodes that allocate and free
-// ----------------------------------------------------------------
+// ---- nodes that allocate and free --------------------------------------------------------------
 
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                      const cudaGraphNode_t* from, size_t count,
@@ -177,7 +176,7 @@ cudaError_t cudaDeviceGraphMemTrim(int device) {
   });
 }
 
-// What is in use and what is reserved are one, on an H100, too.
+// As on an H100, used and reserved memory are equal.
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType which, void* out) {
   return call("cudaDeviceGetGraphMemAttribute", Waits::no, [&](Runtime& r) {
     if (!r.has_device(device)) return cudaErrorInvalidDevice;
@@ -193,7 +192,7 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType
   });
 }
 
-// Only the most can be set, to what there is now, by 0.
+// The program can set only the maxima, and only to 0, which resets them to the current values.
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType which,
                                            void* value) {
   return call("cudaDeviceSetGraphMemAttribute", Waits::no, [&](Runtime& r) {

@@ -1,4 +1,4 @@
-// Graphs that are made node by node.
+// Graph functions: create, add nodes one by one, instantiate, update, launch, destroy.
 
 #include <algorithm>
 
@@ -13,7 +13,8 @@ namespace {
 
 cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream);
 
-// `faulty`: a kernel has been stopped, so that nobody will set the condition any more.
+// Reads the condition's value. `faulty` becomes true if a kernel was stopped, because then no
+// kernel will set the condition.
 cudaError_t read_condition(const Branch& branch, unsigned* value, bool* faulty) {
   return call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
     r.memory.download(value, branch.condition->word, sizeof *value);
@@ -37,7 +38,8 @@ cudaError_t run_branch(const Branch& branch, cudaStream_t stream) {
   }
 }
 
-// One behind the other: one of the orders that the edges allow. Host functions outside the lock.
+// Runs the steps one after another, in an order that the edges allow. Host functions run without
+// the runtime's lock.
 cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream) {
   for (const Step& step : steps) {
     if (!step.enabled) continue;
@@ -75,7 +77,7 @@ cudaError_t instantiate(Runtime& r, cudaGraphExec_t* exec, cudaGraph_t graph,
   return cudaSuccess;
 }
 
-// From here on, and until it has ended, its kernels may set its conditions.
+// From here until the graph ends, its kernels may set its conditions.
 void begin_conditions(Runtime& r, const std::vector<Condition*>& conditions) {
   for (Condition* c : conditions) {
     if (c->renewed) r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);

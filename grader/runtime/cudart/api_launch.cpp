@@ -1,4 +1,4 @@
-// Kernel launches, and what is asked and set of kernels.
+// Kernel launches, kernel attributes and occupancy, and the functions that nvcc's host code calls.
 
 #include <algorithm>
 #include <optional>
@@ -19,7 +19,7 @@ cudaError_t with_kernel(const char* name, const void* function,
                         const std::function<cudaError_t(Runtime&, KernelEntry&)>& body) {
   return call(name, Waits::no, [&](Runtime& r) {
     KernelEntry* entry = r.registry.find_kernel(function);
-    // What is no kernel's address is taken for a cudaKernel_t, and found to be none.
+    // An address that is not a kernel's is treated as an invalid cudaKernel_t.
     return entry ? body(r, *entry) : cudaErrorInvalidResourceHandle;
   });
 }
@@ -33,7 +33,7 @@ cudaError_t launch_as(const char* name, const void* function, const LaunchReques
   });
 }
 
-// How much dynamic shared memory a block of this kernel may have.
+// The maximum of dynamic shared memory for a block of this kernel, in bytes.
 int most_dynamic_shared(const Runtime& r, const lab32::device::KernelInfo& info) {
   return static_cast<int>(r.profile.shared_bytes_opt_in) - static_cast<int>(info.static_shared);
 }
@@ -59,7 +59,7 @@ cudaError_t set_attribute(Runtime& r, KernelEntry& entry, cudaFuncAttribute whic
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
       entry.here().non_portable_cluster = value != 0;
       return cudaSuccess;
-    case cudaFuncAttributeClusterSchedulingPolicyPreference:  // a hint
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:  // a hint without effect
       if (value < cudaClusterSchedulingPolicyDefault ||
           value > cudaClusterSchedulingPolicyLoadBalancing)
         return cudaErrorInvalidValue;
@@ -80,7 +80,7 @@ std::optional<dim3> cluster_asked(const cudaLaunchConfig_t& config) {
   return asked;
 }
 
-// Blocks a multiprocessor of such a launch; 0: not one.
+// Resident blocks on a multiprocessor for such a launch; 0: no block fits.
 uint32_t blocks_of(Runtime& r, KernelEntry& entry, const cudaLaunchConfig_t& config) {
   const dim3& b = config.blockDim;
   const lab32::device::KernelInfo& info = r.registry.load(entry).info();
@@ -123,7 +123,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
         return call(kName, Waits::no, [&](Runtime&) -> cudaError_t {
           throw lab32::Error("launch attribute " + std::to_string(a.id) + " is not simulated");
         });
-      default:  // hints: cache windows, priorities, carve-out, programmatic serialisation
+      // hints without effect: cache windows, priorities, carve-out, programmatic serialisation
+      default:
         break;
     }
   }
@@ -146,7 +147,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function)
     if (resources != binary.cubin.kernels.end()) a.localSizeBytes = resources->second.local_bytes;
     a.numRegs = static_cast<int>(info.registers.value_or(0));
     a.maxThreadsPerBlock = static_cast<int>(info.max_threads);
-    // Registers bound a block, too.
+    // The registers limit the block size, too.
     while (info.registers && a.maxThreadsPerBlock > 32 &&
            resident_blocks(r, entry, static_cast<uint64_t>(a.maxThreadsPerBlock), 0) == 0)
       a.maxThreadsPerBlock -= 32;
@@ -185,13 +186,13 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribu
                      });
 }
 
-// A hint: what L1 keeps follows from the shared memory that blocks use.
+// Without effect: the size of L1 follows from the shared memory that blocks use.
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
   return with_kernel("cudaFuncSetCacheConfig", function,
                      [](Runtime&, KernelEntry&) { return cudaSuccess; });
 }
 
-// Banks are 4 bytes wide since Maxwell; the call has been without effect since then.
+// Without effect since Maxwell, whose banks are always 4 bytes wide.
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
   return with_kernel("cudaFuncSetSharedMemConfig", function,
                      [](Runtime&, KernelEntry&) { return cudaSuccess; });
@@ -279,20 +280,20 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function
       });
 }
 
-// What nvcc's host code calls before main() and around <<<>>>.
+// Functions that nvcc's host code calls before main() and around <<<>>>.
 
 namespace {
 
 Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
 
-// What a program does before main() is no call of the API: it makes no context current.
+// Registration before main() is not an API call, so it makes no context current.
 void note(const char* name, const std::function<cudaError_t(Runtime&)>& body) {
   const CalledAs not_the_program(name);
   call(name, Waits::no, body);
 }
 
-// <<<>>> pushes, the host stub pops: kernels may be launched while another's arguments are
-// evaluated.
+// <<<>>> pushes a configuration and the host stub pops it. A stack, because evaluating a launch's
+// arguments may launch another kernel.
 std::vector<LaunchRequest>& configurations() {
   struct OfLaunches;
   return lab32::thread_variable<std::vector<LaunchRequest>, OfLaunches>();
@@ -311,7 +312,7 @@ void** __cudaRegisterFatBinary(void* wrapper) {
 
 void __cudaRegisterFatBinaryEnd(void**) {}
 
-// At the program's end, and when a library of its is unloaded.
+// Called at the end of the program, and when it unloads a library.
 void __cudaUnregisterFatBinary(void** handle) {
   if (!handle) return;
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
@@ -346,7 +347,7 @@ void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* nam
   });
 }
 
-// Before the host touches a managed variable, which it then does without asking.
+// Called before the host accesses a managed variable, because that access is not a call.
 char __cudaInitModule(void** handle) {
   if (!handle) return 0;
   const cudaError_t error = call("__cudaInitModule", Waits::no, [&](Runtime& r) {

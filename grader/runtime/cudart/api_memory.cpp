@@ -1,4 +1,4 @@
-// Allocating and freeing: device, pinned and managed memory.
+// Functions that allocate and free device, pinned and managed memory, and that query pointers.
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -25,10 +25,11 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, Home home, unsi
   });
 }
 
-// The start of an allocation, of a home that passes; else the error.
+// Frees the allocation that begins at the pointer, if `passes` accepts its kind; otherwise returns
+// the error.
 template <class Passes>
 cudaError_t release(const char* name, void* pointer, Passes&& passes) {
-  // Freeing waits for the device.
+  // cudaFree waits for the device.
   return call(name, Waits::yes, [&](Runtime& r) {
     if (!pointer) return cudaSuccess;
     const Held* held = r.allocations.find(pointer);
@@ -91,7 +92,7 @@ cudaError_t cudaHostGetDevicePointer(void** out, void* host, unsigned flags) {
     if (!out || flags != 0) return cudaErrorInvalidValue;
     const Held* held = r.allocations.find(host);
     if (held && held->home == Home::pinned) {
-      *out = host;  // one address space
+      *out = host;  // host and device share one address space
       return cudaSuccess;
     }
     if (const auto* at = r.allocations.find_registered(host)) {
@@ -187,8 +188,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* poi
   });
 }
 
-// Hints for managed memory, and what was said in them. It is one set of pages: nothing migrates,
-// and hints change nothing else.
+// Hints for managed memory, and queries of earlier hints. Host and device share the pages, so
+// nothing migrates and hints have no other effect.
 
 namespace {
 
@@ -196,8 +197,8 @@ bool is_there(const Runtime& r, const cudaMemLocation& location) {
   return location.type != cudaMemLocationTypeDevice || r.has_device(location.id);
 }
 
-// The pages of managed memory that hold these bytes; none: it is another's, or there are no bytes.
-// `whole`: all of them must be there.
+// The managed pages that contain these bytes. nullopt: the range is empty or not managed. `whole`
+// requires that all its pages are managed.
 std::optional<ManagedRanges::Range> managed_pages(Runtime& r, const void* pointer, size_t bytes,
                                                   bool whole) {
   const Held* held = r.allocations.find(pointer);

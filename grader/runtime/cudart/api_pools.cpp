@@ -1,5 +1,5 @@
-// Stream-ordered allocation. Work is done when it is called for, so an allocation is there at once,
-// and a free needs no stream to come along. A pool is a name, a count, and who reaches its memory.
+// Stream-ordered allocation. Each call finishes its work before it returns, so memory is available
+// and freed at once. A pool is a name, a counter, and the set of devices that reach its memory.
 
 #include <array>
 #include <set>
@@ -10,7 +10,7 @@
 
 struct CUmemPoolHandle_st {
   int device = 0;
-  uint64_t reached_by = 1;  // devices, bit by bit
+  uint64_t reached_by = 1;  // a bit for each device
   uint64_t release_threshold = 0;
   int reuse[3] = {1, 1, 1};  // the three cudaMemPoolReuse* switches
   uint64_t used = 0, used_high = 0;
@@ -161,12 +161,13 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
     OfDevice& own = pools().on(pool->device);
     if (own.current == pool) own.current = &own.standard;
     r.allocations.forget_pool(pool);
-    // What was allocated from it lives on, and is reached as before: so does the pool.
+    // Allocations from the pool remain accessible after it is destroyed, so the pool object
+    // remains, too.
     return cudaSuccess;
   });
 }
 
-// Nothing is kept that could be given back.
+// The pool keeps no freed memory that it could release.
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
   return call("cudaMemPoolTrimTo", Waits::yes,
               [&](Runtime&) { return pools().knows(pool) ? cudaSuccess : cudaErrorInvalidValue; });
@@ -221,8 +222,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, v
   });
 }
 
-// A pool's own device reaches its memory for good; others by this function, and not by
-// cudaDeviceEnablePeerAccess().
+// A pool's own device always reaches its memory. Other devices need this function;
+// cudaDeviceEnablePeerAccess() has no effect on pools.
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count) {
   return call("cudaMemPoolSetAccess", Waits::no, [&](Runtime& r) {
     if (!pools().knows(pool) || (count && !list)) return cudaErrorInvalidValue;

@@ -1,4 +1,4 @@
-// Streams, host functions, events.
+// Functions of streams, host functions, events and stream capture.
 
 #include "runtime/cudart/call.h"
 #include "runtime/cudart/graph_work.h"
@@ -7,7 +7,7 @@ using namespace lab32::cudart;
 
 namespace {
 
-// Priorities of compute capability 9.0: 0 the least, -5 the greatest.
+// The priorities of compute capability 9.0: 0 is the lowest, -5 the highest.
 constexpr int kLeastPriority = 0, kGreatestPriority = -5;
 
 cudaError_t with_stream(const char* name, Waits waits, cudaStream_t stream,
@@ -17,7 +17,7 @@ cudaError_t with_stream(const char* name, Waits waits, cudaStream_t stream,
   });
 }
 
-// Waiting for a stream that only notes its work can never end.
+// A captured stream only records its work, so waiting for it would never end.
 cudaError_t wait_for(const char* name, cudaStream_t stream) {
   return with_stream(name, Waits::yes, stream, [&](Runtime& r) {
     r.wait_for(r.gpu(r.streams.device(stream)));
@@ -92,7 +92,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
       if (event->recorded) r.gpu(r.streams.device(stream)).timeline.wait_for(event->at);
       return cudaSuccess;
     }
-    // What came before the capture may be waited for inside it only as an external event.
+    // Inside a capture, an event recorded before it can be waited for only as an external event.
     r.captures.invalidate(stream);
     return cudaErrorStreamCaptureIsolation;
   });
@@ -135,7 +135,8 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
 }
 LAB32_PER_THREAD(cudaStreamGetDevice, _ptsz);
 
-// Hints, but for the priority, which is what it was made with.
+// All attributes are hints without effect, except the priority, which is fixed when the stream is
+// created.
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id,
                                    const cudaStreamAttrValue* value) {
   return with_stream("cudaStreamSetAttribute", Waits::no, stream, [&](Runtime& r) {
@@ -171,7 +172,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 }
 LAB32_PER_THREAD(cudaStreamCopyAttributes, _ptsz);
 
-// Managed memory is visible to every stream and the host at any time.
+// Managed memory is visible to every stream and to the host at any time.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t, unsigned) {
   return with_stream("cudaStreamAttachMemAsync", Waits::no, stream, [&](Runtime& r) {
     const lab32::sim::Allocation* a = r.memory.find(reinterpret_cast<uint64_t>(pointer));
@@ -188,7 +189,8 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   });
 }
 
-// All work before it is done. It runs outside the lock: it may wait for another thread.
+// All earlier work is done. The function runs without the runtime's lock, because it may wait for
+// another thread.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   bool wanted = false;
   const cudaError_t error = with_stream("cudaLaunchHostFunc", Waits::no, stream, [&](Runtime& r) {
@@ -228,7 +230,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned flags) {
   return call("cudaEventCreate", Waits::no, [&](Runtime& r) {
     constexpr unsigned kKnown =
         cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    // Events between processes keep no time.
+    // Events for other processes have no times.
     const bool untimed = flags & cudaEventDisableTiming;
     if (!out || (flags & ~kKnown) || ((flags & cudaEventInterprocess) && !untimed))
       return cudaErrorInvalidValue;
@@ -293,7 +295,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   });
 }
 
-// Streams whose work becomes a graph.
+// Stream capture: the stream's work becomes a graph.
 
 namespace {
 
@@ -317,7 +319,7 @@ LAB32_PER_THREAD(cudaStreamBeginCapture, _ptsz);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return with_stream("cudaStreamEndCapture", stream, [&](Runtime& r) {
     cudaGraph_t ended = nullptr;
-    // Who has the graph already needs not be given it.
+    // `graph` may be null only if the capture extends a graph that the program already has.
     if (!graph && !r.captures.is_into_given(stream)) return cudaErrorInvalidValue;
     return r.captures.end(stream, graph ? graph : &ended);
   });
@@ -352,7 +354,8 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
 }
 LAB32_PER_THREAD(cudaStreamGetCaptureInfo, _ptsz);
 
-// Which calls are unsafe while another thread captures: here none is, since work is done at once.
+// Selects which calls are unsafe while another thread captures. All calls are safe here, because
+// work is done at once.
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   return call("cudaThreadExchangeStreamCaptureMode", Waits::no, [&](Runtime&) {
     thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;

@@ -16,7 +16,7 @@ bool within(const cudaExtent& e, size_t width, size_t height, size_t depth) {
 
 bool is_layered(unsigned flags) { return (flags & (cudaArrayLayered | cudaArrayCubemap)) != 0; }
 
-// The sizes that compute capability 9.0 has (CUDA C++ Programming Guide, "Compute capabilities").
+// Limits of compute capability 9.0 (CUDA C++ Programming Guide, "Compute capabilities").
 bool has_size(const cudaExtent& e, unsigned flags) {
   const bool surface = (flags & cudaArraySurfaceLoadStore) != 0;
   if (e.width == 0) return false;
@@ -48,7 +48,7 @@ cudaError_t check(const cudaChannelFormatDesc* format, const cudaExtent& extent,
   return cudaSuccess;
 }
 
-// Where the levels of an array lie, one behind the other; the bytes of all.
+// Assigns addresses to the levels of an array, one after another. Returns the bytes of all levels.
 uint64_t lay_out(Array& a, uint64_t from) {
   a.grid.width = static_cast<uint32_t>(a.extent.width);
   a.grid.height = static_cast<uint32_t>(std::max<size_t>(a.extent.height, 1));
@@ -160,7 +160,7 @@ Mipmap* Arrays::find(cudaMipmappedArray_const_t handle) const {
 }
 
 void Arrays::release(Array& array) {
-  if (array.is_level) return;  // with its mipmap
+  if (array.is_level) return;  // a level is freed with its mipmapped array
   allocations_.release(array.grid.begin);
   arrays_.erase(&array);
 }

@@ -1,4 +1,5 @@
-// CUDA arrays, with and without levels, and texture and surface objects.
+// CUDA arrays, mipmapped arrays, and texture and surface objects: their memory, formats and views.
+// Widths are in bytes where a comment says so, and otherwise in elements.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@
 
 namespace lab32::cudart {
 
-// A box of bytes in memory: rows of `pitch` bytes, slices of `slice` bytes.
+// A box of bytes in memory, for copies and fills: rows are `pitch` bytes apart, slices `slice`
+// bytes.
 struct Box {
   uint64_t begin = 0;
   uint64_t pitch = 0, slice = 0;
@@ -25,22 +27,22 @@ struct Extent {
 
 struct Array {
   cudaChannelFormatDesc format{};
-  cudaExtent extent{};  // as asked for: heights and depths may be 0
+  cudaExtent extent{};  // as the program asked; the height and depth may be 0
   unsigned flags = 0;
   sim::TexelGrid grid;
-  bool is_level = false;  // of a mipmap, with which it is freed
+  bool is_level = false;  // a level of a mipmapped array, which is freed with that array
 
   unsigned element_bytes() const {
     return static_cast<unsigned>(format.x + format.y + format.z + format.w) / 8;
   }
   uint64_t row_bytes() const { return uint64_t{grid.width} * element_bytes(); }
-  // The bytes from an element on. `x` in bytes.
+  // The bytes from an element on. `x` is in bytes.
   Box box(uint64_t x, uint64_t y, uint64_t z) const {
     return {grid.begin + z * grid.slice_bytes + y * grid.pitch + x, grid.pitch, grid.slice_bytes};
   }
-  // Whether such a box lies in it; in bytes, rows, slices.
+  // Whether the array contains the box. Units: bytes, rows, slices.
   bool holds(uint64_t x, uint64_t y, uint64_t z, const Extent& e) const;
-  // So many bytes from there on, one behind the other, from row to row of the first slice.
+  // Whether the first slice has so many bytes from that position on, continued from row to row.
   bool holds_from(uint64_t x, uint64_t y, uint64_t bytes) const;
 };
 
@@ -48,7 +50,7 @@ struct Mipmap {
   std::vector<Array*> levels;
 };
 
-// What texels of that description are; false: no GPU has such.
+// The texel format of a channel description. False: GPUs have no such format.
 bool read_format(const cudaChannelFormatDesc& description, sim::TexelFormat* format);
 
 class Arrays {
@@ -59,12 +61,12 @@ class Arrays {
                    unsigned flags, const char* what);
   cudaError_t make(cudaMipmappedArray_t* out, const cudaChannelFormatDesc* format,
                    cudaExtent extent, unsigned levels, unsigned flags);
-  // nullptr: there is none.
+  // nullptr: no such array.
   Array* find(cudaArray_const_t handle) const;
   Mipmap* find(cudaMipmappedArray_const_t handle) const;
   void release(Array& array);
   void release(Mipmap& mipmap);
-  void clear();  // those whose memory is gone
+  void clear();  // removes the arrays whose memory was freed
 
   static cudaArray_t handle(Array* array) { return reinterpret_cast<cudaArray_t>(array); }
   static sim::TexelArray texels(const Array& array);
@@ -78,33 +80,34 @@ class Arrays {
   std::map<const void*, std::unique_ptr<Mipmap>> mipmaps_;
 };
 
-// What the program made objects of, by their numbers.
+// The descriptions from which the program made its objects, by object number.
 struct TextureDescriptions {
   cudaResourceDesc resource{};
   cudaTextureDesc texture{};
   std::optional<cudaResourceViewDesc> view = {};
 };
 
-// Whether integers are read as fractions is asked of the array's own texels by the runtime, of what
-// a view makes of them by the driver.
+// For views, the runtime decides by the array's own format whether integers are read as fractions;
+// the driver decides by the view's format.
 enum class Fractions { of_array, of_view };
-// What a texture object of such descriptions is; `view`: null, or of the resource. Throws Error for
-// what is not simulated.
+// Builds the texture object for these descriptions. `view` is null or a view of the resource.
+// Throws Error for features that are not simulated.
 cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
                            const cudaResourceDesc& resource, const cudaTextureDesc& texture,
                            const cudaResourceViewDesc* view, Fractions fractions,
                            sim::TextureObject* object);
-// cudaCreateTextureObject().
+// The common part of cudaCreateTextureObject() and cuTexObjectCreate().
 cudaError_t create_texture_object(cudaTextureObject_t* out, const cudaResourceDesc* resource,
                                   const cudaTextureDesc* texture, const cudaResourceViewDesc* view,
                                   Fractions fractions);
 
 // Views of arrays: the same texels in another format, and some of the levels or layers alone.
 
-// Of texels that a view has; none: there is no such format, or it is a compressed one.
+// The format of a view's texels; nullopt: the format does not exist or is compressed.
 std::optional<cudaChannelFormatDesc> format_of_view(cudaResourceViewFormat format);
 
-// What a texture object reads that was made with a view. Throws Error for what is not simulated.
+// Replaces the format, levels and layers of `texels` by the view's. Throws Error for features that
+// are not simulated.
 cudaError_t apply_view(const Arrays& arrays, const cudaResourceDesc& resource,
                        const cudaResourceViewDesc& view, sim::TexelArray* texels);
 

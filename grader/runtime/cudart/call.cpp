@@ -18,17 +18,17 @@ CalledAs::~CalledAs() { called_as() = before_; }
 
 namespace {
 
-// The runtime goes when the process ends, in the order in which things came: what the program gave
-// to atexit() since its first call, and destructors of static variables made since then, still find
-// it, and others do not (an H100, static and shared runtime alike).
+// NVIDIA's runtime is destroyed at process end, in the order of registration. Functions that the
+// program passed to atexit() after its first CUDA call, and static variables constructed after it,
+// can still call it; earlier ones cannot (H100, static and shared runtime).
 std::atomic<bool> gone{false};
 void go_at_the_end() {
   static const int registered = on_exit([](int, void*) { gone = true; }, nullptr);
   static_cast<void>(registered);
 }
 
-// These do not change memory, launches, copies and fills aside, which say themselves whether they
-// do. Any other function might.
+// Functions that do not change memory. Launches, copies and fills report themselves whether they
+// change it. Any function that is not listed might.
 bool leaves_memory(const char* name) {
   static const std::set<std::string_view> kNames{"cudaLaunchKernel",
                                                  "cudaLaunchKernelExC",
@@ -64,7 +64,7 @@ cudaError_t call_alone(const char* name, Waits waits,
     }
     const OnDevice on(r, Contexts::current_device());
     if (waits == Waits::yes) r.wait_for(r.gpu());
-    // Registered memory is the program's own.
+    // Registered memory belongs to the program, which can write it without a call.
     if (!leaves_memory(name) || r.devices() > 1 || !r.allocations.registered().empty())
       Repeats::forget_look();
     if (r.sticky && waits != Waits::regardless) return remember(r.sticky);

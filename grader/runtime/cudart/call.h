@@ -1,4 +1,5 @@
-// What every function of the API is wrapped in.
+// The wrapper around every function of the runtime's API. It takes the runtime's lock, waits if the
+// function waits, reports a kernel's fault, and turns an Error into a refusal.
 #pragma once
 
 #include <functional>
@@ -8,14 +9,14 @@
 
 namespace lab32::cudart {
 
-// regardless: it does not wait, and a fault does not keep it from what it does.
+// regardless: the function does not wait, and works even after a fault.
 enum class Waits : uint8_t { no, yes, regardless };
 
-// What a graph's launch calls itself while it launches a kernel.
+// The name under which a graph launch starts a kernel.
 constexpr const char* kKernelNode = "cudaGraphLaunch (kernel)";
 
-// While one lives, what this thread calls is called by the driver's API: under that name, and an
-// error is not what cudaGetLastError() will report.
+// While an object of this class lives, this thread's calls come from the driver's API: messages use
+// the driver function's name, and errors do not change what cudaGetLastError() reports.
 class CalledAs {
  public:
   explicit CalledAs(const char* name);
@@ -27,9 +28,9 @@ class CalledAs {
   const char* before_;
 };
 
-// Runs `body` with the runtime to itself. A call that waits for the device first prints what
-// kernels have printed, and is where a kernel's fault is reported; after that every call reports
-// it. An Error in `body` is a refusal: what it says goes to stderr. `name`: of the function.
+// Calls `body` with the runtime locked. A function that waits first prints the output of kernels
+// and reports a kernel's fault; after that, every call reports it. If `body` throws Error, its text
+// goes to stderr as a refusal. `name` is the function's name.
 cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body);
 
 }  // namespace lab32::cudart

@@ -8,13 +8,13 @@
 namespace lab32::cudart {
 namespace {
 
-// Where a range lies: memory of the program's own, or an allocation of the device's.
+// Where a range is: in the program's own memory, or in an allocation of the simulator.
 struct Side {
   bool on_device = false;  // in the simulator's memory
-  bool fits = true;        // wholly in one live allocation
+  bool fits = true;  // inside one live allocation
   const sim::Allocation* allocation = nullptr;
 
-  // In the memory of that device alone.
+  // Only this device has the memory.
   bool is_of(int device) const {
     return allocation && allocation->reached_by && static_cast<int>(allocation->device) == device;
   }
@@ -30,13 +30,13 @@ Side side(const Runtime& r, uint64_t begin, uint64_t bytes, bool written) {
   return s;
 }
 
-// The bytes from the first to behind the last of a box.
+// The bytes from the first to the last byte of a box, including the gaps between its rows.
 uint64_t span(const Box& box, const Extent& e) {
   return (e.depth - 1) * box.slice + (e.height - 1) * box.pitch + e.width;
 }
 
-// Addresses say where memory is. A kind may call device memory the host's (the runtime of CUDA 13
-// copies), but not pageable memory the device's.
+// Checks the copy's kind. The addresses determine the direction. As in CUDA 13, a kind may call
+// device memory the host's, but not pageable host memory the device's.
 bool direction_holds(cudaMemcpyKind kind, const Side& to, const Side& from) {
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
@@ -55,7 +55,8 @@ void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_de
     std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
 }
 
-// Whether the row is there already, written to its last byte: loops copy the same input each round.
+// Whether the destination already has these bytes and all are initialised. Loops often copy the
+// same input in each iteration.
 bool is_there(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, const Side& source) {
   const auto written = [&](const sim::Allocation& a, uint64_t at) {
     return a.initialised || r.memory.first_unwritten(at, at + bytes) == at + bytes;
@@ -78,7 +79,7 @@ Route route(Runtime& r, const Side& to, const Side& from) {
   return reaches(a, b) || reaches(b, a) ? Route::peer : Route::staged;
 }
 
-// Rows that lie one behind the other are one row.
+// Merges rows without gaps into a single row.
 void join_rows(Extent& e, Box& a, Box& b) {
   if (e.height > 1 && a.pitch == e.width && b.pitch == e.width &&
       (e.depth == 1 || (a.slice == e.width * e.height && b.slice == e.width * e.height))) {
@@ -98,12 +99,14 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
     return cudaErrorInvalidPitchValue;
   const Side target = side(r, to.begin, span(to, e), true),
              source = side(r, from.begin, span(from, e), false);
-  for (const auto& gpu : r.gpus)  // which does nothing more; the next call that waits says so
+  // a device with a fault executes nothing more; the next call that waits reports it
+  for (const auto& gpu : r.gpus)
     if (gpu->fault && (target.is_of(gpu->number) || source.is_of(gpu->number))) return cudaSuccess;
   if (!target.fits || !source.fits || !direction_holds(kind, target, source))
     return cudaErrorInvalidValue;
   if (r.gpu().fault)
-    return cudaSuccess;  // the device does nothing more; the next call that waits says so
+    // the device executes nothing more; the next call that waits reports the fault
+    return cudaSuccess;
   const uint64_t bytes = e.width * e.height * e.depth;
   join_rows(e, to, from);
   for (uint64_t z = 0; z < e.depth; ++z) {
@@ -127,7 +130,8 @@ cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMem
   return copy(r, target, source, {bytes, 1, 1}, kind);
 }
 
-// Whether all bytes were written and are the same, as where a loop fills a buffer anew each round.
+// Whether all bytes of the allocation are initialised and have this value, as when a loop fills the
+// same buffer again.
 bool holds(const sim::Memory& memory, const sim::Allocation& allocation,
            const Repeats::Fill& fill) {
   if (Repeats::still_holds(allocation, fill)) return true;
@@ -191,7 +195,7 @@ cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& p) {
   };
   if ((to && !holds(*to, p.dstPos)) || (from && !holds(*from, p.srcPos)))
     return cudaErrorInvalidValue;
-  // Beside an array, a row of memory must hold what is copied of it.
+  // If the other side is an array, a row of memory must contain all copied bytes.
   const auto fits = [&](const cudaPitchedPtr& pointer, const cudaPos& pos) {
     return pos.x * unit + extent.width <= pointer.pitch;
   };

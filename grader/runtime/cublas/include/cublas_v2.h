@@ -1,7 +1,7 @@
-// cuBLAS as lab32 declares it, for toolkits that come without cuBLAS' own header (pip's
-// nvidia-cuda-nvcc and what belongs to it). Written from the library's documentation: names and
-// types of what runs here. What does not run is declared with any arguments, and says so when it is
-// called: runtime.mk puts these declarations, made from api.def, where the mark stands.
+// cuBLAS declarations for toolkits without cuBLAS' own header (such as the wheel nvidia-cuda-nvcc).
+// The names and types of the simulated functions are written from NVIDIA's documentation. Refused
+// functions are declared with any arguments and print a message when called; runtime.mk generates
+// these declarations from api.def and inserts them at the mark.
 #pragma once
 
 #include <cuComplex.h>
@@ -111,7 +111,7 @@ cublasStatus_t cublasLoggerConfigure(int on, int to_stdout, int to_stderr, const
 cublasStatus_t cublasSetLoggerCallback(cublasLogCallback callback);
 cublasStatus_t cublasGetLoggerCallback(cublasLogCallback* callback);
 
-// Each with int, and with int64_t under a name that ends in _64.
+// Declares a function twice: with int, and with int64_t under a name that ends in _64.
 #define LAB32_BOTH(DECLARE, name, ...) \
   DECLARE(name, int, __VA_ARGS__)      \
   DECLARE(name##_64, int64_t, __VA_ARGS__)
