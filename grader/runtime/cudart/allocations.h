@@ -21,17 +21,17 @@ enum class Home : uint8_t { device, pinned, managed };
 struct Held {
   uint64_t begin = 0, bytes = 0;
   Home home = Home::device;
-  int device = 0;  // the device for which it was allocated
+  int device = 0;                // the device for which it was allocated
   unsigned flags = 0;            // of cudaHostAlloc or cudaMallocManaged
   cudaMemPool_t pool = nullptr;  // stream-ordered allocations
-  bool of_graph = false;  // a node of a graph allocated it
+  bool of_graph = false;         // a node of a graph allocated it
 };
 
 // Memory that graph nodes hold on a device, in pieces of 32 MiB, as on an H100. Freed pieces are
 // kept for the next allocation until the program trims them.
 struct GraphMemory {
   uint64_t held = 0, kept = 0;
-  uint64_t most = 0;  // the maximum of each
+  uint64_t most = 0;     // the maximum of each
   bool is_known = true;  // false: how several allocations of one graph share pieces is not known
 
   uint64_t now() const { return held + kept; }

@@ -11,7 +11,7 @@ namespace {
 // Where a range is: in the program's own memory, or in an allocation of the simulator.
 struct Side {
   bool on_device = false;  // in the simulator's memory
-  bool fits = true;  // inside one live allocation
+  bool fits = true;        // inside one live allocation
   const sim::Allocation* allocation = nullptr;
 
   // Only this device has the memory.

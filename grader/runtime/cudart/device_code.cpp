@@ -18,10 +18,11 @@
 namespace lab32::cudart {
 namespace {
 
-// The forms below are those of CUDA 11 to 13, as fatbinary writes them; NVIDIA documents only the
-// wrapper (fatbinary_section.h).
+// The formats below are what fatbinary of CUDA 11 to 13 writes. NVIDIA documents only the wrapper,
+// in the toolkit's header of the fat binary section.
 constexpr uint32_t kWrapperMagic = 0x466243b1, kBlockMagic = 0xba55ed50;
-// Wrapper version: what -rdc=true leaves. `more` lists the blocks that were linked (crt/link.stub).
+// The wrapper version of programs compiled with -rdc=true. `more` lists the linked blocks
+// (crt/link.stub).
 constexpr uint32_t kLinked = 2;
 constexpr uint64_t kLz4 = 0x2000, kZstd = 0x8000;
 constexpr uint64_t kMostPlain = 256 << 20;
@@ -35,12 +36,12 @@ struct Wrapper {
 struct Block {
   uint32_t magic;
   uint16_t version, header_bytes;
-  uint64_t bytes;  // of the entries, behind this header
+  uint64_t bytes;  // bytes of the entries, which follow this header
 };
 struct Entry {
   uint16_t kind, version;
   uint32_t header_bytes;
-  uint64_t bytes;  // of the payload, padded
+  uint64_t bytes;  // bytes of the payload, with padding
   uint32_t compressed_bytes, unknown;
   uint16_t minor, major;
   uint32_t arch, name_offset, name_bytes;
@@ -55,7 +56,8 @@ T read(const char* at) {
   return value;
 }
 
-// The entries of the block at `at`, whose `room` bytes can be read. Puts its length into `bytes`.
+// Reads the entries of the block at `at`, of which `room` bytes are readable. Writes the block's
+// length to `bytes`.
 std::vector<FatEntry> read_block(const char* at, uint64_t room, uint64_t* bytes) {
   if (!at || room < sizeof(Block) || read<Block>(at).magic != kBlockMagic)
     throw Error(
@@ -92,7 +94,7 @@ uint32_t number_of(const std::string& arch) {
   return static_cast<uint32_t>(std::stoul(arch.substr(arch.find('_') + 1)));
 }
 
-// The newest PTX that a GPU of `arch` can translate; nullptr: none.
+// The newest PTX that a GPU of `arch` can run; nullptr: none.
 const FatEntry* newest_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
   const FatEntry* ptx = nullptr;
   for (const FatEntry& e : entries)
@@ -101,7 +103,8 @@ const FatEntry* newest_ptx(const std::vector<FatEntry>& entries, const std::stri
   return ptx;
 }
 
-// The same, unpacked. Throws Error when there is none, saying what there is.
+// The newest such PTX, unpacked. Throws Error if there is none; the message lists the code that
+// there is.
 std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
   const FatEntry* ptx = newest_ptx(entries, arch);
   if (!ptx) {
@@ -114,7 +117,7 @@ std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& 
         have.empty() ? "it holds no device code" : "it holds " + have, arch));
   }
   std::string text = unpack(*ptx);
-  text.resize(std::min(text.size(), text.find('\0')));  // padded with zeros
+  text.resize(std::min(text.size(), text.find('\0')));  // the payload is padded with zeros
   return text;
 }
 
@@ -146,7 +149,7 @@ bool is_fatbin(const void* image) {
 }
 
 FatBinary read_fatbin(const void* wrapper) {
-  // Nobody says how much there is; it lies in the program.
+  // The wrapper has no length, so the program is trusted.
   constexpr uint64_t kAll = uint64_t{1} << 40;
   uint64_t bytes = 0;
   FatBinary binary;
@@ -168,7 +171,7 @@ std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint3
   constexpr uint64_t kAlignment = 8, kX64 = 0x11;  // 64-bit, Linux
   std::string entries;
   const auto add = [&](uint16_t kind, std::string payload) {
-    payload.resize(align_up(payload.size() + 1, kAlignment));  // PTX ends with a zero
+    payload.resize(align_up(payload.size() + 1, kAlignment));  // PTX ends with a zero byte
     Entry e{};
     e.kind = kind;
     e.version = 0x101;
@@ -187,7 +190,7 @@ std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint3
 
 std::vector<std::vector<FatEntry>> read_blocks(std::string_view section) {
   std::vector<std::vector<FatEntry>> blocks;
-  // Between blocks there may be zeros, which align the next.
+  // Zeros between blocks are padding for alignment.
   while ((section.remove_prefix(std::min(section.find_first_not_of('\0'), section.size())),
           !section.empty())) {
     uint64_t bytes = 0;
@@ -202,12 +205,13 @@ DeviceCode choose(const FatBinary& binary, const std::string& arch) {
   if (binary.parts.empty()) {
     code.ptx = choose_ptx(binary.entries, arch);
   } else {
-    // The toolkit's own library of device code has cubins alone: what is called of it stays extern,
-    // and is refused by name.
+    // The toolkit's own library of device code contains only cubins. Functions called from it
+    // remain extern, and the simulator refuses them by name.
     std::vector<std::string> texts;
     for (const auto& part : binary.parts)
       if (newest_ptx(part, arch)) texts.push_back(choose_ptx(part, arch));
-    if (texts.empty()) choose_ptx(binary.parts[0], arch);  // which says what is missing
+    // throws an error that lists what is missing
+    if (texts.empty()) choose_ptx(binary.parts[0], arch);
     ptx::Linked linked = ptx::link(texts);
     code.ptx = std::move(linked.text);
     code.lines_before = std::move(linked.lines_before);
@@ -219,8 +223,9 @@ DeviceCode choose(const FatBinary& binary, const std::string& arch) {
 
 namespace {
 
-// .nv.info is a list of attributes: format, attribute, then a 16-bit value or the length of what
-// follows. cuobjdump -elf names them EIATTR_REGCOUNT and EIATTR_FRAME_SIZE: (symbol, value) each.
+// .nv.info is a list of attributes: a format byte, an attribute byte, then a 16-bit value or the
+// length of the data that follows. cuobjdump -elf calls these two EIATTR_REGCOUNT and
+// EIATTR_FRAME_SIZE; the data of each is (symbol, value).
 constexpr uint8_t kFormatSized = 4;
 constexpr uint8_t kRegisters = 0x2f, kFrameSize = 0x11;
 
@@ -261,13 +266,13 @@ namespace {
 
 constexpr std::string_view kSection = ".section\t.text.", kFile = "File \".nv_debug_ptx_txt";
 
-// The line that begins at `at`.
+// The line of the text that begins at `at`.
 std::string_view line_at(const std::string& text, size_t at) {
   const size_t end = std::min(text.find('\n', at), text.size());
   return std::string_view(text).substr(at, end - at);
 }
 
-// `for_each(text behind kFile's name up to the quote, function)` in the order of the listing.
+// Calls `for_each(text after kFile's name up to the quote, function)` in the order of the listing.
 template <class Each>
 void for_each_note(const std::string& listing, Each each) {
   std::string_view function;
@@ -289,7 +294,7 @@ void for_each_note(const std::string& listing, Each each) {
 std::string in_linked_lines(const std::string& listing,
                             const std::map<std::string, int>& lines_before) {
   if (lines_before.empty()) return listing;
-  // A file's own functions have got other names; its kernels tell which it is.
+  // Linking renames functions local to a file, so a file's kernels identify the file.
   std::map<std::string_view, int> before;
   for_each_note(listing, [&](std::string_view number, std::string_view function, size_t,
                              std::string_view) {

@@ -1,4 +1,6 @@
-// The device code that nvcc puts into a program: one PTX text or cubin for each architecture.
+// Reads the device code that nvcc embeds in a program: fat binaries with a PTX text or cubin for
+// each architecture. choose() returns the code that a GPU would run; read_cubin() returns the
+// registers and memory that each kernel needs.
 #pragma once
 
 #include <cstdint>
@@ -16,64 +18,67 @@ struct FatEntry {
   Kind kind = Kind::ptx;
   uint32_t arch = 0;  // 90
   enum class Packing : uint8_t { none, lz4, zstd } packing = Packing::none;
-  uint64_t plain_bytes = 0;  // when packed
-  std::string_view bytes;    // as they lie in the program
+  uint64_t plain_bytes = 0;  // bytes after unpacking
+  std::string_view bytes;    // the packed bytes in the program
 };
 
 struct FatBinary {
   std::vector<FatEntry> entries;
-  // Of a program that was linked (nvcc -rdc=true), whose `entries` are the linked cubins: what each
-  // of its files was compiled to.
+  // For a linked program (nvcc -rdc=true) `entries` has the linked cubins, and `parts` has the
+  // entries of each source file.
   std::vector<std::vector<FatEntry>> parts;
 };
 
-// Whether the bytes at `image` begin as a fat binary does: as a wrapper, or as a block of entries.
+// Whether the bytes at `image` begin with a fat binary: a wrapper or a block of entries.
 bool is_fatbin(const void* image);
 
-// `wrapper` is what __cudaRegisterFatBinary is given (fatBinaryCtl.h's __fatBinC_Wrapper_t), or a
-// block of entries alone. Throws Error when it is of a form that is not known.
+// Reads a wrapper (__fatBinC_Wrapper_t of the toolkit, the argument of __cudaRegisterFatBinary) or
+// a block of entries. Throws Error if the format is unknown.
 FatBinary read_fatbin(const void* wrapper);
 
-// The block of entries that holds the two; `arch`: 90.
+// Builds a block of entries that contains both; `arch` is a number such as 90.
 std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint32_t arch);
 
-// The entries of the blocks that lie one behind the other in a section of a program. Throws Error
-// when they are of a form that is not known.
+// Reads the consecutive blocks in a section of a program. Throws Error if the format is unknown.
 std::vector<std::vector<FatEntry>> read_blocks(std::string_view section);
 
-// What it holds, unpacked. Throws Error when it cannot be.
+// The entry's content, unpacked. Throws Error if it cannot be unpacked.
 std::string unpack(const FatEntry& entry);
 
 struct DeviceCode {
   std::string ptx;
-  std::string name;  // Artifact's
+  std::string name;  // the artifact's name
   toolchain::Places places;
   std::string cubin;  // empty: none for this architecture
-  // Of linked PTX: ptx::Linked's.
+  // For linked PTX: the lines_before of ptx::Linked.
   std::map<std::string, int> lines_before;
 };
 
-// What a GPU of `arch` ("sm_90") would run: the newest PTX that it can translate (of a linked
-// program: that of its parts, linked), and the cubin made for it, unpacked. Throws Error when there
-// is no PTX.
+// What a GPU of `arch` ("sm_90") would run, unpacked: the newest PTX that it can translate, and the
+// cubin built from it. The PTX of a linked program is linked from its parts. Throws Error if there
+// is no such PTX.
 DeviceCode choose(const FatBinary& binary, const std::string& arch);
 
-// What ptxas says of each kernel of a cubin: what occupancy and cudaFuncGetAttributes need.
+// What ptxas reports for each kernel of a cubin. Occupancy and cudaFuncGetAttributes need it.
 
 struct Resources {
-  uint32_t registers = 0;    // a thread
-  uint32_t local_bytes = 0;  // a thread: its stack frame
+  uint32_t registers = 0;    // per thread
+  uint32_t local_bytes = 0;  // stack frame of a thread
 };
 
 struct CubinInfo {
   std::map<std::string, Resources> kernels;  // by symbol
-  uint32_t constant_bytes = 0;               // of the module's __constant__ variables
+  uint32_t constant_bytes = 0;               // size of the module's __constant__ variables
 };
 
-// Throws Error when it is no cubin.
+// Throws Error if the text is not a cubin.
 CubinInfo read_cubin(const std::string& cubin);
 
-// The listing of a cubin that was linked, made to say lines of the linked PTX.
+// Changes the listing of a linked cubin to use line numbers of the linked PTX.
+// | nvdisasm -gp prints for each instruction its line in the PTX of its own file, which the listing
+// calls ".nv_debug_ptx_txt.NUMBER". `lines_before` has, for each function, how many lines later it
+// begins in the linked PTX (ptx::Linked). If it is empty, the cubin was not linked and the listing
+// is unchanged.
 
 // nvdisasm -gp says for each instruction the line of its own file's PTX, which it calls
 // ".nv_debug_ptx_txt.NUMBER", a number for each file. `lines_before` says for functions by how much

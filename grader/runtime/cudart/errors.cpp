@@ -30,7 +30,7 @@
 namespace lab32::cudart {
 
 void say(const std::string& text) {
-  std::fflush(stdout);  // in the order in which it happened, where both are one file
+  std::fflush(stdout);  // Keeps the order of output if stdout and stderr are the same file.
   std::fprintf(stderr, "lab32: %s\n", text.c_str());
 }
 
@@ -38,16 +38,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Enough to leave the toolkit's templates around a launch.
+// Enough frames to leave the toolkit's launch templates.
 constexpr size_t kMostFrames = 8;
 
-// A program or library, and addresses in it as its file has them.
+// A program or library, and addresses relative to its file.
 struct Callers {
   fs::path file;
   std::vector<uint64_t> addresses;
 };
 
-// The innermost calls outside this library, as long as they lie in one file.
+// The innermost consecutive frames outside this library that are in one file.
 Callers callers() {
   void* frames[64];
   const int count = backtrace(frames, 64);
@@ -57,11 +57,11 @@ Callers callers() {
     Dl_info info;
     link_map* map = nullptr;
     if (!dladdr1(frames[i], &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP)) break;
-    if (!own) own = map;  // this function's
+    if (!own) own = map;  // the library that contains this function
     if (map == own && !theirs) continue;
     if (theirs && map != theirs) break;
     theirs = map;
-    // A frame is where its call returns to, which may be another line already.
+    // A frame holds the return address, which may belong to the next line.
     found.addresses.push_back(reinterpret_cast<uint64_t>(frames[i]) - map->l_addr - 1);
   }
   std::error_code error;
@@ -76,7 +76,7 @@ fs::path addr2line() {
   return access(beside.c_str(), X_OK) == 0 ? beside : fs::path("/usr/bin/addr2line");
 }
 
-// "file:line" of each, those of inlined functions one by one, the innermost first.
+// "file:line" for each address. Inlined functions give one each, the innermost first.
 std::vector<std::string> lines_of(const Callers& callers) {
   Command command;
   command.argv = {addr2line().string(), "-i", "-e", callers.file.string()};
@@ -112,10 +112,10 @@ std::string place() {
     const std::string number = colon == line.npos ? "" : line.substr(colon + 1);
     if (number.empty() || number == "0" || number.find_first_not_of("0123456789") != number.npos)
       return {};
-    // A file of nvcc's that is gone: it has left out where this stands in the source.
+    // nvcc deleted this temporary file. It omits the line directive here.
     if (ends_with(file.string(), ".cudafe1.cpp")) return {};
-    // nvcc makes of `kernel<<<...>>>()` a call of a function that stands at the kernel's line and
-    // calls one in a file of nvcc's.
+    // nvcc compiles `kernel<<<...>>>()` to a call of a function at the kernel's line, which calls a
+    // function in a temporary file of nvcc's.
     if (ends_with(file.string(), ".stub.c")) {
       behind_stub = true;
     } else if (std::exchange(behind_stub, false) || is_header_of_toolkit(file)) {
@@ -127,12 +127,13 @@ std::string place() {
   return {};
 }
 
-// "a.cu:12: " of the call under way, where the program's line information tells it; "" elsewhere:
-// no line rather than a wrong one. Asks addr2line, which takes some hundredths of a second.
+// "a.cu:12: " for the current call if the program's line information has its line; otherwise "",
+// because no line is better than a wrong one. Runs addr2line, which takes some hundredths of a
+// second.
 std::string call_site() {
   try {
     return place();
-  } catch (const std::exception&) {  // no addr2line
+  } catch (const std::exception&) {  // addr2line is not installed
     return {};
   }
 }
@@ -159,16 +160,16 @@ Text find(cudaError_t error) {
   }
 }
 
-// The program's destructors and exit handlers have run, those of its libraries that it loaded
-// after this one, too: what it has to say is said, but for what stdio still holds.
+// Runs after the program's destructors and exit handlers and after those of libraries that it
+// loaded later. Only stdio's buffers may still hold output.
 __attribute__((destructor)) void leave_with_2() {
   if (!refused) return;
   std::fflush(nullptr);
   _exit(kNotSupported);
 }
 
-// A program that does not expect an error may throw or assert (one with a handler of its own is
-// left alone), or leave without running its exit handlers.
+// After an unexpected error a program may throw, fail an assertion, or exit without exit handlers.
+// A program with its own handler keeps it.
 void leave_at_other_ends() {
   at_quick_exit([] { leave_with_2(); });
   struct sigaction old {
@@ -202,12 +203,12 @@ const char* error_text(cudaError_t error) { return find(error).text; }
 void refuse(const std::string& message) {
   static std::mutex mutex;
   static std::set<std::string> said;
-  const std::string what = message.substr(0, message.find('\n'));  // without the PTX quoted
+  const std::string what = message.substr(0, message.find('\n'));  // without the quoted PTX
   const std::lock_guard<std::mutex> lock(mutex);
   const bool first = !refused.exchange(true);
   if (first) leave_at_other_ends();
   if (!said.insert(what).second) return;
-  // The line of device code is the better one.
+  // A line of device code is more precise than the line of the call.
   const std::string place = what.find("(source: ") == what.npos ? call_site() : "";
   say(place + what + (first ? "; what the program prints from here on is no result" : ""));
   if (const std::string path = value_of(variables::kRecord); !path.empty())
@@ -234,8 +235,8 @@ std::string refusal_of(const std::string& name) {
 
 namespace {
 
-// Arguments are not looked at: any may be passed to a function that takes none, in the calling
-// convention of this platform (the caller cleans up).
+// The function ignores its arguments. With this platform's calling convention, in which the caller
+// cleans up, a function without parameters may be called with any.
 cudaError_t not_there(const char* name) {
   lab32::cudart::refuse(lab32::cudart::refusal_of(name));
   return lab32::cudart::remember(cudaErrorNotSupported);
@@ -243,7 +244,7 @@ cudaError_t not_there(const char* name) {
 
 }  // namespace
 
-// Under other names, since the toolkit's header declares them with their arguments.
+// Other C++ names, because the toolkit's header declares the functions with their parameters.
 #define WORKS(name)
 #define REFUSES(name)                                                                       \
   extern "C" __attribute__((visibility("default"))) cudaError_t refuse_##name() asm(#name); \

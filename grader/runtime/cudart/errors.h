@@ -1,4 +1,5 @@
-// The runtime's error state: one a host thread.
+// The runtime's error state of each host thread, the texts of errors, and messages about functions
+// that are not supported.
 #pragma once
 
 #include <string>
@@ -8,35 +9,35 @@
 
 namespace lab32::cudart {
 
-// What this thread's cudaGetLastError() will report.
+// The error that this thread's cudaGetLastError() will return.
 cudaError_t& last_error();
 
-// The driver's function that this thread is in; nullptr: none.
+// The driver function that this thread is in; nullptr: none.
 const char*& called_as();
 
-// Remembers an error (success leaves what is there; so do the driver's functions) and hands it
-// through.
+// Stores an error for cudaGetLastError() and returns it. Success and errors of driver functions
+// leave the stored error unchanged.
 cudaError_t remember(cudaError_t error);
 
 // "cudaErrorInvalidValue" and "invalid argument"; "unrecognized error code" for others.
 const char* error_name(cudaError_t error);
 const char* error_text(cudaError_t error);
 
-// What the simulator does not do: its first line is said once on stderr, with the place of the call
-// where it is known. From here on the program's exit status is 2 when it ends by itself or aborts,
-// so that no result stands that was computed without it; the first message says so.
+// Reports a feature that is not supported. Prints the first line of the message on stderr once,
+// with the place of the call if it is known. From then on the exit status is 2 if the program exits
+// or aborts, so that nobody trusts its results; the first message warns of that.
 void refuse(const std::string& message);
 
-// Where messages of the runtime's own go: "lab32: TEXT" on stderr.
+// Prints "lab32: TEXT" on stderr.
 
 void say(const std::string& text);
 
-// The functions of the runtime that are only there to say that they are not.
+// Functions of the runtime that exist only to refuse.
 
-// By name, sorted.
+// The names, sorted.
 std::vector<std::string> refused_names();
 
-// What is said when it is called.
+// The message that a call of the refused function prints.
 std::string refusal_of(const std::string& name);
 
 }  // namespace lab32::cudart

@@ -15,7 +15,7 @@
 namespace lab32::cudart {
 namespace {
 
-// Who reads more than these runs --list-unsupported.
+// Beyond this number, the message recommends --list-unsupported.
 constexpr size_t kMostLines = 4;
 
 void say_each(const char* of, const std::vector<std::string>& lines) {
@@ -33,13 +33,14 @@ void add_all(const std::map<std::string, std::string>& refusals, const std::stri
   for (const auto& [symbol, why] : refusals) all->add(why, device::kernel_name(symbol), name);
 }
 
-// Of a module that nothing was used of yet: parsed only if it may have something.
+// Examines a module that the program has not used yet. The PTX is parsed only if it may contain an
+// unknown opcode.
 void look_ahead(const Binary& binary, const std::string& arch, CodeRefusals* all) {
   try {
     const std::string ptx = choose(read_fatbin(binary.wrapper), arch).ptx;
     if (ptx::may_have_unknown_opcodes(ptx)) add_all(device::refusals_of(from_here(ptx)), "", all);
   } catch (const Error&) {
-    // It holds nothing that runs here, which is said when something of it is used.
+    // The module has no code for this device. Its first use will report that.
   }
 }
 

@@ -1,5 +1,5 @@
-// What would stop the program, said before its first kernel: it may never come to it, so it goes
-// on.
+// Warnings about unsupported features before the program's first kernel. The program may never
+// reach these features, so it continues.
 #pragma once
 
 #include <map>
@@ -10,27 +10,28 @@
 
 namespace lab32::cudart {
 
-// Refusals of device code, each once, with the kernels that it stops: a line of a template stops
-// many.
+// Unsupported instructions in device code. Each is reported once, with the kernels that contain it,
+// because a single line of a template can affect many kernels.
 class CodeRefusals {
  public:
-  // `why`: what an Error says, without the PTX that it quotes, by the line of the source where it
-  // is known; else by that of the PTX, of the module `name`. `kernel`: its name for people; empty:
-  // all of them.
+  // `why` is the text of an Error; quoted PTX is dropped. The report uses the source line if it is
+  // known, and otherwise the PTX line in the module `name`. `kernel` is the demangled name; empty
+  // means all kernels.
   void add(const std::string& why, const std::string& kernel, const std::string& name = "");
-  // "p.cu:7: `discard.global.L2` is not supported by the simulator (kernel bad<1> and 1 more)"
+  // An example: "p.cu:7: `discard.global.L2` is not supported by the simulator (kernel bad<1> and 1
+  // more)"
   std::vector<std::string> lines() const;
 
  private:
   std::map<std::string, std::vector<std::string>> kernels_;  // by refusal
 };
 
-// Of the program's own modules, those that have come since the last time. At each launch: costs
-// nothing where none has.
+// Warns about the program's own modules that were registered since the last call. Every launch
+// calls it; without new modules it costs nothing.
 void foresee_kernels(Registry& registry, const std::string& arch);
-// Of a module that the program has just loaded itself.
+// Warns about a module that the program has just loaded.
 void foresee_kernels(Binary& module);
-// `refusals`: of functions that the program names.
+// `refusals`: messages about functions that the program imports.
 void foresee_calls(const std::vector<std::string>& refusals);
 
 }  // namespace lab32::cudart

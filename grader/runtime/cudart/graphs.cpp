@@ -31,14 +31,14 @@ void UserObjects::release(const OwnedObjects& owned) {
 
 namespace {
 
-// A kernel's arguments are each node's, and each executable step's, own.
+// Each node and each step of an executable graph has its own copy of a kernel's arguments.
 Work copy_of(const Work& work) {
   Work copy = work;
   if (work.kernel) copy.kernel = std::make_shared<KernelCall>(*work.kernel);
   return copy;
 }
 
-// A graph's own, and those of the graphs that it holds.
+// Collects the user objects of a graph and of the graphs in it.
 void gather_objects(const CUgraph_st& graph, OwnedObjects* all) {
   for (const auto& [object, count] : graph.objects) (*all)[object] += count;
   for (const auto& node : graph.nodes)
@@ -118,8 +118,8 @@ cudaGraphNode_t Graphs::add(cudaGraph_t graph, cudaGraphNodeType type,
 
 namespace {
 
-// What else a body may hold, its kernels and copies apart (driver_types.h,
-// cudaConditionalNodeParams).
+// The other kinds of nodes that a body may contain, besides kernels and copies
+// (cudaConditionalNodeParams in the toolkit's header of driver types).
 bool may_be_in_body(cudaGraphNodeType type) {
   return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy ||
          type == cudaGraphNodeTypeMemset || type == cudaGraphNodeTypeEmpty ||
@@ -203,7 +203,7 @@ cudaError_t Graphs::instantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
             : !read_steps(*graph, &steps) ? cudaGraphInstantiateInvalidStructure
                                           : cudaGraphInstantiateSuccess;
   if (*result != cudaGraphInstantiateSuccess) return cudaErrorInvalidValue;
-  // Conditions and memory are the graph's: two that run would have them in common.
+  // Conditions and memory belong to the graph, so two executable graphs would conflict.
   const bool single = !conditions.empty() || has_memory(*graph);
   if (single)
     for (cudaGraphExec_t other : execs_)
@@ -252,7 +252,7 @@ void Captures::set_last(cudaStream_t stream, std::vector<cudaGraphNode_t> last) 
   streams_.at(stream).last = std::move(last);
 }
 
-// Everything that any stream has added comes before what the first stream has added last.
+// Whether the first stream's last node depends on everything that the other streams have added.
 bool Captures::is_joined(const Capture& capture) const {
   std::vector<cudaGraphNode_t> work = streams_.at(capture.origin).last;
   std::set<cudaGraphNode_t> before(work.begin(), work.end());

@@ -1,4 +1,6 @@
-// Graphs of work, and streams whose work is captured into one instead of being done.
+// CUDA graphs, executable graphs, and stream capture. A graph consists of nodes, each with its
+// work; an executable graph is a list of steps in an order that the edges allow. Captures records
+// the work of streams into graphs.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +16,8 @@
 
 #include "runtime/cudart/api.h"
 
-// A launch that is done later: its arguments are those of when it was asked for, and may be read
-// and changed where they are kept.
+// A launch that runs later. It keeps the arguments that the program passed, and the program may
+// read and change them.
 
 namespace lab32::cudart {
 
@@ -23,16 +25,17 @@ struct KernelEntry;
 
 struct KernelCall {
   KernelEntry* entry = nullptr;
-  const void* function = nullptr;  // as the program names it
+  const void* function = nullptr;  // the address by which the program names the kernel
   dim3 grid, block;
   size_t shared = 0;
   bool cooperative = false;
   std::optional<dim3> cluster = {};
   int device = 0;
   std::vector<std::vector<std::byte>> values = {};
-  std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue> hints = {};  // they change nothing
+  // launch attributes without effect
+  std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue> hints = {};
 
-  // To each value, for as long as this lives.
+  // Pointers to the values, valid while this object lives.
   void** arguments() {
     pointers_.clear();
     for (std::vector<std::byte>& value : values) pointers_.push_back(value.data());
@@ -45,18 +48,18 @@ struct KernelCall {
 
 }  // namespace lab32::cudart
 
-// Objects of the program's that graphs hold references to: with the last of these they are
-// destroyed, by a function of the program's.
+// User objects: objects of the program to which graphs hold references. When the last reference is
+// released, a function of the program destroys the object.
 
 struct CUuserObject_st {
   void* pointer = nullptr;
   cudaHostFn_t destroy = nullptr;
-  uint64_t references = 0;  // the program's, and those of graphs
+  uint64_t references = 0;  // references of the program and of graphs
 };
 
 namespace lab32::cudart {
 
-// How many references a graph holds.
+// The number of references that a graph holds to each object.
 using OwnedObjects = std::map<cudaUserObject_t, uint64_t>;
 
 class UserObjects {
@@ -66,12 +69,12 @@ class UserObjects {
   cudaUserObject_t make(void* pointer, cudaHostFn_t destroy, uint64_t references);
   bool knows(cudaUserObject_t object) const { return objects_.count(object) != 0; }
   void retain(cudaUserObject_t object, uint64_t count) { object->references += count; }
-  // False: there are not so many.
+  // False: there are fewer references.
   bool release(cudaUserObject_t object, uint64_t count);
-  // Those that a graph holds: another's as well, or no longer.
+  // Adds or releases the references that a graph holds.
   void retain(const OwnedObjects& owned);
   void release(const OwnedObjects& owned);
-  // Whose last reference is gone: to be destroyed by whoever asks, outside the runtime's lock.
+  // Objects without references. The caller destroys them without the runtime's lock.
   Dead take_dead() { return std::exchange(dead_, {}); }
 
  private:
@@ -82,43 +85,44 @@ class UserObjects {
 struct Runtime;
 struct Step;
 
-// What decides what a conditional node does: a word of device memory, whose address is its handle.
+// The condition of a conditional node: a word in device memory. Its address is its handle.
 struct Condition {
   uint64_t word = 0;
-  unsigned otherwise = 0;  // its value when the graph is instantiated
-  bool renewed = false;    // it has it at each launch
-  bool used = false;       // a node has it
-  // Devices whose kernels may set it: all while the graph is under way, else none.
+  unsigned otherwise = 0;  // value when the graph is instantiated
+  bool renewed = false;    // each launch resets it
+  bool used = false;       // a node uses it
+  // Devices whose kernels may set it: all while the graph runs, otherwise none.
   uint64_t reached_by = 0;
 };
 
-// A conditional node, whose bodies are graphs, or steps where it is executable.
+// A conditional node. Its bodies are graphs, or lists of steps in an executable graph.
 struct Branch {
   Condition* condition = nullptr;
   cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
   std::vector<std::vector<Step>> bodies;
 };
 
-// What a node does. One of the five, or nothing (an empty node).
+// The work of a node: one of the five alternatives, or none in an empty node.
 struct Work {
-  std::function<cudaError_t(Runtime&, cudaStream_t)> device;  // the stream it is launched in
-  std::function<void()> host;                // outside the lock: it may wait for another thread
-  std::shared_ptr<std::vector<Step>> child;  // those of another graph
+  std::function<cudaError_t(Runtime&, cudaStream_t)> device;  // the stream of the launch
+  // runs without the runtime's lock, because it may wait for another thread
+  std::function<void()> host;
+  std::shared_ptr<std::vector<Step>> child;  // the steps of a child graph
   std::shared_ptr<Branch> branch = {};
   std::shared_ptr<KernelCall> kernel = {};
-  // As the program gave it, to be read back; of captured copies there is none.
+  // The parameters as the program passed them, which it may query. Captured copies have none.
   using Given = std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams,
                              cudaHostNodeParams, cudaEvent_t>;
   Given given = {};
-  // Memory that it makes, or that it frees: where that begins.
+  // The address of memory that the node allocates, or frees.
   uint64_t allocates = 0, frees = 0;
 };
 
-// A node of an executable graph. `origin`: the node that it was made of.
+// A node of an executable graph. `origin` is the graph's node.
 struct Step {
   cudaGraphNode_t origin = nullptr;
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-  std::vector<size_t> from;  // earlier steps
+  std::vector<size_t> from;  // indices of earlier steps
   Work work;
   bool enabled = true;
 };
@@ -130,24 +134,25 @@ struct CUgraphNode_st {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   std::vector<cudaGraphNode_t> from;
   lab32::cudart::Work work;
-  // Of a conditional node, or the node's own copy of a child graph; they go with it.
+  // The bodies of a conditional node, or the copy of a child graph. They are destroyed with the
+  // node.
   std::vector<cudaGraph_t> bodies;
-  cudaGraphNode_t copy_of = nullptr;  // in the graph that its own was cloned from
+  cudaGraphNode_t copy_of = nullptr;  // the original node, in a cloned graph
 };
 
 struct CUgraph_st {
-  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
-  cudaGraph_t parent = nullptr;                        // of a body
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order of addition
+  cudaGraph_t parent = nullptr;                        // the parent of a body
   std::vector<lab32::cudart::Condition*> conditions;
   lab32::cudart::OwnedObjects objects;
 };
 
 struct CUgraphExec_st {
-  std::vector<lab32::cudart::Step> steps;  // each behind those that it depends on
+  std::vector<lab32::cudart::Step> steps;  // each after the steps that it depends on
   std::vector<lab32::cudart::Condition*> conditions = {};
-  cudaGraph_t of = nullptr;  // where it has conditions, or nodes that allocate or free
+  cudaGraph_t of = nullptr;  // the graph, if it has conditions or nodes that allocate or free
   bool frees_first =
-      false;  // what an earlier launch has left (cudaGraphInstantiateFlagAutoFree...)
+      false;  // frees what an earlier launch left allocated (cudaGraphInstantiateFlagAutoFree...)
   lab32::cudart::OwnedObjects objects = {};
 };
 
@@ -165,50 +170,53 @@ class Graphs {
                       Work work);
 
   Condition& add_condition(cudaGraph_t graph, unsigned otherwise, bool renewed);
-  Condition* find_condition(cudaGraph_t graph, uint64_t handle) const;  // its, or a parent's
+  Condition* find_condition(cudaGraph_t graph, uint64_t handle) const;  // of the graph or a parent
   cudaGraph_t make_body(cudaGraph_t parent);
 
-  // cudaErrorInvalidValue: its edges make a circle, or `result` says what is wrong with conditions.
+  // cudaErrorInvalidValue: the edges form a cycle, or conditions are wrong, which `result`
+  // explains.
   cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                           cudaGraphInstantiateResult* result);
   void drop(cudaGraphExec_t exec);
   bool knows(cudaGraphExec_t exec) const { return execs_.count(exec) != 0; }
   void remove(cudaGraphNode_t node);
 
-  // Memory that nodes allocate: its address is there from when the node is added to the end.
+  // Memory of allocating nodes. The address is reserved from the addition of the node to the end of
+  // the process.
   std::map<uint64_t, cudaMemAllocNodeParams>& memory() { return memory_; }
   UserObjects& objects() { return objects_; }
 
  private:
   std::set<cudaGraph_t> graphs_;
   std::set<cudaGraphExec_t> execs_;
-  // To the end: executable graphs outlive those that they were made of.
+  // Kept to the end of the process, because executable graphs outlive the graphs that they were
+  // instantiated from.
   std::vector<std::unique_ptr<Condition>> conditions_;
   std::map<uint64_t, cudaMemAllocNodeParams> memory_;
   UserObjects objects_;
 };
 
-// The nodes in an order that their edges allow; false where they make a circle.
+// Orders the nodes so that each follows its predecessors. False: the edges form a cycle.
 bool read_steps(const CUgraph_st& graph, std::vector<Step>* steps);
 bool has_conditions(const CUgraph_st& graph);
-// Whether nodes allocate or free.
+// Whether any node allocates or frees.
 bool has_memory(const CUgraph_st& graph);
-// Its own and its bodies'.
+// The conditions of the graph and of its bodies.
 std::vector<Condition*> conditions_of(const CUgraph_st& graph);
 
-// Streams that capture. What is said of a stream holds for the events recorded in it, too.
+// Streams in capture. Functions that take a stream also apply to the events recorded in it.
 class Captures {
  public:
   explicit Captures(Graphs& graphs) : graphs_(graphs) {}
 
   cudaError_t begin(cudaStream_t stream, cudaStreamCaptureMode mode);
-  // Into a graph that is there, behind these nodes of its.
+  // Captures into an existing graph, after these of its nodes.
   cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, std::vector<cudaGraphNode_t> last);
-  // Ends that of the stream in which it began. `graph` is null where it has failed.
+  // Ends the capture that began in this stream. `graph` is null if the capture has failed.
   cudaError_t end(cudaStream_t stream, cudaGraph_t* graph);
   bool any() const { return !streams_.empty(); }
   bool captures(cudaStream_t stream) const { return streams_.count(stream) != 0; }
-  bool is_into_given(cudaStream_t stream) const;  // a graph that was there before
+  bool is_into_given(cudaStream_t stream) const;  // captures into a graph of the program
   cudaStreamCaptureStatus status(cudaStream_t stream) const;
   unsigned long long id(cudaStream_t stream) const;
   cudaGraph_t graph(cudaStream_t stream) const;
@@ -216,12 +224,12 @@ class Captures {
 
   cudaError_t add(cudaStream_t stream, cudaGraphNodeType type, Work work);
   void record(cudaEvent_t event, cudaStream_t stream);
-  // Whether the event marks a place in a capture: a stream that waits for it takes part.
+  // Whether the event was recorded in a capture. A stream that waits for it joins the capture.
   bool is_captured(cudaEvent_t event) const { return events_.count(event) != 0; }
   cudaError_t wait(cudaStream_t stream, cudaEvent_t event);
   void set_last(cudaStream_t stream, std::vector<cudaGraphNode_t> last);
   void forget(cudaEvent_t event) { events_.erase(event); }
-  // Something was asked for that cannot be captured: cudaStreamEndCapture will say so.
+  // The stream got work that cannot be captured, so cudaStreamEndCapture will return an error.
   void invalidate(cudaStream_t stream);
   void invalidate_all();
 
@@ -231,11 +239,11 @@ class Captures {
     cudaStream_t origin;
     unsigned long long id;
     bool valid = true;
-    bool own = true;  // the graph was made for it
+    bool own = true;  // the capture created the graph
   };
   struct Place {
     std::shared_ptr<Capture> capture;
-    std::vector<cudaGraphNode_t> last;  // what comes next depends on these
+    std::vector<cudaGraphNode_t> last;  // the next node depends on these
   };
   bool is_joined(const Capture& capture) const;
 

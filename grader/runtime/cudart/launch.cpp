@@ -20,10 +20,11 @@
 namespace lab32::cudart {
 namespace {
 
-// What a block may have without asking (cudaFuncAttributeMaxDynamicSharedMemorySize).
+// Dynamic shared memory that a block may use without cudaFuncAttributeMaxDynamicSharedMemorySize.
 constexpr uint64_t kSharedWithoutAsking = 48 << 10;
 
-// A program may take its time: what never ends is stopped after some minutes.
+// Instructions of a warp before a kernel counts as endless: some minutes, because a program may
+// legitimately run long.
 constexpr uint64_t kWarpBudget = 20'000'000'000;
 
 uint64_t count(const dim3& d) { return uint64_t{d.x} * d.y * d.z; }
@@ -32,13 +33,14 @@ bool within(const dim3& d, const std::array<uint32_t, 3>& most) {
   return count(d) != 0 && d.x <= most[0] && d.y <= most[1] && d.z <= most[2];
 }
 
-// What the real runtime refuses at the launch itself.
+// Errors that the real runtime returns from the launch itself.
 cudaError_t check(Runtime& r, KernelEntry& entry, const device::KernelInfo& info,
                   const LaunchRequest& request, device::Shape* shape) {
   const uint64_t threads = count(request.block);
   if (!within(request.grid, r.profile.max_grid) || !within(request.block, r.profile.max_block) ||
       threads > r.profile.max_threads_per_block || threads > info.max_threads)
-    return cudaErrorInvalidValue;  // so says CUDA 13.0; others say cudaErrorInvalidConfiguration
+    // CUDA 13.0 returns this; other versions return cudaErrorInvalidConfiguration
+    return cudaErrorInvalidValue;
   if (request.shared > dynamic_shared_limit(entry, info)) return cudaErrorInvalidValue;
   if (info.registers && resident_blocks(r, entry, threads, request.shared) == 0)
     return cudaErrorLaunchOutOfResources;
@@ -63,7 +65,7 @@ cudaError_t check(Runtime& r, KernelEntry& entry, const device::KernelInfo& info
 }
 
 cudaError_t error_of(const device::Fault& fault) {
-  // Both as on an H100.
+  // Both codes are an H100's.
   if (fault.trap && (fault.trap->reason == sim::TrapReason::tensor_coordinate ||
                      fault.trap->reason == sim::TrapReason::tensor_map))
     return cudaErrorIllegalInstruction;
@@ -114,7 +116,7 @@ record::LaunchProfile record_of(Runtime& r, const KernelEntry& entry,
   record.process_id = getpid();
   record.process_name = std::filesystem::read_symlink("/proc/self/exe").filename().string();
   record.symbol = entry.symbol;
-  // Streams that a program makes are numbered from 13 on, the default one is 7.
+  // As in Nsight Compute, the default stream is number 7 and the program's streams begin at 13.
   const unsigned long long stream = r.streams.id(request.stream);
   record.stream = r.streams.is_default(request.stream) ? 7 : stream + 10;
   record.device = r.gpu().number;
@@ -138,17 +140,18 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
     return name ? error_name(code) : error_text(code);
   };
   options.warp_budget = kWarpBudget;
-  options.check_hazards = r.tool == Tool::check || r.close_up;  // a race has its picture
+  // the picture of a line shows races, too
+  options.check_hazards = r.tool == Tool::check || r.close_up;
   options.keep_going = r.tool == Tool::check;
-  options.trap_uninitialised = false;  // a GPU goes on with what lies there
+  options.trap_uninitialised = false;  // a GPU continues with the bits in memory
   options.heap_bytes = r.gpu().limits.at(cudaLimitMallocHeapSize);
   options.cooperative = request.cooperative;
   if (r.schedule) options.schedule = (*r.schedule)++;
-  // Nobody sees the counts of `lab32 run` and `check`, but through times.
+  // `lab32 run` and `check` show no counts, and need them only to model time.
   options.count = r.tool == Tool::profile || r.streams.timed();
   options.close_up = r.close_up;
-  // Caches start empty under Nsight Compute (--cache-control all), and hold what earlier launches
-  // left where a program takes the time itself.
+  // Under Nsight Compute caches start empty (--cache-control all). When the program itself measures
+  // time, they keep the data of earlier launches.
   if (r.tool == Tool::profile)
     options.model = Model::cold;
   else if (r.tool == Tool::run && r.streams.timed())
@@ -156,8 +159,9 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   return options;
 }
 
-// Of what it does nothing is seen but what it leaves in memory, and its time is known. Clocks go on
-// from launch to launch, and so does the heap.
+// Whether a launch may be replaced by its remembered effects: only its memory contents are visible
+// and its time is known. A kernel that reads clocks or allocates on the heap depends on earlier
+// launches.
 bool may_be_left_out(const Runtime& r, const device::KernelInfo& info,
                      const device::LaunchOptions& options) {
   return r.tool == Tool::run && !options.schedule && !options.close_up && !options.count &&
@@ -176,7 +180,7 @@ uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo
 }
 
 uint32_t cluster_limit(const KernelEntry& entry) {
-  constexpr uint32_t kPortable = 8, kNonPortable = 16;  // H100, measured
+  constexpr uint32_t kPortable = 8, kNonPortable = 16;  // blocks in a cluster, measured on an H100
   return entry.here().non_portable_cluster ? kNonPortable : kPortable;
 }
 
@@ -233,7 +237,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   const device::KernelInfo& info = kernel.info();
   device::Shape shape;
   if (const cudaError_t error = check(r, entry, info, request, &shape)) return error;
-  // A fault nobody has waited for yet: the device runs nothing more.
+  // No call has waited since an earlier fault: the device executes nothing more.
   if (r.gpu().fault) return cudaSuccess;
 
   r.gpu().heap_in_use |= info.uses_heap;
@@ -296,7 +300,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
                     info.name));
   if (run.fault) {
     r.gpu().fault = error_of(*run.fault);
-    // `lab32 check` shows what it has found when the program has ended.
+    // `lab32 check` reports findings when the program has ended.
     if (r.tool != Tool::check || !sim::is_finding(run.fault->kind))
       say_fault(*run.fault, info.name);
   }
@@ -330,7 +334,7 @@ std::shared_ptr<KernelCall> prepare_launch(Runtime& runtime, KernelEntry& entry,
 
 cudaError_t launch(Runtime& r, KernelCall& call, cudaStream_t stream) {
   const OnDevice on(r, call.device);
-  // A graph may be launched in a stream of another device than its kernels'.
+  // A graph may be launched in a stream of a device other than that of its kernels.
   return launch(r, *call.entry,
                 {call.grid, call.block, call.shared, r.streams.is_here(stream) ? stream : nullptr,
                  call.cooperative, call.cluster},

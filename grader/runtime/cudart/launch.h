@@ -1,4 +1,6 @@
-// A kernel launch, from what the program passes to what it leaves.
+// Executes a kernel launch: checks the request, runs the kernel on the simulator, advances the
+// modelled clock and records the launch. Occupancy queries are here because they use the same
+// limits.
 #pragma once
 
 #include <memory>
@@ -11,43 +13,44 @@ namespace lab32::cudart {
 
 struct LaunchRequest {
   dim3 grid, block;
-  size_t shared = 0;  // dynamic, bytes
+  size_t shared = 0;  // dynamic, in bytes
   cudaStream_t stream = nullptr;
   bool cooperative = false;
   std::optional<dim3> cluster = {};
 };
 
-// Runs it to its end. Reports what the real runtime reports at once (a bad shape, resources); a
-// fault is kept in `runtime`. Throws Error when the simulator does not have what the kernel needs.
+// Runs the kernel to its end. Returns the errors that the real runtime returns immediately (a wrong
+// shape, too many resources). A kernel's fault is stored in `runtime`. Throws Error if the kernel
+// needs something that the simulator does not support.
 cudaError_t launch(Runtime& runtime, KernelEntry& entry, const LaunchRequest& request, void** args);
 
-// The same, to be done later and more than once, in the stream that is then given: the arguments
-// and the device are those of now. Throws Error likewise.
+// Like launch(), but the launch runs later, possibly several times, in the stream given then.
+// Arguments and device are those of this call. Throws Error as launch() does.
 std::shared_ptr<KernelCall> prepare_launch(Runtime& runtime, KernelEntry& entry,
                                            const void* function, const LaunchRequest& request,
                                            void** args);
 cudaError_t launch(Runtime& runtime, KernelCall& call, cudaStream_t stream);
 
-// So far.
+// The number of launches recorded so far.
 uint64_t launches_recorded();
 
-// Dynamic shared memory a block may have: what was asked for, or what it gets without asking.
-// Bytes.
+// The most dynamic shared memory that a block may use, in bytes: the amount that the program set,
+// or the default.
 uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo& info);
 
-// A thread's registers. Throws Error when the program has no machine code for this device.
+// Registers of a thread. Throws Error if the program has no machine code for this device.
 uint32_t registers(const Runtime& runtime, const device::KernelInfo& info);
 
-// The blocks of a cluster: what the launch asks for, if it does, or what the kernel needs; without
-// either 1 x 1 x 1, and `explicitly` is false. cudaErrorInvalidClusterSize: it cannot be. Throws
-// Error when the device has no clusters.
+// The cluster's dimensions: from the launch if it specifies them, otherwise from the kernel,
+// otherwise 1 x 1 x 1 with `explicitly` false. cudaErrorInvalidClusterSize: impossible dimensions.
+// Throws Error if the device has no clusters.
 cudaError_t find_cluster(Runtime& runtime, const KernelEntry& entry, const device::KernelInfo& info,
                          const std::optional<dim3>& asked, dim3* cluster, bool* explicitly);
 
-// Blocks of a cluster at most.
+// The maximal number of blocks in a cluster.
 uint32_t cluster_limit(const KernelEntry& entry);
 
-// Resident blocks a multiprocessor; 0: not one fits.
+// Resident blocks on a multiprocessor; 0: no block fits.
 uint32_t resident_blocks(Runtime& runtime, KernelEntry& entry, uint64_t threads, uint64_t shared);
 
 }  // namespace lab32::cudart

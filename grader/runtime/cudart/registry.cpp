@@ -16,7 +16,7 @@
 namespace lab32::cudart {
 namespace {
 
-// `.target sm_90`: what the PTX was made for.
+// The architecture in `.target sm_90` of the PTX.
 std::string target_of(const std::string& ptx) {
   const size_t at = ptx.find(".target");
   const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
@@ -114,7 +114,8 @@ KernelEntry* Registry::find_kernel(Binary& module, const std::string& symbol) {
   entry->binary = &module;
   entry->symbol = symbol;
   KernelEntry* made = entry.get();
-  kernels_[made] = std::move(entry);  // no host function: its handle is its address
+  // without a host function, the entry's own address is its handle
+  kernels_[made] = std::move(entry);
   return made;
 }
 

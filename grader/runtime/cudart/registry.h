@@ -1,5 +1,6 @@
-// The program's device code, as its start-up code registers it: fat binaries, and the host
-// addresses by which kernels and variables are called.
+// The program's device code: the fat binaries that start-up code registers, modules that the
+// program loads, and the host addresses that identify kernels and variables. Code is loaded onto a
+// device at its first use there.
 #pragma once
 
 #include <array>
@@ -17,31 +18,31 @@
 
 namespace lab32::cudart {
 
-// Files below the directory in which the program was started are called from there, as a compiler
-// would.
+// Shortens paths below the start directory to relative ones, as a compiler prints them.
 std::string from_here(std::string text);
 
 struct Binary {
   const void* wrapper = nullptr;
   std::optional<DeviceCode>
-      code;                // of a module that the program loads itself: instead of a wrapper
-  bool refused = false;    // cannot be loaded, which has been said
+      code;                // of a module that the program loaded; empty if there is a wrapper
+  bool refused = false;    // loading failed, and a message was printed
   bool looked_at = false;  // Registry::not_looked_at() has named it
-  // From here on: once loaded. Each device has its own.
+  // The loaded module on each device; null before its first use there.
   std::array<std::unique_ptr<device::LoadedModule>, kMostDevices> modules;
   std::string arch;  // of the PTX: "sm_90"
   CubinInfo cubin;
-  std::vector<std::pair<void**, std::string>> managed;  // host pointers to fill
+  // host pointers to managed variables, set at load
+  std::vector<std::pair<void**, std::string>> managed;
 
-  // On the device that the call works on.
+  // The module on the device that the call works on.
   std::unique_ptr<device::LoadedModule>& here() { return modules[acting_device()]; }
 };
 
-// What cudaKernel_t points at.
+// What a cudaKernel_t points to.
 struct KernelEntry {
   Binary* binary = nullptr;
   std::string symbol;
-  // No other kernel's, also not of one that was unloaded.
+  // Unique, also among kernels that were unloaded.
   const uint64_t number = next_number();
 
   struct OnDevice {
@@ -49,12 +50,12 @@ struct KernelEntry {
     // cudaFuncSetAttribute; -1: not set
     int max_dynamic_shared = -1;
     int carveout = -1;
-    int cluster[3] = {0, 0, 0};  // of a kernel that has none in its source
+    int cluster[3] = {0, 0, 0};  // set at run time for a kernel whose source sets none
     int cluster_policy = 0;
     bool non_portable_cluster = false;
   };
   mutable std::array<OnDevice, kMostDevices> devices{};
-  // On the one that the call works on.
+  // The kernel's state on the device that the call works on.
   OnDevice& here() const { return devices[acting_device()]; }
 
  private:
@@ -70,42 +71,43 @@ struct VariableEntry {
   uint64_t bytes = 0;
 };
 
-// What Registry::load() throws once it has said why not.
+// Registry::load() throws it after it has printed the reason.
 struct NotLoaded {};
 
 class Registry {
  public:
-  // `listings`: modules are loaded with the listing of their machine code, which only counters
+  // `listings`: load each module with the disassembly of its machine code, which only counters
   // need. The devices must outlive the registry.
   Registry(std::vector<device::Device*> devices, bool listings)
       : devices_(std::move(devices)), listings_(listings) {}
 
   Binary* add_binary(const void* wrapper);
-  // A module that the program loads itself, loaded. Throws Error when it cannot be.
+  // Loads a module for the program. Throws Error if it cannot be loaded.
   Binary* add_module(DeviceCode code);
   void remove_binary(Binary* binary);
-  // The program's own modules on the device that the call works on go; they are loaded again when
-  // something of them is used. (Where another device uses a managed variable of one, it stays.)
+  // Unloads the program's own modules from the device that the call works on. They are loaded again
+  // at their next use. A module stays if another device uses one of its managed variables.
   void unload();
   void add_kernel(Binary* binary, const void* host, const char* symbol);
   void add_variable(Binary* binary, const void* host, const char* symbol, uint64_t bytes);
 
-  // By the host function's address, or the handle itself; nullptr: no kernel.
+  // Finds a kernel by its host function's address or its handle; nullptr: no such kernel.
   KernelEntry* find_kernel(const void* function);
-  // A kernel of a module's by its symbol, the same entry each time; nullptr: there is none.
+  // A module's kernel by its symbol; the same entry for each call. nullptr: no such kernel.
   KernelEntry* find_kernel(Binary& module, const std::string& symbol);
-  // The host function whose address names it; nullptr: it has none.
+  // The address of the kernel's host function; nullptr: it has none.
   const void* host_of(const KernelEntry& kernel) const;
   const VariableEntry* find_variable(const void* host) const;
 
-  // Loads the module unless it is; fills the pointers of its managed variables. Throws NotLoaded
-  // when it cannot be (no PTX, none that is understood).
+  // Loads the module if necessary, and sets the pointers to its managed variables. Throws NotLoaded
+  // if there is no PTX that the simulator understands.
   void load(Binary& binary);
-  // The kernel ready to run. Throws Error when it needs what the simulator does not have.
+  // Returns the kernel, ready to run. Throws Error if it needs something that the simulator does
+  // not support.
   device::Kernel& load(KernelEntry& entry);
-  // The program's own modules that this has not named before.
+  // The program's own modules that earlier calls have not returned.
   std::vector<Binary*> not_looked_at();
-  // Where a variable lies.
+  // The address and size of a variable.
   device::Buffer locate(const VariableEntry& entry);
 
  private:

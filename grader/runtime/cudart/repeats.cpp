@@ -8,19 +8,20 @@
 namespace lab32::cudart {
 namespace {
 
-// Bytes of memory a second that a look reads, as it was the last time.
+// The speed of the last comparison in bytes of memory per second.
 double& rate() {
   static double bytes_per_second = 4e9;
   return bytes_per_second;
 }
 
-// The last look, as long as it holds but for what the host writes without a call.
+// Digests of all allocations. They remain valid until memory changes, except for memory that the
+// host writes without a call.
 std::optional<std::vector<sim::AllocationDigest>>& last_look() {
   static std::optional<std::vector<sim::AllocationDigest>> digest;
   return digest;
 }
 
-// What the last look, if it holds, has found in the allocation; none for what the host writes too.
+// The valid digest of an allocation; nullptr for memory that the host writes without a call.
 const sim::AllocationDigest* found_in(const sim::Allocation& allocation) {
   if (!last_look() || allocation.shared_with_host) return nullptr;
   const auto at = std::lower_bound(
@@ -29,7 +30,7 @@ const sim::AllocationDigest* found_in(const sim::Allocation& allocation) {
   return at != last_look()->end() && at->allocation == allocation.index ? &*at : nullptr;
 }
 
-// The last fill of an allocation, and the digest of all of it then.
+// The last fill of an allocation, and the allocation's digest after it.
 struct Filled {
   Repeats::Fill fill;
   uint64_t digest;
@@ -39,7 +40,7 @@ std::map<uint32_t, Filled>& fills() {
   return known;
 }
 
-// By the next look.
+// Bytes that the next look() has to read.
 uint64_t bytes_to_read(const sim::Memory& memory) {
   if (!last_look()) return sim::digest_bytes(memory);
   uint64_t bytes = 0;
@@ -84,9 +85,10 @@ void Repeats::holds(const sim::Allocation& allocation, const Fill& fill) {
 }
 
 bool Repeats::Launch::worth_while(const sim::Memory& memory) const {
-  // Two looks are lost where it turns out that memory does not hold the same.
+  // Limits of a comparison's cost: a part of the time spent, and of a run's time. The first is
+  // lower, because two comparisons are wasted if memory turns out to differ.
   constexpr double kPartOfSpent = 0.05, kPartOfRun = 0.5;
-  // The list of allocations grows with each that a program makes.
+  // The list of allocations grows with every allocation of the program.
   constexpr size_t kMost = 20'000;
   if (seconds_ == 0 || memory.allocations().size() >= kMost) return false;
   const double look = static_cast<double>(bytes_to_read(memory)) / rate();
@@ -105,7 +107,8 @@ std::optional<uint64_t> Repeats::Launch::repeat(sim::Memory& memory) {
 }
 
 bool Repeats::Launch::learn(const sim::Memory& memory) {
-  // Bytes kept of one launch: so many that to put them back is a tenth of running it, at most.
+  // The limit of bytes stored for a launch, such that restoring them takes at most a tenth of the
+  // launch's time.
   constexpr double kAlways = 64 << 20, kPerSecond = 256 << 20, kMost = 1 << 30;
   const auto most = static_cast<uint64_t>(std::min(kAlways + kPerSecond * seconds_, kMost));
   forget_look();
@@ -126,7 +129,7 @@ bool Repeats::Launch::learn(const sim::Memory& memory) {
 
 void Repeats::Launch::ran(const sim::Memory& memory, const device::Run& run, double seconds,
                           bool silent) {
-  // The first time it is also got ready to run.
+  // The first run includes the preparation of the kernel, so the shortest run is used.
   seconds_ = seconds_ == 0 ? seconds : std::min(seconds_, seconds);
   spent_ += seconds;
   forget_look();
@@ -141,7 +144,7 @@ void Repeats::Launch::ran(const sim::Memory& memory, const device::Run& run, dou
 }
 
 Repeats::Launch& Repeats::of(const std::string& key) {
-  // Programs whose launches all differ gain nothing from being remembered.
+  // A program whose launches all differ does not profit, so the memory is limited.
   constexpr size_t kMost = 1024;
   if (known_.size() >= kMost && known_.count(key) == 0) known_.clear();
   return known_[key];

@@ -1,4 +1,5 @@
-// Launches that a program repeats, as loops that take the time do.
+// Remembers the effects of launches, so that a launch which a program repeats (in a timing loop,
+// for example) need not be simulated again.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +15,19 @@
 
 namespace lab32::cudart {
 
-// A launch of the same kernel, shape and arguments on memory that holds the same leaves the same
-// behind: so it need not be run again, what it left is put there. Whether memory holds the same is
-// looked up in all of it: first when that takes a small part of what the launch's runs have taken
-// since the last look in vain, then, where it is known what the launch does, as long as looks pay.
+// If a kernel is launched with equal shape and arguments on equal memory, it leaves equal memory.
+// Such a launch is replaced by restoring what it left. To know whether memory is equal, digests of
+// all allocations are compared. The first comparison is made when it costs a small part of the time
+// that the launch's runs have taken since the last useless one; later comparisons are made while
+// they save time.
 class Repeats {
  public:
-  // What a look has found holds until memory may have changed otherwise than by launches.
+  // Digests are valid until something other than a launch may have changed memory.
   static void forget_look();
   static bool has_look();
 
-  // Whether the allocation is known to hold a fill that was found in it, or done to it, without a
-  // look at its bytes: benchmarks empty L2 before each launch with a fill as large as it.
+  // Whether an allocation is known, without reading it, to contain this fill: from a digest or from
+  // the last fill. Benchmarks fill a buffer as large as L2 before each launch to empty the cache.
   struct Fill {
     uint64_t at, bytes;
     unsigned char value;
@@ -34,15 +36,16 @@ class Repeats {
     }
   };
   static bool still_holds(const sim::Allocation& allocation, const Fill& fill);
-  // All its bytes are there.
+  // Records that the whole allocation has been filled.
   static void holds(const sim::Allocation& allocation, const Fill& fill);
 
   class Launch {
    public:
-    // Does what it did the last time, if that is known; then the instructions that it issues.
+    // Restores what the launch left the last time, if that is known and memory is equal. Returns
+    // the warp instructions that the launch issues.
     std::optional<uint64_t> repeat(sim::Memory& memory);
-    // It ran instead, so many seconds of the host's. `silent`: it printed nothing, launched nothing
-    // and had no fault.
+    // The launch was simulated, in `seconds` of host time. `silent`: it printed nothing, launched
+    // no kernels and had no fault.
     void ran(const sim::Memory& memory, const device::Run& run, double seconds, bool silent);
 
    private:
@@ -52,16 +55,16 @@ class Repeats {
     using Digest = std::vector<sim::AllocationDigest>;
     using Left = std::vector<std::pair<uint32_t, sim::Memory::Image::Piece>>;
 
-    double seconds_ = 0;            // of the shortest run; 0: there was none
-    double spent_ = 0;              // by runs since the last look in vain
-    std::optional<Digest> found_;   // by the run under way
-    std::optional<Digest> before_;  // that of the run whose doings are known
-    Left left_;                     // what it changed, as it left it
-    Digest after_;                  // of all, then
+    double seconds_ = 0;            // of the shortest run; 0: no run yet
+    double spent_ = 0;              // by runs since the last comparison that found different memory
+    std::optional<Digest> found_;   // before the current run
+    std::optional<Digest> before_;  // before the run whose effects are known
+    Left left_;                     // the allocations that it changed, with their contents
+    Digest after_;                  // of all allocations after it
     uint64_t warp_instructions_ = 0;
   };
 
-  // Alike: kernel, shape and arguments, bit by bit.
+  // The entry for a key of kernel, shape and arguments, bit by bit.
   Launch& of(const std::string& key);
 
  private:

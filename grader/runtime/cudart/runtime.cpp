@@ -16,10 +16,10 @@
 namespace lab32::cudart {
 namespace {
 
-// PCI Express 5.0 x16, each direction: 32 GT/s x 16 lanes x 128/130, in bytes.
+// PCI Express 5.0 x16 in each direction: 32 GT/s x 16 lanes x 128/130, in bytes.
 constexpr double kLinkBytesPerSecond = 63e9;
 
-// Two H100 joined by 18 NVLinks, each direction (data/measured/programs/h100x2-peers.csv).
+// Two H100s joined by 18 NVLinks, in each direction (data/measured/programs/h100x2-peers.csv).
 constexpr double kPeerBytesPerSecond = 392e9, kPeerSeconds = 7.4e-6;
 constexpr double kStagedBytesPerSecond = 36.4e9, kStagedSeconds = 18.9e-6;
 
@@ -40,7 +40,7 @@ double copy_seconds(const model::Profile& profile, uint64_t bytes, Route route) 
     case Route::memory:
       break;
   }
-  // Every byte is read and written.
+  // A copy within a device reads and writes every byte.
   return seconds(first, profile.time.dram_bytes_per_second / 2);
 }
 
@@ -62,7 +62,7 @@ double launch_seconds(const model::Profile& profile, const device::Run& run) {
 }
 
 double KnownTime::seconds(const model::Profile& profile, const device::Run& run) {
-  // Of textures, clusters and their like there is no prediction, but there are sectors.
+  // For textures, clusters and some other features there is no prediction, but sectors are counted.
   const bool modelled = !run.fault && (run.predicted || run.counters);
   if (modelled) {
     ++modelled_;
@@ -90,7 +90,8 @@ std::string launch_key(const std::string& symbol, const device::Shape& shape,
 
 std::string pieces_key(const std::string& symbol, const device::Shape& shape,
                        std::vector<device::Arg> arguments, const sim::Memory& memory) {
-  constexpr uint64_t kAligned = 256;  // as cudaMalloc's, so that lines and sectors are cut alike
+  // cudaMalloc's alignment, so that arrays have equal lines and sectors
+  constexpr uint64_t kAligned = 256;
   for (device::Arg& argument : arguments) {
     std::vector<std::byte> bytes = argument.bytes();
     for (size_t at = 0; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
@@ -107,7 +108,7 @@ std::string pieces_key(const std::string& symbol, const device::Shape& shape,
 }
 
 KnownTimes::Found KnownTimes::of(const std::string& launch, const std::string& pieces) {
-  // Programs whose launches all differ gain nothing from being remembered.
+  // A program whose launches all differ does not profit, so the memory is limited.
   constexpr size_t kMost = 4096;
   if (first_.size() >= kMost && first_.count(pieces) == 0) {
     known_.clear();
@@ -124,8 +125,8 @@ Gpu::Gpu(int which, const model::Profile& profile, sim::Memory& memory, double& 
       reached_by(own),
       device(device::make_sim_device(profile, memory)),
       timeline(host_time),
-      // What an H200 answers before a program changes it; but printf's is what a launch may print
-      // here (there it is 8,650,752).
+      // The defaults of an H200, except printf's, which is the simulator's limit for a launch (an
+      // H200's is 8,650,752).
       limits{{cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 1 << 20},
              {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
              {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 11796480}} {}
@@ -144,18 +145,18 @@ void Gpu::print_output() {
 
 namespace {
 
-// Freed addresses are not handed out again (a use after free is found), so a program that
-// allocates and frees in a loop needs far more address space than memory.
+// Freed addresses are not reused, so that a use after free is found. A program that allocates and
+// frees in a loop therefore needs much more address space than memory.
 uint64_t address_space(uint64_t dram_bytes) {
   for (uint64_t bytes = uint64_t{8} << 40; bytes > dram_bytes; bytes /= 2) {
-    // An eighth more for the bits that say what was written.
+    // An additional eighth for the bits that mark initialised bytes.
     void* probe = mmap(nullptr, bytes + bytes / 8, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (probe == MAP_FAILED) continue;
     munmap(probe, bytes + bytes / 8);
     return bytes;
   }
-  return std::min(dram_bytes, uint64_t{64} << 30);  // a limit on address space (ulimit -v)
+  return std::min(dram_bytes, uint64_t{64} << 30);  // ulimit -v limits the address space
 }
 
 std::string value_or(const Variable& variable, const char* otherwise) {
@@ -228,7 +229,7 @@ OnDevice::~OnDevice() { act_for(before_); }
 
 void OnDevice::act_for(size_t number) {
   acting_device() = number;
-  // One device reaches all that there is.
+  // With a single device, kernels reach all memory.
   const bool alone = runtime_.gpus.size() == 1;
   runtime_.memory.act_for(static_cast<unsigned>(number),
                           alone ? nullptr : &runtime_.gpus[number]->own);
@@ -237,7 +238,7 @@ void OnDevice::act_for(size_t number) {
 void Runtime::reset() {
   allocations.release_all(gpu().number, [&](uint64_t begin) {
     Contexts::Context owner = contexts.owner(begin);
-    return owner && !contexts.is_primary(owner);  // a context that the program has made
+    return owner && !contexts.is_primary(owner);  // a context that the program created
   });
   arrays.clear();
   for (const auto& other : gpus)
@@ -301,7 +302,7 @@ cudaDeviceProp properties(const Runtime& r, int device) {
   const std::string name = r.profile.name + " (simulated by lab32)";
   std::memcpy(out.name, name.data(), std::min(name.size(), sizeof out.name - 1));
   out.totalGlobalMem = r.profile.dram_bytes;
-  // 16 bytes that name no real card.
+  // 16 bytes that no real card has.
   const std::string uuid = "lab32-simulated" + std::to_string(device);
   std::memcpy(out.uuid.bytes, uuid.data(), sizeof out.uuid.bytes);
 #define ATTRIBUTE(name, field, value) set(out.field, value);
@@ -314,10 +315,10 @@ cudaDeviceProp properties(const Runtime& r, int device) {
 
 }  // namespace lab32::cudart
 
-// Static variables of this library are never destroyed. The program's static destructors, and what
-// it gave to atexit(), may still call the runtime, and which of all these run first depends on
-// which variable was made first. What C++ registers the destructors with is found here, before
-// libc's.
+// Static variables of this library are never destroyed. The program's static destructors and
+// atexit() functions may call the runtime, and their order depends on which variable was
+// constructed first. The registration function of C++ destructors is defined here, so that the
+// linker finds it before libc's.
 
 extern "C" {
 int __cxa_atexit(void (*destroy)(void*), void* object, void* library);

@@ -1,4 +1,5 @@
-// The process's simulated devices, and what belongs to them.
+// The process's simulated devices and their state: memory, modelled clock, modules, streams, graphs
+// and the pending fault. runtime() returns the only instance; callers hold runtime_lock().
 #pragma once
 
 #include <algorithm>
@@ -23,20 +24,20 @@
 #include "simulator/core/memory/memory.h"
 #include "simulator/timing/profile.h"
 
-// The modelled clock of a device, on which all work lies one behind the other.
+// The modelled clock of a device. All its work runs in sequence.
 
 namespace lab32::cudart {
 
 class Timeline {
  public:
-  // Nothing begins before the program has asked for it: `host`, to which it has waited, is that of
-  // all devices. It must outlive the timeline.
+  // Work begins no earlier than the program's request. `host` is the time up to which the program
+  // has waited; all devices share it. It must outlive the timeline.
   explicit Timeline(double& host) : host_(host) {}
 
   double now() const { return std::max(now_, host_); }  // seconds
   void advance(double seconds) { now_ = now() + seconds; }
   void wait_for(double at) { now_ = std::max(now(), at); }
-  // The program waits until all is done.
+  // The program waits until all work is done.
   void wait() { host_ = now(); }
 
  private:
@@ -44,24 +45,23 @@ class Timeline {
   double now_ = 0;
 };
 
-// Within device memory, over the host's link, between two devices, and by way of the host where
-// neither has access to the other.
+// Within device memory, over the host's link, between two devices over NVLink, or through the host
+// if neither device has access to the other.
 enum class Route : uint8_t { memory, host, peer, staged };
 
-// Seconds.
+// The modelled time of a copy in seconds.
 double copy_seconds(const model::Profile& profile, uint64_t bytes, Route route);
 double fill_seconds(const model::Profile& profile, uint64_t bytes);
-// The model's prediction where the launch has one, else its sectors over peak bandwidth.
+// The model's prediction for the launch; without one, its sectors divided by peak bandwidth.
 double launch_seconds(const model::Profile& profile, const device::Run& run);
 
-// What is known of a launch that a program repeats, as loops that take the time do. The caches are
-// modelled for the first (which may find them cold) and for the second; those that follow are given
-// the second's time, in proportion to the instructions that they issue. Modelling each costs
-// several times as much as running it.
+// The modelled time of a launch that a program repeats. Only the first two runs are modelled, since
+// the first may find cold caches. Later runs take the second one's time, scaled by their warp
+// instructions, because modelling costs several times as much as running.
 class KnownTime {
  public:
   bool settled() const { return modelled_ >= 2; }
-  // Of a launch, modelled unless settled().
+  // The time of a launch, which must have been modelled unless settled().
   double seconds(const model::Profile& profile, const device::Run& run);
 
  private:
@@ -70,11 +70,12 @@ class KnownTime {
   uint64_t warp_instructions_ = 0;
 };
 
-// Alike: kernel, shape and arguments, bit by bit.
+// Launches with the same key have the same kernel, shape and arguments, bit by bit.
 std::string launch_key(const std::string& symbol, const device::Shape& shape,
                        const std::vector<device::Arg>& arguments);
-// Alike but for which part of the same arrays each works on, as where a loop deals pieces to
-// streams: addresses count as their allocation's, but for where they lie in a sector of L2's lines.
+// Launches with the same key differ at most in which part of the same arrays they work on, as when
+// a loop distributes pieces to streams. An address counts as its allocation and its offset within a
+// sector of an L2 line.
 std::string pieces_key(const std::string& symbol, const device::Shape& shape,
                        std::vector<device::Arg> arguments, const sim::Memory& memory);
 
@@ -82,25 +83,26 @@ class KnownTimes {
  public:
   struct Found {
     KnownTime* time;
-    bool model;  // or it is given what is known by now
+    bool model;  // false: use the time known so far
   };
-  // By launch_key() and pieces_key(). Of launches that are alike but for their pieces only those of
-  // the first are modelled.
+  // Looks up launch_key() and pieces_key(). If launches differ only in their pieces, only the first
+  // one's launches are modelled.
   Found of(const std::string& launch, const std::string& pieces);
 
  private:
   std::map<std::string, KnownTime> known_;
-  std::map<std::string, std::string> first_;  // by pieces_key(): launch_key()
+  std::map<std::string, std::string> first_;  // pieces_key() of the first launch -> launch_key()
 };
 
-// A simulated device, and what belongs to it alone. All of a process are alike.
+// A simulated device and its state. All devices of a process have the same profile.
 
 struct Gpu {
   Gpu(int number, const model::Profile& profile, sim::Memory& memory, double& host_time);
 
   const int number;
-  // Devices whose kernels reach, bit by bit: what it has of its own, such as its modules'
-  // variables; and what the program has allocated, once they were given access.
+  // Sets of devices whose kernels reach memory, a bit for each: `own` for what the device owns,
+  // such as its modules' variables; `reached_by` for the program's allocations, which grows with
+  // peer access.
   const uint64_t own;
   uint64_t reached_by;
   std::unique_ptr<device::Device> device;
@@ -108,31 +110,33 @@ struct Gpu {
   KnownTimes known_times;
   Repeats repeats;
 
-  std::string output;  // of kernels, not printed yet
+  std::string output;  // output of kernels that is not printed yet
   bool said_output_lost = false;
-  std::optional<cudaError_t> fault;  // of a kernel; the device runs nothing more
+  std::optional<cudaError_t> fault;  // of a kernel; after it the device executes nothing more
   unsigned flags = 0;
   std::map<cudaLimit, size_t> limits;
-  bool heap_in_use = false;  // a kernel that calls malloc() was launched: its size is settled
+  // a kernel that calls malloc() was launched, so the heap's size is fixed
+  bool heap_in_use = false;
 
-  // All that it was given to do is done: what kernels have printed appears.
+  // Waits for all work of the device, and prints what its kernels have printed.
   void wait();
-  void print_output();  // on stdout
+  void print_output();  // to stdout
 };
 
-// Which of the tools the program runs under (LAB32_TOOL).
+// The tool under which the program runs (LAB32_TOOL).
 enum class Tool : uint8_t { run, profile, check };
 
 struct Runtime {
   Runtime(const std::string& profile_name, int devices);
 
   Tool tool = Tool::run;
-  std::optional<uint64_t> schedule;  // LAB32_SCHEDULE: of the first launch; each has one of its own
-  std::optional<counters::CloseUpChoice> close_up;  // LAB32_CLOSE_UP, of each launch
+  // LAB32_SCHEDULE: the seed for the first launch; later launches derive theirs
+  std::optional<uint64_t> schedule;
+  std::optional<counters::CloseUpChoice> close_up;  // LAB32_CLOSE_UP: what to record of each launch
   model::Profile profile;
   sim::Memory memory;    // of all devices, in one address space
-  double host_time = 0;  // on the modelled clock: until then the program has waited
-  std::vector<std::unique_ptr<Gpu>> gpus;  // by number; never more or fewer
+  double host_time = 0;  // the time up to which the program has waited, on the modelled clock
+  std::vector<std::unique_ptr<Gpu>> gpus;  // by number; the list never changes
   Registry registry;
   Allocations allocations;
   ManagedRanges managed;
@@ -142,25 +146,25 @@ struct Runtime {
   Streams streams;
   Graphs graphs;
   Captures captures{graphs};
-  std::set<std::string> said_grid_races_unchecked;  // of which kernels
-  // What a kernel's fault has left on all devices, once it was told: from here on every call
-  // returns it, and so remembers it anew. cudaSuccess: nothing.
+  std::set<std::string> said_grid_races_unchecked;  // kernels that the message was printed for
+  // The error that every call returns after a call has reported a kernel's fault. Each call stores
+  // it for cudaGetLastError() again. cudaSuccess: no fault was reported.
   cudaError_t sticky = cudaSuccess;
 
   int devices() const { return static_cast<int>(gpus.size()); }
   bool has_device(int number) const { return number >= 0 && number < devices(); }
   Gpu& gpu(int number) { return *gpus[static_cast<size_t>(number)]; }
-  // That the call under way works on.
+  // The device that the call works on.
   Gpu& gpu() { return *gpus[acting_device()]; }
   const Gpu& gpu() const { return *gpus[acting_device()]; }
-  // Until that device has done all; a fault of its is told from here on.
+  // Waits until the device has done all work. From then on calls report its fault.
   void wait_for(Gpu& gpu);
-  // Frees what the program holds on the device that the call works on; its modules are loaded again
-  // when they are used again.
+  // Frees what the program holds on the device that the call works on. Modules are loaded again at
+  // their next use.
   void reset();
 };
 
-// While one lives, calls work on that device.
+// While an object of this class lives, calls work on that device.
 class OnDevice {
  public:
   OnDevice(Runtime& runtime, int number);
@@ -175,15 +179,15 @@ class OnDevice {
   size_t before_;
 };
 
-// Held by every call while it works. Recursive: host functions may call the runtime.
+// Every call holds it. Recursive, because host functions may call the runtime.
 std::recursive_mutex& runtime_lock();
-// Made at the first call; lives to the end of the process, since exit handlers call it, too. Throws
-// Error when the device cannot be made.
+// Created at the first call; never destroyed, because exit handlers may call it. Throws Error if
+// the device cannot be created.
 Runtime& runtime();
 
-// Device attributes and properties, from the device profile.
+// Device attributes and properties, computed from the device profile.
 
-// nullopt: not known.
+// nullopt: unknown attribute.
 std::optional<int> attribute(const Runtime& runtime, cudaDeviceAttr which, int device);
 cudaDeviceProp properties(const Runtime& runtime, int device);
 

@@ -22,7 +22,7 @@ Contexts::Context Contexts::make(unsigned flags, int device) {
 void Contexts::drop(Context context) {
   made_.erase(context);
   if (current() == context) stack().pop_back();
-  // Other threads may have it on their stacks: its address stays its own.
+  // Other threads may have the context on their stacks, so its address is never reused.
   context->memory.clear();
 }
 
@@ -87,7 +87,7 @@ void Contexts::set_current(Context context) {
 }
 
 cudaStream_t Streams::make(unsigned flags, int priority) {
-  // 1 and 2 are cudaStreamLegacy's and cudaStreamPerThread's.
+  // 1 and 2 are cudaStreamLegacy and cudaStreamPerThread.
   auto* stream = new CUstream_st{static_cast<int>(acting_device()), Contexts::current(), flags,
                                  priority, ++serial_ + 2};
   streams_.insert(stream);

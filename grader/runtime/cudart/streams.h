@@ -1,4 +1,5 @@
-// Streams and events. Work is done when it is called for, so a stream is never behind.
+// Contexts, streams and events. Every call finishes its work before it returns, so a stream is
+// always idle; an event is a point on the modelled clock.
 #pragma once
 
 #include <atomic>
@@ -14,9 +15,10 @@
 
 namespace lab32::cudart {
 
-constexpr int kMostDevices = 8;  // as many as one may have peers (CUDA C++ Programming Guide)
+// the most peers that a device may have (CUDA C++ Programming Guide)
+constexpr int kMostDevices = 8;
 
-// Of the call under way; its number. Under the runtime's lock.
+// The number of the device that the current call works on. Guarded by the runtime's lock.
 inline size_t& acting_device() {
   static size_t number = 0;
   return number;
@@ -24,14 +26,14 @@ inline size_t& acting_device() {
 
 }  // namespace lab32::cudart
 
-// The driver's contexts. A device's memory is one, whichever of its contexts is current; a context
-// is what the program's modules and allocations go away with.
+// The driver's contexts. All contexts of a device share its memory. Destroying a context releases
+// the modules and allocations made in it.
 
 struct CUctx_st {
   int device = 0;
   unsigned flags = 0;
   unsigned long long id = 0;
-  std::set<uint64_t> memory;  // where the allocations begin that it was current for
+  std::set<uint64_t> memory;  // first addresses of the allocations made while it was current
 };
 
 namespace lab32::cudart {
@@ -46,30 +48,31 @@ class Contexts {
   void drop(Context context);
   bool knows(Context context) const;
 
-  // The runtime's own, one a device.
+  // The runtime's own context on each device.
   Context primary(int device) { return &primaries_[index(device)].context; }
   bool is_primary(Context context) const;
   void retain(int device) { ++primaries_[index(device)].retained; }
-  bool release(int device);  // true: nobody has it any more
+  bool release(int device);  // true: it was the last reference
   bool is_active(int device) const;
-  // The runtime is called: the primary context of the first device becomes current where none is.
+  // A runtime function was called: without a current context, the first device's primary context
+  // becomes current.
   void use_primary();
-  // The runtime's from here on, in this thread.
+  // Makes the device's primary context current in this thread, as cudaSetDevice does.
   void use(int device);
 
-  // That was current when the allocation that begins there was made; nullptr: none.
+  // The context that was current when the allocation at this address was made; nullptr: none.
   Context owner(uint64_t begin);
 
-  // Whether cuInit() was called, by the program or for it.
+  // Whether the program or the runtime has called cuInit().
   static std::atomic<bool>& initialised();
-  // Those of this thread that were pushed, the current one last; it may be a null.
+  // This thread's stack of contexts; the last one is current. An element may be null.
   static std::vector<Context>& stack();
   static Context current() { return stack().empty() ? nullptr : stack().back(); }
   static void set_current(Context context);
-  // The current context's; where there is none, that which the thread chose last.
+  // The device of the current context; without one, the device that the thread last chose.
   static int current_device();
 
-  // While one lives, that context is this thread's current one.
+  // While an object of this class lives, the context is this thread's current one.
   class Pushed {
    public:
     explicit Pushed(Context context) { stack().push_back(context); }
@@ -87,7 +90,7 @@ class Contexts {
   static size_t index(int device) { return static_cast<size_t>(device); }
   static int& chosen_device();
 
-  std::vector<Primary> primaries_;  // by device; never more or fewer
+  std::vector<Primary> primaries_;  // by device; the list never changes
   unsigned long long serial_ = 0;
   std::set<Context> made_;
 };
@@ -113,25 +116,25 @@ namespace lab32::cudart {
 
 class Streams {
  public:
-  // Streams and events are of the device that a call works on.
+  // New streams and events belong to the device that the call works on.
   cudaStream_t make(unsigned flags, int priority);
   void drop(cudaStream_t stream);
-  // Also the default ones: 0, cudaStreamLegacy and cudaStreamPerThread.
+  // Accepts the default streams, too: 0, cudaStreamLegacy and cudaStreamPerThread.
   bool knows(cudaStream_t stream) const;
   bool is_default(cudaStream_t stream) const;
   unsigned long long id(cudaStream_t stream) const;
-  // A default one is that of the device that a call works on.
+  // A default stream belongs to the device that the call works on.
   int device(cudaStream_t stream) const;
   bool is_here(cudaStream_t stream) const;
 
-  // What the program has set of it, hints all of them.
+  // The attributes that the program set; all are hints.
   std::map<int, cudaStreamAttrValue>& attributes(cudaStream_t stream);
 
   cudaEvent_t make_event(unsigned flags);
   void drop(cudaEvent_t event);
   bool knows(cudaEvent_t event) const { return events_.count(event) != 0; }
   bool is_here(cudaEvent_t event) const;
-  // Whether an event that keeps times was recorded: what came before cannot be asked for.
+  // Whether an event with times was recorded. Earlier times cannot be queried.
   bool timed() const { return timed_; }
   void record(cudaEvent_t event, double at);
 

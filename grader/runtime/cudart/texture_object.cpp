@@ -1,4 +1,4 @@
-// From a program's descriptions to what a texture object reads, and how.
+// Builds texture objects from the program's descriptions of resource, sampling and view.
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace lab32::cudart {
 namespace {
 
-// The enumeration counts through bits, signedness and channels.
+// The enumeration iterates over bits, then signedness, then channels.
 constexpr int kFirstHalf = cudaResViewFormatHalf1, kAll = cudaResViewFormatFloat4;
 
 bool is_compressed(cudaResourceViewFormat format) {
@@ -18,13 +18,13 @@ bool is_compressed(cudaResourceViewFormat format) {
          format <= cudaResViewFormatUnsignedBlockCompressed7;
 }
 
-// As the program asked for it: of no height or depth they are 0.
+// The array's extent as the program gave it: a missing height or depth is 0.
 cudaExtent extent_of(const Arrays& arrays, const cudaResourceDesc& r) {
   if (r.resType == cudaResourceTypeArray) return arrays.find(r.res.array.array)->extent;
   return arrays.find(r.res.mipmap.mipmap)->levels.front()->extent;
 }
 
-// The levels and layers from the first to the last; false: there are none such.
+// Keeps the levels and layers from the first to the last; false: they do not exist.
 bool keep_levels(const cudaResourceViewDesc& view, sim::TexelArray* texels) {
   if (view.firstMipmapLevel > view.lastMipmapLevel || view.lastMipmapLevel >= texels->levels.size())
     return false;
@@ -53,7 +53,7 @@ std::optional<cudaChannelFormatDesc> format_of_view(cudaResourceViewFormat forma
   if (format <= cudaResViewFormatNone || format > kAll) return std::nullopt;
   constexpr int kChannels[] = {1, 2, 4};
   const int channels = kChannels[(format - 1) % 3];
-  const int kind = (format - 1) / 3;  // of 8, 16, 32 bits: unsigned, signed; then floats
+  const int kind = (format - 1) / 3;  // for 8, 16 and 32 bits: unsigned, signed; then floats
   const bool floating = format >= kFirstHalf;
   const int bits = floating ? (kind == 6 ? 16 : 32) : 8 << kind / 2;
   const auto of = [&](int channel) { return channel < channels ? bits : 0; };
@@ -65,7 +65,7 @@ std::optional<cudaChannelFormatDesc> format_of_view(cudaResourceViewFormat forma
 
 cudaError_t apply_view(const Arrays& arrays, const cudaResourceDesc& resource,
                        const cudaResourceViewDesc& view, sim::TexelArray* texels) {
-  // Linear memory has none: what is said of one is ignored (H100).
+  // Linear memory has no views: an H100 ignores the description.
   if (resource.resType != cudaResourceTypeArray &&
       resource.resType != cudaResourceTypeMipmappedArray)
     return cudaSuccess;
@@ -87,7 +87,7 @@ namespace {
 constexpr uint64_t kTextureAlignment = 512, kPitchAlignment = 32;
 constexpr uint64_t kMostElements = uint64_t{1} << 30, kMostBytes = uint64_t{1} << 32;
 
-// A GPU's allocations begin at multiples of 512; those here have neighbours of other lengths.
+// A GPU aligns allocations to 512 bytes. Simulated allocations are less aligned.
 bool is_aligned(const sim::Memory& memory, uint64_t address) {
   const sim::Allocation* a = memory.find(address);
   return a && !a->freed && (address - a->begin) % kTextureAlignment == 0;
@@ -152,15 +152,15 @@ cudaError_t resource(const Arrays& arrays, const sim::Memory& memory, const cuda
   }
 }
 
-// In 1/256, cut off.
+// In units of 1/256, truncated.
 int32_t in_levels(float level) {
   return static_cast<int32_t>(std::clamp(std::isnan(level) ? 0.0f : level, -1024.0f, 1024.0f) *
                               256);
 }
 
-// format: that of the texels as they are seen; `own`: as the array has them. Whether integers are
-// read as fractions is asked of the array's own, so those that a view makes of floats or of 32 bits
-// are fractions, whatever the program asks for (H100).
+// `format` is the format of the texels that a fetch returns; `own` is that of the array. The
+// array's own format decides whether integers are read as fractions. Thus integers that a view
+// makes of floats or 32-bit texels are fractions, whatever the program requests (H100).
 cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format,
                     const sim::TexelFormat& own, sim::Sampler* s) {
   using Kind = sim::TexelFormat::Kind;
@@ -208,7 +208,7 @@ cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
                            sim::TextureObject* object) {
   if (const cudaError_t error = resource(arrays, memory, r, &object->array)) return error;
   const sim::TexelFormat own = object->array.format;
-  // Without a format a view has nothing to say: the runtime's default is one of zeros.
+  // A view without a format has no effect. The runtime's default view consists of zeros.
   if (view && view->format != cudaResViewFormatNone) {
     if (const cudaError_t error = apply_view(arrays, r, *view, &object->array)) return error;
   } else if (view && (view->lastMipmapLevel != 0 || view->lastLayer != 0)) {
