@@ -1,4 +1,4 @@
-"""Runs a notebook's cell of CUDA C++ with lab32's commands; places in what they say are lines of the cell."""
+"""Runs a notebook's cell of CUDA C++ with lab32's commands, and reports positions as lines of the cell."""
 
 import os
 import re
@@ -27,7 +27,7 @@ class Outcome:
 
 
 class Cell:
-    """A cell in a folder of its own. Line 1 is that of the magic, so that lines are as Jupyter counts them."""
+    """A cell in a folder of its own. Line 1 is the magic's line, so that numbers match Jupyter's."""
 
     def __init__(self, text):
         self.lines = ["", *text.splitlines()]
@@ -42,7 +42,7 @@ class Cell:
         self.folder.cleanup()
 
     def run(self, command, options=(), arguments=(), compiler=""):
-        """`lab32 COMMAND OPTIONS cell.cu -- ARGUMENTS`, from where the notebook is."""
+        """Runs `lab32 COMMAND OPTIONS cell.cu -- ARGUMENTS` in the notebook's folder."""
         line = [str(BINARY), command, *options, str(self.path), "--", *arguments]
         folders = f"-I{Path.cwd()} -I{ROOT / 'labs/include'}"
         flags = " ".join(filter(None, [os.environ.get("NVCC_APPEND_FLAGS"), folders, compiler]))
@@ -58,7 +58,7 @@ class Cell:
         """`/tmp/…/cell.cu(7): error: …` -> `line 7 of the cell: error: …`, with that line of the cell below."""
         text = text.replace(str(self.path), NAME)
         if re.search(r"undefined reference to `main'", text):
-            return f"{NO_MAIN}: it has to be a complete program\n"
+            return f"{NO_MAIN}: a cell must be a complete program\n"
         lines, found = text.splitlines(keepends=True), []
         k = 0
         while k < len(lines):
@@ -69,8 +69,8 @@ class Cell:
                 continue
             number = int(match[1])
             found.append(f"line {number} of the cell: {match[2]}\n")
-            # nvcc shows the line with its macros replaced and a caret below: the student's own line is
-            # shown instead, with the caret only where both are alike.
+            # nvcc shows the line with its macros expanded and a caret below. The student's own line is shown instead,
+            # with the caret only if both lines are equal up to there.
             quoted, caret = (lines[k + 1 : k + 3] + ["", ""])[:2]
             mine = self.lines[number - 1] if number <= len(self.lines) else ""
             found.append(f"{number:5} | {mine}\n")

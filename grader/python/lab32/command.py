@@ -1,4 +1,4 @@
-"""The command `lab32` of an installed wheel: starts the program that lies in it."""
+"""The command `lab32` of an installed wheel: it starts the program inside the wheel."""
 
 import importlib.metadata
 import importlib.util
@@ -9,13 +9,13 @@ from urllib.parse import unquote
 
 from lab32 import ROOT
 
-# What comes with the extra `class`, and not with the wheel alone.
+# The packages of the extra `class`, which the wheel alone does not install.
 CLASS = ("yaml", "rich", "submitit", "nbconvert", "nbclient", "ipykernel", "matplotlib", "pandas")
 NEEDED = {"class": CLASS, "similarity": ("yaml", "rich")}
 
 
 def wheel():
-    """The file that pip has installed; the mere name, where pip does not tell."""
+    """The wheel's file if pip recorded it, else the bare name."""
     try:
         text = importlib.metadata.distribution("lab32").read_text("direct_url.json")
         return unquote(json.loads(text)["url"].removeprefix("file://"))
@@ -26,9 +26,9 @@ def wheel():
 def main():
     program, command = ROOT / "build/lab32", (sys.argv[1:] or [""])[0]
     if missing := [name for name in NEEDED.get(command, ()) if not importlib.util.find_spec(name)]:
-        print(f"lab32 {command}: its Python packages are not here ({', '.join(missing)}); "
-              f"to install them: pip install '{wheel()}[class]'", file=sys.stderr)  # fmt: skip
+        print(f"lab32 {command}: it needs Python packages that are not installed ({', '.join(missing)}); "
+              f"install them with: pip install '{wheel()}[class]'", file=sys.stderr)  # fmt: skip
         return 2
-    # `lab32 class` is in Python, and for this one.
+    # `lab32 class` runs in Python, in this very interpreter.
     os.environ["LAB32_PYTHON"] = sys.executable
     return os.execv(program, ["lab32", *sys.argv[1:]])

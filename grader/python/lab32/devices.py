@@ -1,16 +1,16 @@
-"""The values of data/devices that are taken over from the H200, by the rule in their comments.
+"""Derives values in data/devices from the H200's, by the rules in their comments.
 
-A comment "as h200" is a rule; what follows a comma says how the value is scaled, what follows a
-semicolon is for the reader:
+A comment "as h200" marks a derived value. After a comma follows how it is scaled, after a semicolon a
+note for the reader:
 
-    as h200                      the same
-    in clocks                    seconds: as many clocks
-    per clock                    a rate: as much in a clock
-    per slice, per channel       in proportion to the slices of L2, the banks of device memory
-    the same share of L2         in proportion to its size
-    times A / B                  published figures of the card and of a Hopper card
+        as h200                      the value of the H200
+        in clocks                    a time in seconds; the number of clocks is that of the H200
+        per clock                    a rate; the amount per clock is that of the H200
+        per slice, per channel       in proportion to the slices of L2 or the channels of device memory
+        the same share of L2         in proportion to the size of L2
+        times A / B                  times the ratio of figures published for the card and for a Hopper card
 
-`python -m lab32.devices` writes the values anew; a test says when they are stale.
+`python -m lab32.devices` writes the derived values; a test fails if they are out of date.
 """
 
 import re
@@ -33,7 +33,7 @@ RULES = {
 
 
 def factor(rule, ratio):
-    """How a rule scales; `ratio(table, key)` is the card's value over the H200's."""
+    """The factor of a rule; `ratio(table, key)` is the card's value divided by the H200's."""
     product = 1.0
     for part in filter(None, (part.strip() for part in rule.split(","))):
         times = re.fullmatch(r"times ([\d.]+) / ([\d.]+)", part)
@@ -46,7 +46,7 @@ def factor(rule, ratio):
 
 
 def derived(text, source):
-    """The text of a profile with its values taken over anew from `source`, that of the H200."""
+    """The text of a profile with its derived values computed from `source`, the H200's profile."""
     card, table, lines = tomllib.loads(text), None, []
 
     def ratio(name, key):
@@ -66,7 +66,7 @@ def derived(text, source):
 
 
 def profiles():
-    """Each profile but the H200's: its file, its text, and that with the values derived anew."""
+    """(file, text, text with derived values) for every profile except the H200's."""
     folder = ROOT / "data" / "devices"
     source = tomllib.loads((folder / f"{SOURCE}.toml").read_text())
     for path in sorted(folder.glob("*.toml")):

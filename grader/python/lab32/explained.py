@@ -1,4 +1,4 @@
-"""`lab32 explain` in a notebook: a drawing of the accesses of one line of the student's own kernel."""
+"""Shows `lab32 explain` in a notebook: a drawing of how one line of the student's kernel accesses memory."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from lab32.score_report import message_html
 
 
 class Picture:
-    """An SVG and the words that go with it."""
+    """An SVG with its description in words."""
 
     def __init__(self, svg, words=""):
         self.svg, self.words = svg, words
@@ -22,7 +22,7 @@ class Picture:
     def _repr_html_(self):
         name, _, message = self.words.partition("\n")
         words = (f"<p><b>{escape(name)}</b></p>" if name else "") + message_html(message)
-        # Drawn on white, and as wide as the page at most.
+        # The drawing has a white background and is at most as wide as the page.
         return f"{words}<div style='background: white; max-width: 60em'>{self.svg}</div>"
 
     def _repr_pretty_(self, printer, cycle):
@@ -31,7 +31,7 @@ class Picture:
 
 
 class NoPicture:
-    """Why there is none, in one line."""
+    """The reason why there is no picture, in one line."""
 
     def __init__(self, reason):
         self.reason = reason
@@ -48,7 +48,7 @@ class NoPicture:
 
 
 def drawn(arguments):
-    """`lab32 explain ARGUMENTS --format svg`."""
+    """Runs `lab32 explain ARGUMENTS --format svg`."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "picture.svg"
         command = [str(BINARY), "explain", "--format", "svg", "-o", str(target), *arguments]
@@ -58,7 +58,7 @@ def drawn(arguments):
 
 
 def of_file(target, output, errors, status):
-    """What `lab32 explain` left there; where it left nothing, the reason that it gave."""
+    """The picture that `lab32 explain` wrote, or else the reason that it gave."""
     if target.is_file():
         return Picture(target.read_text(), output.strip())
     said = (errors or output).strip().splitlines() or [f"lab32 explain ended with status {status}"]
@@ -66,22 +66,22 @@ def of_file(target, output, errors, status):
 
 
 def of_check(lab, check=None, more=()):
-    """Of the worst access of a check of the student's submission; without a check, of the lab's worst."""
+    """The worst access of a check of the student's submission; without a check, the lab's worst access."""
     check = [check] if check else []
     return drawn([lab, *check, "--dir", str(submissions(lab)), *more])
 
 
-MOST_TRIES = 3  # each of them runs the lab's kernels
+MOST_TRIES = 3  # each attempt runs the lab's kernels
 
 
 def of_result(lab):
-    """Of the check that lost the most points by how it accesses memory, with its message. A picture
-    that would tell what a question asks is withheld: then of the next one."""
+    """The picture of the check that lost the most points for its memory accesses, with its message. A picture
+    that would answer an open question is withheld, and the next check is tried."""
     wasteful = [t for t in lab.tests if t.failure and t.failure["kind"] == "wasteful"]
     wasteful.sort(key=lambda test: test.score - test.max_score)
     shown = None
     for test in wasteful[:MOST_TRIES]:
-        # The same random inputs: the picture is of the launch that the message speaks of.
+        # The seed repeats the random inputs, so that the picture shows the launch that the message describes.
         picture = of_check(lab.name, test.name, ["--seed", str(lab.seed)])
         if isinstance(picture, Picture):
             picture.words = f"{test.name}\n{test.message}"

@@ -1,4 +1,4 @@
-"""The kernels of each lab, given and optimised, on an H200: measured and modelled side by side."""
+"""Compares the given and optimised kernels of each lab on an H200, measured and modelled."""
 
 from lab32 import tables
 
@@ -8,13 +8,13 @@ def label(row):
 
 
 def largest(lab):
-    """{kernel: the row of its largest launch}: what h200-labs.csv says, with the model's columns. A
-    kernel's given form comes before its optimised one, both at one size; a launch of one block has
-    no time to speak of."""
+    """{kernel: the row of its largest launch} from h200-labs.csv, with the model's columns. A kernel's given form
+    precedes its optimised one, and both have the same size. Launches of one block are left out: they are
+    too short to be timed."""
     measured, modelled = tables.measured("h200-labs"), tables.modelled("h200")
     kernels = {}  # kernel -> form -> size -> its first launch
     for row in measured.where(lab=lab):
-        # What a solution had before is kept in the record, and is nothing to show.
+        # The record also has solutions of earlier versions of the lab, which are left out.
         if int(row["blocks"]) > 1 and row["file"] != "earlier":
             sizes = kernels.setdefault(row["kernel"], {}).setdefault(label(row), {})
             sizes.setdefault(int(row["n"]), row)
@@ -29,9 +29,9 @@ def largest(lab):
 
 
 def beside(lab, hidden=()):
-    """{"measured: H200": {kernel: copies}, "modelled: H200": {kernel: copies}}, as plots.bars wants it.
+    """{"measured: H200": {kernel: copies}, "modelled: H200": {kernel: copies}} for plots.bars.
 
-    In times of a copy of the same bytes, cold as well: launches of different sizes can be compared.
+    The unit is the time of a cold copy of the same bytes, so that launches of different sizes compare.
     """
     columns = {"measured: H200": "cold_us", "modelled: H200": "modelled_us"}
     rows = {name: row for name, row in largest(lab).items() if name.split(" (")[0] not in hidden}

@@ -1,6 +1,6 @@
-"""The labs: one for each data/limits/<lab>.toml, whose `order`, `subject` and `level` say where it
-stands in the course. A lab's own Python, grader/labs/<lab>/*.py, is lab32.labs.<lab>.*:
-`notebook` for its report, `figures` and `tables` for its handout."""
+"""Lists the labs: one per data/limits/<lab>.toml, whose `order`, `subject` and `level` place it in the course.
+A lab's own Python files, grader/labs/<lab>/*.py, are imported as lab32.labs.<lab>.*: `notebook` for its
+report, `figures` and `tables` for its handout."""
 
 import importlib
 import tomllib
@@ -18,12 +18,12 @@ class Lab:
     name: str
     order: int
     subject: str
-    level: str  # "core": owes all that the course has; "extra": owes its checks alone
+    level: str  # "core": it has all parts of the course; "extra": it needs checks only
 
 
 @cache
 def all_labs():
-    """Every Lab, in the course's order."""
+    """Every Lab in the order of the course."""
     labs = []
     for path in (ROOT / "data/limits").glob("*.toml"):
         rubric = tomllib.loads(path.read_text())
@@ -33,22 +33,22 @@ def all_labs():
 
 
 def names(level=None):
-    """Their names, in the course's order; only those of a level, where one is given."""
+    """Names of the labs in the order of the course, of one level if given."""
     return [lab.name for lab in all_labs() if level in (None, lab.level)]
 
 
 def module(lab, name):
-    """grader/labs/<lab>/<name>.py, imported; None where the lab has none."""
+    """The module grader/labs/<lab>/<name>.py, or None if the lab has none."""
     if not (FOLDER / lab / f"{name}.py").exists():
         return None
     return importlib.import_module(f"lab32.labs.{lab}.{name}")
 
 
 def modules(name):
-    """{lab: grader/labs/<lab>/<name>.py}, imported, of the labs that have one."""
+    """{lab: module grader/labs/<lab>/<name>.py} for the labs that have one."""
     return {lab: found for lab in names() if (found := module(lab, name))}
 
 
 def own(lab, name, default):
-    """What a lab's notebook.py calls `name`; `default` where it has none."""
+    """The attribute `name` of a lab's notebook.py, or `default`."""
     return getattr(module(lab, "notebook"), name, default)

@@ -1,10 +1,10 @@
-"""`%load_ext lab32`: the commands of lab32 in a notebook.
+"""`%load_ext lab32`: lab32's commands in a notebook.
 
     %lab32 grade reduction              the score report; any option of `lab32 grade` may follow
     %lab32 explain coalescing ["B1 scale: sectors"]     a picture of the worst access
     %lab32 runtime                      programs that this notebook builds with nvcc run on the simulator
     %%cuda [run|profile|check|explain] [OPTIONS] [-- ARGUMENTS]     the cell is a complete program
-    %%lab32 run|profile|check|explain   the same; for notebooks whose %%cuda is nvcc4jupyter's
+        %%lab32 run|profile|check|explain   like %%cuda, for notebooks whose %%cuda is nvcc4jupyter's
 """
 
 import csv
@@ -24,7 +24,7 @@ from lab32 import ROOT, explained, results
 from lab32.cells import Cell
 
 CELL_COMMANDS = ["run", "profile", "check", "explain"]
-# What a table of a launch shows: words, Nsight Compute's name for them.
+# The rows in the table of a launch: words, and Nsight Compute's metric.
 METRICS = {
     "load requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -53,7 +53,7 @@ class Lab32(Magics):
             return grade(rest)
         if command == "explain":
             if not rest:
-                raise UsageError("%lab32 explain LAB [CHECK]: which lab?")
+                raise UsageError("%lab32 explain LAB [CHECK]: name a lab")
             return explained.of_check(rest[0], *split_check(rest[1:]))
         if command == "runtime":
             return runtime()
@@ -81,8 +81,8 @@ def load(shell):
     if owner is None or isinstance(getattr(owner, "__self__", None), Cuda):
         shell.register_magics(Cuda)
     else:
-        print(f"%%cuda stays that of {owner.__module__.split('.')[0]}; lab32's is %%lab32. "
-              "After `%lab32 runtime` both run on the simulator.")  # fmt: skip
+        print(f"%%cuda remains {owner.__module__.split('.')[0]}'s; use %%lab32 for lab32. "
+              "After `%lab32 runtime`, both run on the simulator.")  # fmt: skip
 
 
 # ---- %lab32 ---------------------------------------------------------------------------------------
@@ -96,14 +96,14 @@ def words(line):
 
 
 def split_check(rest):
-    """The words after a lab: its check, in quotation marks or not, and options."""
+    """(check, options) from the words after a lab; the check may be quoted."""
     options = next((k for k, word in enumerate(rest) if word.startswith("-")), len(rest))
     return " ".join(rest[:options]) or None, rest[options:]
 
 
 def grade(rest):
     if not rest or rest[0].startswith("-"):
-        raise UsageError("%lab32 grade LAB [OPTIONS]: which lab?")
+        raise UsageError("%lab32 grade LAB [OPTIONS]: name a lab")
     lab, *more = rest
     directory = None
     if "--dir" in more:
@@ -117,7 +117,7 @@ def grade(rest):
 
 
 def runtime():
-    """nvcc4jupyter's %%cuda, or `!nvcc`, on lab32's CUDA runtime: no GPU needed."""
+    """Runs nvcc4jupyter's %%cuda and `!nvcc` on lab32's CUDA runtime, which needs no GPU."""
     os.environ["PATH"] = os.pathsep.join([str(find_nvcc().parent), os.environ.get("PATH", "")])
     folder = str(ROOT / "build/runtime")
     os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(
@@ -126,11 +126,11 @@ def runtime():
     flags = os.environ.get("NVCC_APPEND_FLAGS", "")
     if "-cudart" not in flags:
         os.environ["NVCC_APPEND_FLAGS"] = f"{flags} -arch=sm_90 -cudart shared".strip()
-    print("programs that nvcc builds from here on run on lab32's simulator")
+    print("programs that nvcc builds from now on run on lab32's simulator")
 
 
 def find_nvcc():
-    """Where `lab32` itself looks: what LAB32_NVCC names, what set-up found, pip's, the one on PATH."""
+    """Searches like `lab32` itself: LAB32_NVCC, the toolkit that set-up found, pip's, then PATH."""
     settings = ROOT / "build/toolchain.env"
     lines = settings.read_text().splitlines() if settings.is_file() else []
     found = dict(line.split("=", 1) for line in lines)
@@ -138,14 +138,14 @@ def find_nvcc():
     for path in (os.environ.get("LAB32_NVCC"), found.get("NVCC"), *pip, shutil.which("nvcc")):
         if path and os.access(path, os.X_OK):
             return Path(path)
-    raise UsageError("there is no nvcc: `lab32 doctor` says what brings it")
+    raise UsageError("nvcc is not installed; `lab32 doctor` explains how to install it")
 
 
 # ---- %%cuda ---------------------------------------------------------------------------------------
 
 
 def parse(line):
-    """The magic's line: command, options of lab32, arguments of the program, options of nvcc."""
+    """Splits the magic's line into command, lab32's options, the program's arguments and nvcc's options."""
     rest, arguments = words(line), []
     if "--" in rest:
         k = rest.index("--")
@@ -158,7 +158,7 @@ def parse(line):
     rest = iter(rest)
     for word in rest:
         name, _, value = word.partition("=")
-        # nvcc4jupyter's own options.
+        # These are options of nvcc4jupyter.
         if name in ("-p", "--profile"):
             command = "profile"
         elif name in ("-c", "--compiler-args"):
@@ -194,8 +194,8 @@ def run_cell(line, text):
 
 
 def launches(text):
-    """Counters of each launch as a table: a column per launch, Nsight Compute's names beside the words."""
-    import pandas  # takes a while: only who profiles waits for it
+    """The counters of each launch as a table, a column per launch, with Nsight Compute's metric names."""
+    import pandas  # importing it takes long, and only profiling needs it
 
     columns = {}
     for row in csv.DictReader(StringIO(text)):
@@ -209,5 +209,5 @@ def launches(text):
         table[head] = [column.get(metric, "n/a") for metric in METRICS.values()]
     table["Nsight Compute's name"] = list(METRICS.values())
     if len(columns) > MOST_LAUNCHES:
-        print(f"the first {MOST_LAUNCHES} of {len(columns)} launches; `--csv FILE` has all")
+        print(f"the first {MOST_LAUNCHES} of {len(columns)} launches; `--csv FILE` writes all of them")
     return pandas.DataFrame(table).set_index("")

@@ -1,6 +1,6 @@
-"""python -m lab32.notebooks NOTEBOOK...: runs them from top to bottom, without a browser.
+"""python -m lab32.notebooks NOTEBOOK...: runs notebooks from top to bottom, without a browser.
 
-The executed copies lie in build/notebooks/; the notebooks themselves stay as they are.
+The executed copies are in build/notebooks/; the notebooks themselves do not change.
 """
 
 import argparse
@@ -17,26 +17,27 @@ try:
 except ModuleNotFoundError as missing:
     sys.exit(
         f"lab32.notebooks: {missing.name} is not installed for {sys.executable}: "
-        "pip install 'lab32[notebooks]', in a checkout `grader/setup/setup python`"
+        "pip install 'lab32[notebooks]', in a checkout: grader/setup/setup python"
     )
 
-FOLDER = Path("build/notebooks")  # from where it is called
+FOLDER = Path("build/notebooks")  # relative to the current folder
 
 
 def name(path):
-    """labs/coalescing/report.ipynb -> coalescing-report.ipynb: all of them are called report."""
+    """labs/coalescing/report.ipynb -> coalescing-report.ipynb, because all of them are called report."""
     return f"{path.resolve().parent.name}-{path.name}"
 
 
 def execute(path, folder=FOLDER, more=None):
-    """Runs one notebook, with `more` in its environment; returns the path of the executed copy, written even if a cell fails."""
+    """Runs one notebook with `more` in its environment. Returns the path of the executed copy, which is written even if
+    a cell fails."""
     path = Path(path)
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook, timeout=300, resources={"metadata": {"path": str(path.resolve().parent)}}
     )
     client.create_kernel_manager()
-    client.km.transport_encryption = "auto"  # else the kernel warns that others may listen
+    client.km.transport_encryption = "auto"  # otherwise the kernel warns that the connection is not encrypted
     search = [str(ROOT / "grader/python"), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search))} | (more or {})
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,11 +57,11 @@ def main(arguments=None):
         try:
             print(f"wrote {execute(path)}")
         except CellExecutionError as error:
-            # Its last line is the exception; the rest is a traceback with colour codes.
+            # The last line is the exception; the lines before it are a traceback with colour codes.
             print(f"{path}: a cell failed: {error.ename}: {error.evalue}", file=sys.stderr)
             failed = 1
         except FileNotFoundError:
-            print(f"{path}: there is no such notebook", file=sys.stderr)
+            print(f"{path}: no such notebook", file=sys.stderr)
             failed = 1
     return failed
 

@@ -1,7 +1,7 @@
-"""Bars and points for the notebooks. Every series names its source.
+"""Draws bar charts for the notebooks. Every series names its source.
 
-A bar's length is its value, so it starts at zero. On a logarithmic axis there is no zero: ratios start
-at 1, where a loss points to the left, and all else is drawn as points.
+A bar's length is its value, so it starts at zero. A logarithmic axis has no zero: there, ratios start at 1,
+with losses pointing left, and other values are points.
 """
 
 import math
@@ -14,15 +14,15 @@ from matplotlib.transforms import ScaledTranslation
 
 from lab32.pictures.canvas import BLUE, GREEN, INK, ORANGE, PINK
 
-# Colour tells the source, for colour-blind people too; hatch and marker tell the same in print, and
-# series of one source from each other.
+# Colour shows the source. Hatch and marker repeat that for print and for colour-blind readers, and tell
+# series of one source apart.
 KINDS = {
     "documented": dict(color=ORANGE, hatches=["//", "//--"], markers="^<>"),
     "measured": dict(color=BLUE, hatches=["", "xx", "||", "OO"], markers="sPX*"),
     "modelled": dict(color=PINK, hatches=["\\\\", "\\\\--"], markers="Dd"),
     "simulated": dict(color=GREEN, hatches=["..", "++", "oo"], markers="oph"),
 }
-STRENGTHS = [1.0, 0.55, 0.3, 0.75]  # of the colour, of the first, second ... series of one source
+STRENGTHS = [1.0, 0.55, 0.3, 0.75]  # opacity of the first, second ... series of one source
 SCALES = {
     "linear": "",
     "ratio": "logarithmic; bars start at 1",
@@ -33,7 +33,7 @@ SMALL = 8.5  # points: 11.8 pixels at 100 dots per inch
 
 
 def number(value):
-    """As people write it: 1,210 and not 1.21e+03; three digits where there are more."""
+    """Rounded for people: 1,210 rather than 1.21e+03, and three significant digits below 1000."""
     if value == 0:
         return "0"
     size = abs(value)
@@ -47,7 +47,7 @@ def number(value):
 
 
 def at_bar(value, values):
-    """Three digits, 3.00 too, where not all are whole."""
+    """Three digits, including 3.00, unless all values are whole."""
     if all(v == int(v) for v in values) or not 0.001 <= abs(value) < 100:
         return number(value)
     return f"{value:#.3g}"
@@ -62,7 +62,7 @@ def source(name):
 
 
 def styles(names):
-    """{name: colour, hatch, marker}; a series keeps its own, whoever else has figures."""
+    """{name: (colour, hatch, marker)}; a series keeps its look, whichever other series there are."""
     unknown = [name for name in names if source(name) not in KINDS]
     if unknown:
         raise ValueError(f"a series must be {', '.join(KINDS)}; not {', '.join(unknown)}")
@@ -80,7 +80,7 @@ def styles(names):
 
 
 def ticks(low, high, most=7):
-    """Round numbers on a logarithmic axis, few enough to be read."""
+    """Round numbers on a logarithmic axis, at most `most`."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ([1, 2, 5], [1, 3], [1]):
         found = [s * 10.0**d for d in decades for s in steps if low <= s * 10.0**d <= high]
@@ -92,9 +92,9 @@ def ticks(low, high, most=7):
 def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, expected=None):
     """Groups of bars. `series` maps a source, "simulated: yours" or "documented", to {label: value}.
 
-    A label that a series does not have gets no bar, and "not counted" where the series is the
-    student's own. `limit` and `expected` (the student's predictions, None where there is none yet) are
-    marks on the rows. With nothing to draw the figure says so.
+    A label that a series lacks gets no bar, and the note "not counted" if the series is the student's own.
+    `limit` and `expected` (the student's predictions, or None) are marks on the rows. Without any data, the
+    figure says so.
     """
     if scale not in SCALES:
         raise ValueError(f"scale must be {', '.join(SCALES)}; not {scale}")
@@ -133,13 +133,13 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
 
 
 def height(labels, series, marked=1):
-    """Inches for a figure of these: rows, and the legend below them, with so many marks of the rows."""
+    """The figure's height in inches: its rows, and the legend below them. `marked` is the number of marks per row."""
     rows = len(labels) * sum(bool(values) for values in series.values())
     return 1.35 + 0.25 * max(rows, 1) + 0.22 * math.ceil((len(series) + marked) / 3)
 
 
 def several(*groups):
-    """Axes below each other in one figure; each group is (labels, series), as bars() gets them."""
+    """Stacks axes in one figure; each group is (labels, series), as for bars()."""
     heights = [height(labels, series) for labels, series in groups]
     _, all_axes = plt.subplots(
         len(groups), figsize=(8, sum(heights)), height_ratios=heights, layout="constrained"
@@ -148,20 +148,20 @@ def several(*groups):
 
 
 def nothing(title, axes=None):
-    """In place of a figure whose numbers are not there yet."""
+    """Stands in for a figure whose numbers do not exist yet."""
     if axes is None:
         _, axes = plt.subplots(figsize=(8, 0.9), layout="constrained")
     axes.set_axis_off()
     axes.set_title(title, loc="left", fontsize=11)
     axes.text(
-        0, 0.5, "Nothing to draw yet: it comes once the result, or your answer to what it shows, is right.",
+        0, 0.5, "Nothing to draw yet: the figure appears once the result, or your answer about it, is correct.",
         transform=axes.transAxes, va="center", color=INK, fontsize=9.5,
     )  # fmt: skip
     return axes
 
 
 def frame(axes, values, scale, room=1.16):
-    """Limits and ticks of the value axis; returns where bars start. `room`: for numbers, behind the longest."""
+    """Sets limits and ticks of the value axis; returns where bars start. `room`: for the numbers right of the bars."""
     top = max(values)
     if scale == "linear":
         axes.set_xlim(0, room * top or 1)
@@ -171,8 +171,8 @@ def frame(axes, values, scale, room=1.16):
     seen = [v for v in values if v > 0] or [1]
     low, top = min(seen), max(seen)
     if scale == "ratio":
-        low, top = min(low, 1), max(top, 2)  # where all is 1, the axis says what 2 would be
-    # Room for the numbers: to the right of all, to the left of what is below 1.
+        low, top = min(low, 1), max(top, 2)  # if all values are 1, the axis still shows 2
+    # Leaves room for the numbers: right of all bars, and left of bars below 1.
     room = max(math.log10(top / low), 0.3)
     left = 0.16 if scale == "ratio" and low < 1 or scale == "points" or 0 in values else 0
     low, top = low / 10 ** (left * room), top * 10 ** (0.16 * room)
@@ -202,7 +202,7 @@ def draw(axes, y, value, words, start, thick, style, scale, limit=None):
         y, value - start, left=start, height=thick, color=[style["color"]], hatch=style["hatch"],
         edgecolor="white", linewidth=0.5,
     )  # fmt: skip
-    # A number that the mark of the limit would strike through stands behind the mark, and is not taken for it.
+    # If the limit's mark would cross a number, the number stands right of the mark.
     behind = limit is not None and value <= limit < value + 0.14 * (high - low) and scale == "linear"
     words += f" of {number(limit)}" if behind and value < limit else ""
     note(axes, y, limit if behind else value, words, 1 if value >= start or words == "1.00" else -1)
@@ -213,7 +213,7 @@ def note(axes, y, x, words, side, gap=4, **more):
         words, (x, y), xytext=(side * gap, 0), textcoords="offset points", va="center",
         ha="left" if side > 0 else "right", fontsize=SMALL, **({"color": INK} | more),
     )  # fmt: skip
-    shown.set_in_layout(False)  # frame() has made room for it: half of the layout's time
+    shown.set_in_layout(False)  # frame() made room for it; this halves the time of the layout
 
 
 def marks(axes, labels, values, look):
@@ -223,7 +223,7 @@ def marks(axes, labels, values, look):
 
 
 def legend(axes, series, look, scale, limit, expected):
-    """Below the axes, where no bar is."""
+    """Places the legend below the axes, where there are no bars."""
     handles = []
     for name, values in series.items():
         style, words = look[name], name if values else f"{name} (none yet)"

@@ -1,4 +1,4 @@
-"""What the grader says, as pictures and prose have it."""
+"""Formats the grader's text for pictures and prose: digits in groups, µs, spaces that do not break."""
 
 import re
 
@@ -6,20 +6,20 @@ UNIT = r"(?<=\d) (?=(?:%|[nµm]?s|[kKMG]i?B|B|GB/s|bytes)(?!\w))"
 
 
 def kept_together(words):
-    """No line ends between a number and its unit, nor inside 16 x 32."""
+    """Keeps a number and its unit, or 16 x 32, on one line."""
     return re.sub(UNIT, "\u00a0", re.sub(r"(?<=\d) ([x×]) (?=\d)", "\u00a0\\1\u00a0", words))
 
 
 def quoted_lines(text):
-    """[(line, whether it is quoted)]: code and tables stand behind blanks, and a compiler's line above its mark."""
+    """[(line, whether it is quoted)]. Code and tables are indented; a compiler's line has a caret line below it."""
     lines = text.split("\n")
     marked = [bool(re.fullmatch(r" +\^[~^ ]*", line)) for line in [*lines, ""]]
     return [(line, line.startswith("    ") or marked[n] or marked[n + 1]) for n, line in enumerate(lines)]
 
 
 def readable(text):
-    """Numbers and units: 1,048,576; µs. Not of what is quoted: code stands behind blanks or between backticks, an
-    index in brackets."""
+    """Formats numbers and units: 1,048,576; µs. Quoted code stays as it is: indented lines, text between
+    backticks, indices in brackets."""
     return "\n".join(line if quoted else readable_line(line) for line, quoted in quoted_lines(text))
 
 
@@ -38,5 +38,5 @@ def readable_words(words):
 
 
 def said_by(test, lab):
-    """Its message; nothing where that is what keeps the whole lab from running, which the lab says."""
+    """The check's message, or nothing if the lab's message already says it for all checks."""
     return "" if lab.message and lab.message.startswith(test.message) else test.message

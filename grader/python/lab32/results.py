@@ -1,4 +1,4 @@
-"""The Result record of a grading (schema lab32-result/2, see grader/report/README.md)."""
+"""The Result record of a grading (schema lab32-result/2; grader/report/README.md describes it)."""
 
 import json
 import os
@@ -18,17 +18,17 @@ class Test:
     status: str  # passed, failed, not run, error
     score: float
     max_score: float
-    bonus: bool = False  # counts only where it is run
+    bonus: bool = False  # counts only if it was run
     message: str = ""
     measured: str = ""
     expected: str = ""
     file: str = ""
     line: int = 0
-    seconds: float = 0.0  # that the check took
+    seconds: float = 0.0  # duration of the check
     failure: dict | None = None  # why points were lost: kind, setting, subject, ...
     not_run: dict | None = None  # why it was not run: kind, device, ...
     figures: dict = field(default_factory=dict)
-    pictures: dict | None = None  # what its launch did, lane by lane: grade --pictures
+    pictures: dict | None = None  # the launch, lane by lane, with grade --pictures
 
 
 @dataclass
@@ -39,14 +39,14 @@ class Lab:
     max_score: float
     tests: list
     message: str = ""
-    seed: int = 0  # of the random inputs
+    seed: int = 0  # seed of the random inputs
 
     def has_passed(self, check):
-        """Whether this check is passed: only then may a figure show what it asks for."""
+        """Whether this check passed. Figures that would answer its question are shown only then."""
         return any(test.name == check and test.status == "passed" for test in self.tests)
 
     def figures(self, prefix=""):
-        """All figures of the lab's tests whose name starts with `prefix`, the prefix cut off."""
+        """All figures of the lab's tests whose names start with `prefix`, without the prefix."""
         return {
             name.removeprefix(prefix): value
             for test in self.tests
@@ -58,7 +58,7 @@ class Lab:
 @dataclass
 class Result:
     device: str
-    timer: str  # the card that times were taken on; empty: none were
+    timer: str  # the GPU that measured the times; empty if none did
     seed: int
     score: float
     max_score: float
@@ -82,7 +82,7 @@ def parse(text, source="the result"):
     try:
         record = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{source} is not JSON ({error}): write it with --format json") from None
+        raise ValueError(f"{source} is not JSON ({error}); write it with --format json") from None
     if record.get("schema") != SCHEMA:
         raise ValueError(f"{source} has schema {record.get('schema')}, this reads {SCHEMA}")
     labs = [
@@ -106,8 +106,8 @@ def load(path):
 
 
 def submissions(lab):
-    """Where LAB/LAB.cu is: what LAB32_DIR names; for a notebook in LAB/, the folder around that; else
-    labs/ of the project."""
+    """The folder of the LAB/LAB.cu files: LAB32_DIR if set; for a notebook in LAB/, the folder above; otherwise
+    the project's labs/."""
     named = os.environ.get("LAB32_DIR")
     around = Path.cwd().parent
     if not named and (around / lab / f"{lab}.cu").is_file():
@@ -116,15 +116,15 @@ def submissions(lab):
 
 
 def grade(lab, directory=None, binary=BINARY, more=()):
-    """Grades one lab now. Lost points (status 1) are a result; anything else is an error."""
+    """Grades one lab now. A submission that lost points (status 1) gives a result; other failures raise an error."""
     return parse(grade_json(lab, directory, binary, more), source="what lab32 grade printed")
 
 
 def grade_json(lab, directory=None, binary=BINARY, more=()):
-    """The same as text."""
+    """Like grade(), but returns the JSON text."""
     folder = ROOT / directory if directory else submissions(lab)
     if folder.is_relative_to(ROOT):
-        folder = folder.relative_to(ROOT)  # messages name files by it
+        folder = folder.relative_to(ROOT)  # messages show paths relative to the project
     command = [str(binary), "grade", lab, "--dir", str(folder), "--format", "json", *more]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

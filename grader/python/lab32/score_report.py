@@ -1,6 +1,6 @@
-"""A graded lab as a notebook shows it: a row per check, and below it what to do about it.
+"""Shows a graded lab in a notebook: a row per check, with its message below.
 
-Colours are the page's own, so that it is read in dark notebooks too; a sign says what a colour would.
+Colours are the page's own, so that dark notebooks are readable, too; a sign repeats what each colour means.
 """
 
 from html import escape
@@ -12,13 +12,13 @@ HEAD = ["", "check", "points", "measured", "expected"]
 
 
 def points(test):
-    """`2.5 of 4`; a check that was not run has no points to show."""
+    """`2.5 of 4`; empty for a check that was not run."""
     most = f"{test.max_score:g}{' (bonus)' if test.bonus else ''}"
     return f"not run, of {most}" if test.status == "not run" else f"{test.score:g} of {most}"
 
 
 def rows(lab):
-    """Of each check: its sign, name, points, measured and expected."""
+    """One row per check: sign, name, points, measured, expected."""
     return [
         [SIGNS[t.status], t.name, points(t), readable(t.measured), readable(t.expected)]
         for t in lab.tests
@@ -42,7 +42,7 @@ def lab_html(lab):
     for test, cells in zip(lab.tests, rows(lab)):
         body.append("<tr>" + "".join(f"<td {LEFT}>{escape(c)}</td>" for c in cells) + "</tr>")
         if said_by(test, lab):
-            # The first lost point is open: it is the next thing to do.
+            # The first check that lost points is open, because the student works on it next.
             is_next = first and test.status in ("failed", "error")
             first = first and not is_next
             name = {"failed": "what to do", "error": "what to do", "passed": "more"}.get(test.status, "why")
@@ -61,7 +61,7 @@ LEFT = "style='text-align: left'"
 
 
 def message_html(message):
-    """A message has columns, and Jupyter would break its lines inside words."""
+    """A preformatted message: it has columns, and Jupyter would otherwise break its lines inside words."""
     style = (
         "text-align: left; white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; "
         "font-family: monospace; line-height: 1.35; margin: 0.3em 0; background: none"
@@ -70,7 +70,7 @@ def message_html(message):
 
 
 def text(result):
-    """For terminals, and for whoever reads the notebook's file."""
+    """Plain text for terminals and for readers of the notebook's file."""
     lines = [total(result)]
     for lab in result.labs:
         table = rows(lab)

@@ -1,4 +1,4 @@
-"""The tables of data/: what the source documents say, what was measured, what a device is."""
+"""Reads the tables of data/: documented and measured values, and device profiles."""
 
 import csv
 import functools
@@ -14,7 +14,7 @@ DATA = ROOT / "data"
 
 
 def by_number(text):
-    """A key to sort by: `stride 2` comes before `stride 16`."""
+    """A sort key by which `stride 2` comes before `stride 16`."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)]
 
 
@@ -29,10 +29,10 @@ class Table:
         return [r for r in self.rows if all(r[k] == str(v) for k, v in cells.items())]
 
     def value(self, column, **cells):
-        """The number in the one row that has these values."""
+        """The number in the only row that has these values."""
         rows = self.where(**cells)
         if len(rows) != 1:
-            raise LookupError(f"{len(rows)} rows have {cells}, there should be one")
+            raise LookupError(f"{len(rows)} rows have {cells}, expected exactly one")
         return float(rows[0][column])
 
 
@@ -45,7 +45,7 @@ def read(path):
 
 @functools.cache
 def parsed(path, *_changed):
-    """(head, columns, rows): not to be changed, since a page of a handout reads a table dozens of times."""
+    """(head, columns, rows), cached because a page of a handout reads a table dozens of times; do not modify them."""
     head, lines = {}, []
     for line in path.read_text().splitlines():
         if line.startswith("# "):
@@ -58,7 +58,7 @@ def parsed(path, *_changed):
 
 
 def about(table, width=88):
-    """The lines above a measured table, for people to read: no longer than a notebook is wide."""
+    """The description above a measured table, wrapped to a notebook's width."""
     lines = []
     for key, value in table.head.items():
         if key == "cub":  # CUB_VERSION
@@ -80,7 +80,7 @@ def modelled(name):
 
 
 def settings(path):
-    """Of a TOML file of data/devices or data/limits."""
+    """The contents of a TOML file of data/devices or data/limits."""
     return tomllib.loads(Path(path).read_text())
 
 

@@ -1,13 +1,13 @@
 """Grades a whole class: `lab32 class SUBMISSIONS -o OUT` (README.md).
 
-collect.py   what a platform exported -> a file per student and lab, in OUT/submissions
-worker.py    one process per submission; each result is written whole, at once
-run.py       which are left to do, on how many cores or nodes; the progress
-slurm.py     jobs of Slurm: submitted, watched, cancelled
-scores.py    OUT/scores.csv, with what the late policy takes; gradebook.py fills the platform's
-page.py      OUT/report.html, by analysis.py
-shell.py     the command line, as far as lab32.similarity shares it
+collect.py   turns a platform's export into one file per student and lab, in OUT/submissions
+worker.py    grades each submission in a process of its own; each result is written atomically
+run.py       finds the submissions that are not graded yet, starts jobs for them, shows progress
+slurm.py     submits, watches and cancels jobs of Slurm
+scores.py    writes OUT/scores.csv after the late policy; gradebook.py fills in the platform's file
+page.py      renders OUT/report.html from analysis.py
+shell.py     holds the parts of the command line that lab32.similarity shares
 
-collect.py reads with entries.py (folders, archives) and names.py (what names say); people.py and
-table.py read rosters; store.py is OUT.
+collect.py reads files through entries.py (folders, archives) and names.py (what file names mean).
+people.py and table.py read rosters. store.py manages the folder OUT.
 """

@@ -33,7 +33,7 @@ def options_of(arguments):
     parser = Parser(
         prog="lab32 class",
         description="Grades a whole class.",
-        epilog="grader/python/lab32/classroom/README.md has all of it.",
+        epilog="grader/python/lab32/classroom/README.md describes every option and file.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -48,27 +48,27 @@ def options_of(arguments):
         metavar="OUT",
         type=Path,
         required=True,
-        help="where results go; the same again goes on",
+        help="the folder for results; the same command resumes an interrupted run",
     )
-    parser.add_argument("--labs", metavar="A,B", help="which labs (those of which there is a file)")
+    parser.add_argument("--labs", metavar="A,B", help="the labs to grade (default: all labs with at least one file)")
     parser.add_argument(
-        "--roster", metavar="CSV", type=Path, help="who is in the class: id, name, email, ..."
+        "--roster", metavar="CSV", type=Path, help="the students of the class, with columns id, name, email, ..."
     )
     parser.add_argument(
-        "--jobs", metavar="N", type=whole_number(1, 10_000), help="how many at a time (the cores)"
+        "--jobs", metavar="N", type=whole_number(1, 10_000), help="submissions graded at once (default: the number of cores)"
     )
     parser.add_argument(
         "--executor", choices=("local", "slurm"), default="local", help="where (local)"
     )
     parser.add_argument("--partition", default="", help="of Slurm")
     parser.add_argument(
-        "--time", default="60", help="of each of Slurm's jobs: minutes, H:MM:SS, D-H:MM (60)"
+        "--time", default="60", help="time limit of each Slurm job: minutes, H:MM:SS or D-H:MM (60)"
     )
     parser.add_argument("--gres", default="", help="of Slurm: gpu:1")
     parser.add_argument(
         "--seed",
         type=whole_number(0, 2**64 - 1),
-        help="of the random inputs, one for all (a secret one)",
+        help="seed of the random inputs, shared by all students (default: a secret one)",
     )
     parser.add_argument("--late", metavar="TOML", type=Path, help="the policy for late submissions")
     parser.add_argument(
@@ -82,39 +82,39 @@ def options_of(arguments):
         metavar="LAB=HEADER",
         action="append",
         default=[],
-        help="the gradebook's column of a lab, or of `total`",
+        help="the gradebook's column for a lab, or for `total`",
     )
     parser.add_argument(
         "--leaderboard",
         action="store_true",
-        help="the best in report.html, under pseudonyms; OUT/pseudonyms.csv says whose",
+        help="list the best scores in report.html under pseudonyms; OUT/pseudonyms.csv has the names",
     )
     parser.add_argument(
         "--pages",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="a page per student in OUT/pages (yes)",
+        help="write a page per student in OUT/pages (yes)",
     )
     parser.add_argument("--no-report", action="store_true", help="no report.html")
-    parser.add_argument("--device", default="sim", help="as of lab32 grade (sim)")
-    parser.add_argument("--rubric", default="", help="as of lab32 grade (data/limits)")
+    parser.add_argument("--device", default="sim", help="as for lab32 grade (sim)")
+    parser.add_argument("--rubric", default="", help="as for lab32 grade (data/limits)")
     parser.add_argument(
         "--limit",
         metavar="SECONDS",
         type=whole_number(1, 10**6),
         default=900,
-        help="for one submission (900)",
+        help="time limit for one submission (900)",
     )
     parser.add_argument(
         "--time-limit",
         metavar="SECONDS",
         type=whole_number(1, 10**6),
-        help="for each lab of it, as of lab32 grade",
+        help="time limit for each lab of a submission, as for lab32 grade",
     )
     parser.add_argument(
         "--modelled-times",
         action="store_true",
-        help="without a GPU, what timed kernels take by the model; half as long again, and no points",
+        help="without a GPU, add modelled times of the timed kernels; grading takes half as long again, no points change",
     )
     parser.add_argument("--binary", type=Path, default=ROOT / "build/lab32", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
@@ -125,7 +125,7 @@ def absent(person):
 
 
 class Session:
-    """Everything that was read before the first submission is graded: bad input is told at once."""
+    """Reads and checks all inputs before the first submission is graded, so that bad input is reported at once."""
 
     def __init__(self, options):
         self.options = options
@@ -138,7 +138,7 @@ class Session:
         slurm.minutes_of(options.time)
         if options.rubric and not Path(options.rubric).is_dir():
             raise Problem(
-                f"{visible(options.rubric)}: no such folder; --rubric names the one of LAB.toml"
+                f"{visible(options.rubric)}: no such folder; --rubric names the folder of the LAB.toml files"
             )
         self.labs = chosen_labs(options.submissions, options.labs, options.rubric)
         self.policy = read_policy(options.late, self.labs) if options.late else None
@@ -179,7 +179,7 @@ class Session:
             yield worker.Task(slug, key.hexdigest(), row.student.refused)
 
     def grade(self):
-        """Whether nobody has interrupted it."""
+        """Grades all remaining submissions. Returns False if the run was interrupted."""
         options, store = self.options, self.store
         seed = run.seed_of(store, options.seed)
         store.forget_tries()
@@ -209,7 +209,7 @@ class Session:
                 row = scores.take(self.rows[task.slug], record, self.policy)
                 shown.finished(row)
                 if options.pages and row.scored():
-                    with contextlib.suppress(Exception):  # pages() tries again, and tells
+                    with contextlib.suppress(Exception):  # pages() tries again and reports the error
                         pages.write_page(store, row)
 
             jobs = options.jobs or os.cpu_count() or 1
@@ -242,7 +242,7 @@ class Session:
             self.store.write(path, record)
 
     def pages(self):
-        """Writes those that are not there yet; whether one has failed."""
+        """Writes the pages that are missing. Returns whether one has failed."""
         if not self.options.pages:
             return False
         missing = []
@@ -250,21 +250,21 @@ class Session:
             if row.scored():
                 try:
                     pages.write_page(self.store, row)
-                except Exception as error:  # a grader's result that nobody has foreseen costs its page only
+                except Exception as error:  # an unexpected result costs only its own page
                     why = worker.where_and_why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
                     missing.append(f"{row.name()}: {visible(why)}")
         tell("pages not written", missing)
         return bool(missing)
 
     def report(self):
-        """Writes report.html; whether that has failed."""
+        """Writes report.html. Returns whether that has failed."""
         if self.options.no_report or (self.options.out / "report.html").exists():
             return False
-        from lab32.classroom import page  # takes a second, and many runs need none
+        from lab32.classroom import page  # takes a second; often not needed
 
         try:
             page.write_page(self.store)
-        except Exception as error:  # a notebook's run raises what its libraries raise
+        except Exception as error:  # a notebook's run raises any error of its libraries
             why = visible(last_sentence(str(error)) or type(error).__name__)
             print(
                 f"lab32: {visible(self.options.out)}/report.html: not written: {why}",
@@ -286,7 +286,7 @@ class Session:
         say(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {visible(self.options.out)}/scores.csv"
             + (f"; {failed}" if failed else ""))  # fmt: skip
         if not finished:
-            print("lab32: interrupted; the same command goes on from here", file=sys.stderr)
+            print("lab32: interrupted; run the same command again to continue", file=sys.stderr)
             return INTERRUPTED
         failed = [self.pages(), self.report()]
         return NOT_ALL_GRADED if missing or any(failed) else ALL_GRADED

@@ -1,4 +1,4 @@
-"""What a class's results say of the course: for report.ipynb, and for whoever asks something else.
+"""Summarises a class's results: for report.ipynb, and for an instructor's own questions in Python.
 
 >>> graded = analysis.Class("graded")
 >>> graded.checks("shuffle")
@@ -26,21 +26,21 @@ from lab32.readable import readable
 
 SCHEMA = "lab32-class/1"
 NUMBER = ' class="number"'
-# A check that waits for another has no message of its own.
+# A check that depends on a failed check has no message of its own.
 WAITS = re.compile(r"Counts once ")
 PLACE = re.compile(r"\S.*:\d+$")
 
 
 @dataclass
 class Check:
-    """One check over all who handed its lab in."""
+    """One check over all students who handed in its lab."""
 
     lab: str
     name: str
     most: float
     points: list
     seconds: list
-    messages: list  # of those who have lost points, with a file that can be loaded
+    messages: list  # one per student who lost points and whose file could be loaded
 
     def share(self):
         return mean(self.points) / self.most
@@ -55,7 +55,7 @@ class Check:
         return sum(points == 0 for points in self.points)
 
     def commonest(self):
-        """(a message that many have had, how many): alike are those that differ in numbers only."""
+        """(the message that most students got, how many got it). Messages that differ only in numbers count as one."""
         alike = defaultdict(list)
         for message in self.messages:
             if said := sentence(message):
@@ -67,7 +67,7 @@ class Check:
 
 
 def sentence(message):
-    """The first line of a message that says something: no place, no line of anybody's file."""
+    """The first line of a message that explains something: not a place, not a quoted line of a submission."""
     lines = message.splitlines()
     if lines and PLACE.fullmatch(lines[0]):
         lines = lines[1:]
@@ -93,7 +93,7 @@ class Class:
         }
 
     def counts(self):
-        """{status: students}, in one order."""
+        """{status: number of students}, in a fixed order of the statuses."""
         found = Counter(student["status"] for student in self.students)
         order = [GRADED, ABSENT, REFUSED, NOT_GRADED]
         return {
@@ -110,19 +110,19 @@ class Class:
         ]
 
     def points(self, lab):
-        """Those that count, of all who handed it in."""
+        """The points that count, one number for each student who handed in the lab."""
         return [student["points"][lab] for student in self.handed_in(lab)]
 
     def most(self, lab):
         return max((student["most"][lab] for student in self.handed_in(lab)), default=0)
 
     def not_loaded(self, lab):
-        """How many have a file that cannot be compiled or loaded."""
+        """How many students handed in a file that cannot be compiled or loaded."""
         there = (self.results.get(student["files"]) for student in self.handed_in(lab))
         return sum(result.lab(lab).status == "error" for result in there if result)
 
     def late(self, lab):
-        """(how many, points that they have lost)"""
+        """(how many were late, the points that they lost for it)"""
         taken = [each["before_late"][lab] - each["points"][lab] for each in self.handed_in(lab)]
         return sum(points > 0 for points in taken), sum(taken)
 
@@ -130,7 +130,7 @@ class Class:
         return [student["seconds"] for student in self.students if student["seconds"]]
 
     def checks(self, *labs):
-        """[Check] in the rubric's order; without what was not run."""
+        """[Check] in the rubric's order, without checks that ran for no student."""
         found = {}
         for lab in labs or self.labs:
             for student in self.handed_in(lab):
@@ -148,7 +148,7 @@ class Class:
         return list(found.values())
 
     def most_failed(self, count=10):
-        """[Check] that cost the class the most points."""
+        """[Check] that cost the class the most points, the most expensive first."""
         lost = [check for check in self.checks() if check.lost() > 0]
         return sorted(lost, key=lambda check: -check.lost())[:count]
 
@@ -157,12 +157,12 @@ class Class:
 
 
 def number(value):
-    """To hundredths, as points are."""
+    """Rounded to hundredths, as points are."""
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def seconds(value):
-    """All with the same digits: 0.70, 12.34."""
+    """Always two decimals: 0.70, 12.34."""
     return f"{value:,.2f}"
 
 
@@ -175,7 +175,7 @@ def per_cent(share):
 
 
 class Html:
-    """For a notebook's cell."""
+    """HTML that a notebook shows as it is, unlike plain text."""
 
     def __init__(self, text):
         self.text = text
@@ -185,11 +185,11 @@ class Html:
 
 
 class Number(Html):
-    """One that is written already, to the right of its column."""
+    """A formatted number, aligned to the right of its column."""
 
 
 def code(text):
-    """What stands between backticks, as code."""
+    """Marks text between backticks as code."""
     parts = escape(text).split("`")
     parts[1::2] = (f"<code>{part}</code>" for part in parts[1::2])
     return Html("".join(parts) if len(parts) % 2 else escape(text))
@@ -208,7 +208,7 @@ def cell(value):
 
 
 def table(header, rows):
-    """What is text, not Html, is shown as it is, whoever wrote it."""
+    """Plain text is escaped, since students wrote some of it; Html is not."""
     kinds = [isinstance(each, (int, float, Number)) for each in rows[0]] if rows else [False] * len(header)
     head = "".join(
         f"<th{NUMBER if kind else ''}>{escape(name)}</th>"
@@ -219,7 +219,7 @@ def table(header, rows):
 
 
 def bar(share):
-    """A share of 1, as a bar with its number."""
+    """A share between 0 and 1, as a bar with its number."""
     width = min(100, max(0, 100 * share))
     return Html(
         f'<div class="bar"><i style="width:{width:.1f}%"></i><b>{per_cent(share)}</b></div>'
@@ -258,7 +258,7 @@ def overview(graded):
 
 
 def histogram(values, most, unit, bins=20):
-    """How many students, by a number from 0 to `most`."""
+    """How many students have which number, from 0 to `most`."""
     figure = Figure(figsize=(8, 2))
     axes = figure.add_subplot()
     edges = [most * i / bins for i in range(bins + 1)]
@@ -278,7 +278,7 @@ def histogram(values, most, unit, bins=20):
 
 
 def distributions(graded):
-    """For each lab how its points are spread, and what each check gives."""
+    """How each lab's points are distributed, and what each check gives."""
     parts = []
     for lab in graded.labs:
         if not (points := graded.points(lab)):
@@ -301,14 +301,14 @@ def failures(graded):
                 check.name,
                 check.lost(),
                 len(check.points) - check.full(),
-                code(readable(said)) if said else "nothing of its own: it waits for another check",
+                code(readable(said)) if said else "no message of its own: the check depends on another one",
                 times or "",
             ]
         )
     if not rows:
         return Html("<p>No points were lost.</p>")
     return table(
-        ["lab", "check", "points lost on average", "students", "what most of them read", "read it"],
+        ["lab", "check", "points lost on average", "students", "most frequent message", "got it"],
         rows,
     )
 

@@ -1,8 +1,8 @@
-"""From what a platform exported to a file per student and lab.
+"""Turns a platform's export into one file per student and lab.
 
-Taken are: Canvas' flat files and zips, Moodle's folders and flat files, Gradescope's submission_12345
-with the export's submission_metadata.yml, a folder or a zip per student, and student_lab.cu; a folder
-per lab around any of these; all that in one zip. Of several attempts the last counts."""
+These layouts are accepted: Canvas' flat files and zips, Moodle's folders and flat files, Gradescope's
+submission_12345 with the export's submission_metadata.yml, a folder or a zip per student, files named
+STUDENT_LAB.cu, a folder per lab around any of these, and a zip of all that. The last attempt counts."""
 
 import hashlib
 import io
@@ -35,9 +35,9 @@ class Source:
     data: bytes
     path: str  # in the export
     time: datetime | None = None  # when it was handed in; None: the export does not say
-    late: bool = False  # says the platform
-    file_time: datetime | None = None  # of the file's last change
-    group: tuple = ()  # the names of those who have handed it in together
+    late: bool = False  # according to the platform
+    file_time: datetime | None = None  # when the file was last modified
+    group: tuple = ()  # the names of all students who handed it in together
 
 
 @dataclass
@@ -52,11 +52,11 @@ class Student:
 
 @dataclass
 class Parcel:
-    """What was handed in at one time: entries below the student's folder, or one file."""
+    """One attempt: the entries below a student's folder, or one file."""
 
     who: names.Who
     entries: list
-    lab: str = ""  # of the folder that it lay in
+    lab: str = ""  # the lab whose folder it was in, if any
     time: datetime | None = None
     flat: bool = False
     group: tuple = ()
@@ -80,7 +80,7 @@ def exactly_a_lab(name, labs):
 
 
 def is_export(entries, labs):
-    """Whether these, below a folder that lies alone, are a class and not one student's files."""
+    """Whether these entries of a single top folder are a whole class, rather than one student's files."""
     tops, hand_made = top_of(entries), 0
     for name, inner in tops.items():
         plain = is_file(inner)
@@ -88,7 +88,7 @@ def is_export(entries, labs):
         if name == METADATA or names.by_platform(name) or (plain and names.by_platform(stem)):
             return True
         if exactly_a_lab(stem, labs):
-            # A lab's folder around a class; the student's own folder or file of a lab.
+            # A folder named after a lab holds a class, or is the student's own folder for that lab.
             below = [] if plain else [entry.below(1) for entry in inner]
             return bool(below) and not any(
                 entry.is_source() and len(entry.parts) == 1 for entry in below
@@ -100,7 +100,7 @@ def is_export(entries, labs):
 
 
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Ruby writes classes' names into YAML; what they name is data here, too."""
+    """Gradescope's YAML names Ruby classes; they are read as plain data."""
 
 
 def plain_value(loader, _, node):
@@ -115,7 +115,7 @@ Loader.add_multi_constructor("!", plain_value)
 
 
 def metadata_of(entry):
-    """{submission's number: (submitters, when)} of Gradescope's export."""
+    """{submission's number: (submitters, time)} from Gradescope's metadata."""
     data = entry.read(METADATA_BYTES + 1)
     if len(data) > METADATA_BYTES:
         raise Problem(f"{entry.name()}: larger than {METADATA_BYTES >> 20} MiB")
@@ -124,7 +124,7 @@ def metadata_of(entry):
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         place = f":{line + 1}" if line is not None else ""
-        raise Problem(f"{entry.name()}{place}: no YAML that can be read; export it again") from None
+        raise Problem(f"{entry.name()}{place}: this is not valid YAML; export it again") from None
     found = {}
     for name, of_one in record.items() if isinstance(record, dict) else ():
         known = names.GRADESCOPE.fullmatch(str(name))
@@ -144,7 +144,7 @@ def metadata_of(entry):
 
 
 def submitters(who, metadata):
-    """Those of a Gradescope submission, by their student id; itself where the export does not say."""
+    """The submitters by student id, or the submission itself where the metadata does not list it."""
     people, when = metadata.get(who.id, ((), None))
     out = []
     for person in people:
@@ -160,7 +160,7 @@ def submitters(who, metadata):
 
 
 def parcels_of(entries, labs, left_out, lab="", metadata=None):
-    """All Parcels of an export; what is none is told in `left_out`."""
+    """All Parcels of an export. Files that belong to none are reported in `left_out`."""
     entries = [entry for entry in entries if not names.is_junk(entry.parts)]
     tops = top_of(entries)
     if METADATA in tops and is_file(tops[METADATA]):
@@ -190,12 +190,12 @@ def parcels_of(entries, labs, left_out, lab="", metadata=None):
 
 
 def unzipped(entry):
-    """Of a lab's archive in the export: the platform's own, however large."""
+    """The entries of a zip that the platform itself wrote, which may therefore be of any size."""
     return list(in_archive(io.BytesIO(entry.read(entry.size + 1)), entry.name(), trusted=True))
 
 
 def parcels_of_one(name, stem, inner, plain, labs, lab, metadata, left_out):
-    """Of what lies at the top: a student's folder, archive or file."""
+    """The Parcels of one entry at the top level: a student's folder, archive or file."""
     source = plain and inner[0].is_source()
     who = names.by_platform(name) or (names.by_platform(stem) if plain else None)
     if who is None and source:
@@ -206,7 +206,7 @@ def parcels_of_one(name, stem, inner, plain, labs, lab, metadata, left_out):
             who = names.by_hand(stem)
         else:
             left_out.append(
-                f"{inner[0].name()}: whose? A name such as student_{lab or 'LAB'}.cu says it"
+                f"{inner[0].name()}: the name does not tell the student; student_{lab or 'LAB'}.cu would"
             )
             return
     elif who is None:
@@ -242,7 +242,7 @@ class Candidate:
 
 
 def candidates_of(parcel, labs, budget, ignored):
-    """The .cu files of a parcel that are some lab's."""
+    """The .cu files of a parcel that belong to some lab."""
     sources = [
         entry for entry in opened(parcel.entries, budget)
         if not names.is_junk(entry.parts) and entry.is_source()
@@ -269,7 +269,7 @@ def candidates_of(parcel, labs, budget, ignored):
 
 
 def student_of(key, parcels, labs):
-    """Of one person's Parcels; what is wrong with them costs only this one."""
+    """One person's attempts as a Student; an error in them affects this student only."""
     first = parcels[0].who
     student = Student(key, first.name, tuple(dict.fromkeys(i for p in parcels for i in p.who.ids)))
     budget, found, ignored = Budget(), defaultdict(list), []
@@ -304,12 +304,12 @@ def entries_of(path):
     try:
         return list(in_archive(path, path.name, trusted=True))
     except Refused as error:
-        raise Problem(f"{error}; SUBMISSIONS is a folder or a zip") from None
+        raise Problem(f"{error}; SUBMISSIONS must be a folder or a zip") from None
 
 
 def joined(people):
-    """Moodle numbers students anew in each assignment: where labs lie in folders of their own, one
-    name in different ones is one person, unless two of that name are in one of them."""
+    """Merges students of one name from different labs' folders, since Moodle numbers students anew in each
+    assignment. Two students of one name in the same folder stay two people."""
     named = defaultdict(list)
     for kind, value in people:
         if kind == "moodle":
@@ -322,7 +322,7 @@ def joined(people):
 
 
 def collect(path, labs):
-    """(students in the order of their names, what of the export is nobody's)"""
+    """(students sorted by name, the files of the export that belong to no student)"""
     left_out, people = [], defaultdict(list)
     for parcel in parcels_of(entries_of(path), labs, left_out):
         people[parcel.who.kind, parcel.who.id].append(parcel)
@@ -334,13 +334,13 @@ def collect(path, labs):
 
 
 def labs_handed_in(path, labs):
-    """Those of which there is at least one file: what is graded where nobody says."""
+    """The labs with at least one file: they are graded unless --labs names others."""
     students, _ = collect(path, labs)
     return [lab for lab in labs if any(lab in student.files for student in students)]
 
 
 def content_hash(files):
-    """Of {lab: bytes}."""
+    """A hash of {lab: bytes}."""
     digest = hashlib.sha256()
     for lab, data in sorted(files.items()):
         digest.update(f"{lab} {len(data)}\n".encode() + data)

@@ -1,5 +1,5 @@
-"""What a folder or an archive holds, with nothing unpacked: names are judged, and only the files that
-are asked for are read, up to a limit. So no name in an archive ever becomes a path of ours."""
+"""Lists a folder or an archive without unpacking it. Names are checked, and only requested files are
+read, up to a limit, so that no name in an archive ever becomes a path on this machine."""
 
 import io
 import os
@@ -15,18 +15,18 @@ from pathlib import Path
 
 from lab32.classroom.problem import Problem, visible
 
-ARCHIVE_BYTES = 64 << 20  # of one archive, as it is
-DIRECTORY_BYTES = 8 << 20  # of an archive's list of entries
-SOURCE_BYTES = 1 << 20  # of one .cu file: what `lab32 grade` takes, and one more is read
+ARCHIVE_BYTES = 64 << 20  # the size of one archive, compressed
+DIRECTORY_BYTES = 8 << 20  # the size of an archive's directory
+SOURCE_BYTES = 1 << 20  # the limit of `lab32 grade` for one .cu file; one byte more is read, to notice a larger one
 
 
 class Refused(Exception):
-    """Of one student's submission, and why: nothing else of it is graded."""
+    """The reason why one student's submission is refused as a whole."""
 
 
 @dataclass
 class Budget:
-    """What one student's submission may take, archives inside it included."""
+    """Limits on one student's submission, including the archives inside it."""
 
     entries: int = 10_000
     bytes: int = 64 << 20
@@ -46,11 +46,11 @@ class Budget:
 
 @dataclass
 class Entry:
-    parts: tuple  # of its path, below the folder or the archive
-    kind: str  # file, link, other, unsafe (a path that leads out), encrypted
+    parts: tuple  # of its path, relative to the folder or the archive
+    kind: str  # file, link, other, unsafe (a path outside the archive), encrypted
     size: int
-    read: Callable  # (limit) -> at most so many bytes
-    time: float | None = None  # of its last change, in seconds since 1970
+    read: Callable  # (limit) -> at most `limit` bytes
+    time: float | None = None  # last modified, in seconds since 1970
     packed: bool = False
 
     def name(self):
@@ -67,7 +67,7 @@ class Entry:
 
 
 def in_folder(folder):
-    """Entries of everything below a folder; links are told and never followed."""
+    """Entries of everything below a folder. Links are reported and never followed."""
     folder = Path(folder)
 
     def failed(error):
@@ -97,12 +97,12 @@ def in_folder(folder):
 
 def _reader_of(path):
     def read(limit):
-        # Somebody may have put something else there since it was looked at.
+        # The path may have been replaced by a link or a device since it was listed.
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with open(handle, "rb") as file:
                 if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    raise Refused(f"{visible(path.name)} is no plain file")
+                    raise Refused(f"{visible(path.name)} is not a regular file")
                 return file.read(limit)
         except OSError as error:
             raise Refused(f"{visible(path.name)} cannot be read: {error.strerror}") from None
@@ -111,7 +111,7 @@ def _reader_of(path):
 
 
 def _check_directory(file):
-    """zipfile keeps an object for each entry of the list, however many a small archive claims."""
+    """Limits the directory, since zipfile keeps an object for each entry that a small archive claims to have."""
     file.seek(0, io.SEEK_END)
     size = file.tell()
     file.seek(max(0, size - (1 << 16) - 22))
@@ -122,9 +122,9 @@ def _check_directory(file):
     if at < 0 or len(tail) - at < 22:
         raise zipfile.BadZipFile
     if tail[max(0, at - 20) : at].startswith(b"PK\6\7"):
-        raise Refused("an archive in the format for more than 4 GiB")
+        raise Refused("an archive in the Zip64 format (over 4 GiB)")
     if struct.unpack_from("<L", tail, at + 12)[0] > DIRECTORY_BYTES:
-        raise Refused("an archive of too many files")
+        raise Refused("an archive with too many files")
     file.seek(0)
 
 
@@ -138,8 +138,8 @@ def _kind_of(info):
 
 
 def in_archive(file, what, trusted=False):
-    """Entries of a zip archive: a path or a binary file. Refused where it cannot be read as one.
-    `trusted`: the platform's own, which may be as large as it likes."""
+    """Entries of a zip archive, which is given as a path or a binary file. Raises Refused if it is invalid.
+    `trusted` lifts the size limits, for archives that the platform itself wrote."""
     try:
         if not hasattr(file, "read"):
             file = open(file, "rb")  # noqa: SIM115 (its entries are read later)
@@ -155,11 +155,11 @@ def in_archive(file, what, trusted=False):
         struct.error,
         EOFError,
     ):
-        raise Refused(f"{visible(what)} is no zip archive that can be read") from None
+        raise Refused(f"{visible(what)} is not a readable zip archive") from None
     except OSError as error:
         raise Refused(f"{visible(what)} cannot be read: {error.strerror}") from None
     for info in infos:
-        # Windows' own archiver may write backslashes; zipfile has cut the name at a NUL.
+        # Some zip programs on Windows write backslashes. zipfile has cut the name at a NUL.
         path = info.filename.replace("\\", "/")
         parts = tuple(part for part in path.split("/") if part not in ("", "."))
         leads_out = path.startswith("/") or ".." in parts or re.match(r"[A-Za-z]:", path)
@@ -173,7 +173,7 @@ def in_archive(file, what, trusted=False):
 
 def _time_of(info):
     try:
-        return datetime(*info.date_time).timestamp()  # local time, as the format has it
+        return datetime(*info.date_time).timestamp()  # the format stores local time
     except (ValueError, OverflowError, OSError):
         return None
 
@@ -195,15 +195,15 @@ def _member_of(archive, info):
 
 REASON = {
     "link": "is a link",
-    "other": "is no plain file",
-    "unsafe": "leads out of its archive",
+    "other": "is not a regular file",
+    "unsafe": "points outside its archive",
     "encrypted": "is encrypted",
 }
 
 
 def opened(entries, budget, depth=2):
-    """The entries of one student's submission, those of archives in it in their place. Refused at the
-    first that nobody hands in by mistake."""
+    """The entries of one student's submission, with those of nested archives in place of the archives.
+    Raises Refused at the first entry that cannot be an honest mistake."""
     for entry in entries:
         budget.take(entries=1, unpacked=entry.size if entry.packed else 0)
         if entry.kind != "file":
@@ -213,7 +213,7 @@ def opened(entries, budget, depth=2):
             continue
         budget.take(archives=1)
         if depth == 0:
-            raise Refused(f"{entry.name()}: an archive in an archive in an archive")
+            raise Refused(f"{entry.name()}: archives are nested more than two deep")
         data = entry.read(ARCHIVE_BYTES + 1)
         if len(data) > ARCHIVE_BYTES:
             raise Refused(f"{entry.name()} is larger than {ARCHIVE_BYTES >> 20} MiB")

@@ -1,5 +1,5 @@
-"""Fills in the gradebook that Canvas or Moodle has exported: cells that are there, of students who are
-there. Nothing else of the file changes by a byte."""
+"""Fills in the gradebook that Canvas or Moodle exported. It changes only existing cells of existing
+students; every other byte of the file stays as it was."""
 
 import re
 from fractions import Fraction
@@ -12,19 +12,19 @@ from lab32.classroom.scores import ABSENT, total
 from lab32.classroom.table import Table
 
 TOTAL = "total"
-# Canvas computes these itself, also for a group of assignments that is called as a lab is.
+# Canvas computes these columns itself, also for an assignment group that has a lab's name.
 COMPUTED = re.compile(
     r"(?i)(current|final|unposted .*) (score|points|grade)( \(.*\))?$|^(override|notes)\b"
 )
-# Moodle's columns beside the one with the points.
+# Moodle's columns that accompany the one with the points.
 BESIDE = re.compile(r"(?i)^feedback\b|\((feedback|percentage|letter)\)$")
-# What Canvas has instead of points: the student is excused, or the assignment is not for him.
+# Canvas writes these instead of points: the student is excused, or is not assigned this work.
 TAKEN = ("ex", "n/a")
 POINTS_POSSIBLE = re.compile(r"(?i)points possible")
 
 
 def asked_columns(texts, labs):
-    """{lab or total: header} of --column LAB=HEADER."""
+    """{lab or total: header} from the options --column LAB=HEADER."""
     found = {}
     for text in texts:
         lab, equals, header = text.partition("=")
@@ -50,9 +50,9 @@ class Gradebook:
         if not self.ids:
             raise Problem(
                 f"{table.name}:{table.header.line}: no column with students' ids (ID, SIS User ID, Identifier, "
-                f"ID number, Email address); its columns: {table.listed()}"
+                f"ID number, Email address); its columns are {table.listed()}"
             )
-        # Canvas has rows above the students; what is possible is in one of them.
+        # Canvas has rows above the students; one of them lists the possible points.
         self.possible_row = next(
             (row for row in table.rows if POINTS_POSSIBLE.search(row[0])), None
         )
@@ -66,7 +66,7 @@ class Gradebook:
         column = self.table.column(header)
         if column is None:
             raise Problem(
-                f"{self.table.name}: no column `{visible(header, 60)}`; its columns: {self.table.listed()}"
+                f"{self.table.name}: no column `{visible(header, 60)}`; its columns are {self.table.listed()}"
             )
         return column
 
@@ -85,7 +85,7 @@ class Gradebook:
             if len(those) > 1:
                 several = ", ".join(f"`{visible(self.table.names()[c], 40)}`" for c in those)
                 raise Problem(
-                    f"{self.table.name}: {several} may all be for {lab}; say which: --column '{lab}=HEADER'"
+                    f"{self.table.name}: {several} may all belong to {lab}; choose one with --column '{lab}=HEADER'"
                 )
             if those:
                 columns[lab] = those[0]
@@ -94,8 +94,8 @@ class Gradebook:
             columns[self.labs[0] if len(self.labs) == 1 else TOTAL] = grade
         if not columns:
             raise Problem(
-                f"{self.table.name}: no column is called as one of {', '.join(self.labs)}; say which: "
-                f"--column '{self.labs[0]}=HEADER'; its columns: {self.table.listed()}"
+                f"{self.table.name}: no column is named after one of {', '.join(self.labs)}; name one with "
+                f"--column '{self.labs[0]}=HEADER'; its columns are {self.table.listed()}"
             )
         return columns
 
@@ -108,7 +108,7 @@ class Gradebook:
         return value if value > 0 else None
 
     def filled(self, rows):
-        """(the file's bytes, lines to tell): the rows of scores.Row."""
+        """(the new file's bytes, lines to print) for `rows` of scores.Row."""
         index, changes, told = Index(), {}, []
         for number, row in enumerate(self.table.rows):
             for column, kind in self.ids:
@@ -132,7 +132,7 @@ class Gradebook:
                 continue
             users[those[0]] = who
             if self.locked is not None and row[self.locked].casefold() in ("no", "nein", "non"):
-                told.append(f"{who}: {self.table.name} says that this grade cannot be changed")
+                told.append(f"{who}: {self.table.name} marks this grade as locked")
                 continue
             for lab, column in self.columns.items():
                 points, most = self._points(each, lab)

@@ -1,10 +1,10 @@
-"""What a late submission loses, by a policy of a few lines:
+"""Computes what a late submission loses. The policy is a TOML file of a few lines:
 
 due = 2026-11-23T23:59:00+01:00     # or a table [due] with a time for each lab
-grace_minutes = 15
+grace_minutes = 15                  # lateness that costs nothing
 per_cent_per_day = 10               # for each day begun after `due`
 cap_per_cent = 50                   # at most
-use_file_times = false              # where the export has no times: when the file was changed
+use_file_times = false              # use files' modification times where the export has none
 """
 
 import math
@@ -30,7 +30,7 @@ class Policy:
         return self.due.get(lab, self.due.get(""))
 
     def per_cent(self, lab, when):
-        """Of the points, for what was handed in then."""
+        """The percentage of the points that a submission at this time loses."""
         due = self.due_of(lab)
         if due is None or when is None:
             return Fraction(0)
@@ -42,16 +42,16 @@ class Policy:
         )
 
     def applied(self, lab, source, when):
-        """(per cent, a note): `when` is the roster's word, which goes before the platform's."""
+        """(per cent, a note). `when`, a time from the roster, takes precedence over the platform's."""
         when = when or source.time or (source.file_time if self.use_file_times else None)
         if when is None:
-            said = "LATE, says the platform, but not when" if source.late else "not known when"
+            said = "LATE according to the platform, which gives no time" if source.late else "submission time unknown"
             return Fraction(0), f"{lab}: {said}: nothing taken"
         return self.per_cent(lab, when), ""
 
 
 def rest_of(points, per_cent):
-    """Points less so many per cent, down to hundredths, as the grader counts."""
+    """Points less the percentage, rounded down to hundredths like the grader's own points."""
     left = Fraction(str(points)) * (100 - per_cent) / 100
     return math.floor(left * 100) / 100
 
@@ -75,21 +75,21 @@ def read_policy(path, labs):
     for key, otherwise in NUMBERS.items():
         value = record.get(key, otherwise)
         if type(value) not in (int, float) or not 0 <= value < 1e6:
-            raise Problem(f"{name}: {key} is a number from 0, such as {key} = 10")
+            raise Problem(f"{name}: {key} must be a number of at least 0, such as {key} = 10")
         values[key] = value
     if values["cap_per_cent"] > 100:
-        raise Problem(f"{name}: cap_per_cent is at most 100")
+        raise Problem(f"{name}: cap_per_cent must be at most 100")
     if type(record.get("use_file_times", False)) is not bool:
-        raise Problem(f"{name}: use_file_times is true or false")
+        raise Problem(f"{name}: use_file_times must be true or false")
     due = record.get("due")
     due = due if isinstance(due, dict) else {"": due}
     for lab, when in due.items():
         if lab and lab not in labs:
             raise Problem(
-                f"{name}: [due] has `{visible(lab, 40)}`, which is not graded; graded are {', '.join(labs)}"
+                f"{name}: [due] names `{visible(lab, 40)}`, which is not graded; the graded labs are {', '.join(labs)}"
             )
         if not isinstance(when, datetime) or when.tzinfo is None:
             raise Problem(
-                f"{name}: due is a time with its zone, such as due = 2026-11-23T23:59:00+01:00"
+                f"{name}: due must be a time with its zone, such as due = 2026-11-23T23:59:00+01:00"
             )
     return Policy(due, **values, use_file_times=record.get("use_file_times", False))

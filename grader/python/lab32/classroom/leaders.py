@@ -1,4 +1,4 @@
-"""The leader board: who is best, without who it is."""
+"""The leader board: the best scores of a class under pseudonyms."""
 
 import contextlib
 import hashlib
@@ -13,7 +13,7 @@ CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
 def secret_of(store):
-    """One for OUT, so that names stay the same; without it nobody can tell whose they are."""
+    """The secret of OUT, which keeps pseudonyms stable and is needed to compute them from names."""
     path = store.state / "pseudonyms"
     with contextlib.suppress(OSError, ValueError):
         if secret := bytes.fromhex(path.read_text()):
@@ -25,7 +25,7 @@ def secret_of(store):
 
 
 def word(secret, slug, attempt):
-    """Six letters that can be said: 343,000 words."""
+    """A pronounceable word of six letters, one of 343,000."""
     digest = hmac.digest(secret, f"{attempt} {slug}".encode(), "sha256")
     return "".join(
         (VOWELS if i % 2 else CONSONANTS)[byte % (5 if i % 2 else 14)]
@@ -34,7 +34,7 @@ def word(secret, slug, attempt):
 
 
 def pseudonyms(secret, slugs):
-    """{slug: word}, each another."""
+    """{slug: word}, all words different."""
     found = {}
     for slug in sorted(slugs, key=lambda slug: hashlib.sha256(secret + slug.encode()).digest()):
         attempt = 0
@@ -45,8 +45,8 @@ def pseudonyms(secret, slugs):
 
 
 def leaderboard(rows, names):
-    """[{rank, pseudonym, score}] of the best, half of the class at most: nobody is last. Those with as
-    many points share a rank."""
+    """[{rank, pseudonym, score}] of the best, at most half of the class, so that no student is shown as the
+    last. Equal scores share a rank."""
     there = [row for row in rows if row.scored() and row.status != ABSENT]
     scores = {row.slug: total(row.final.values()) for row in there}
     best = sorted(there, key=lambda row: (-scores[row.slug], names[row.slug]))[
@@ -63,7 +63,7 @@ def leaderboard(rows, names):
 
 
 def pseudonyms_csv(rows, names):
-    """For the instructor, who tells each his own."""
+    """For the instructor, who tells each student their own pseudonym."""
     return csv_text(
         [["id", "name", "pseudonym"], *([r.id(), r.name(), names[r.slug]] for r in rows)]
     )

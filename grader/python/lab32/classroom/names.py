@@ -1,21 +1,22 @@
-"""What the names of exported files and folders say: whose they are, of which lab, which attempt."""
+"""Parses names of exported files and folders: the student, the lab and the attempt that they stand for."""
 
 import re
 import unicodedata
 from dataclasses import dataclass
 
-# lastfirst_12345_67890_reduction-1.cu; lastfirst_LATE_12345_67890_reduction.cu: user and file. Canvas
-# leaves no such pair of numbers in a name (lib/content_zipper.rb, sanitize_user_name).
+# Canvas: lastfirst_12345_67890_reduction-1.cu or lastfirst_LATE_12345_67890_reduction.cu, where the
+# numbers are the user and the file. Canvas removes such pairs of numbers from names (sanitize_user_name in
+# its lib/content_zipper.rb), so the first pair is its own.
 CANVAS = re.compile(
     r"(?P<name>[^/]*?[^\W\d_][^/]*?)(?P<late>_LATE)?_(?P<user>\d+)_(?P<order>\d+)_(?P<file>.+)"
 )
-# LATE_anon_x7Kp2_67890_reduction.cu, where the assignment hides names.
+# Canvas with anonymous grading: LATE_anon_x7Kp2_67890_reduction.cu.
 ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<name>anon_[^\W_]+)_(?P<order>\d+)_(?P<file>.+)")
-# Name of Student_12345_assignsubmission_file_ (a folder, or in front of the file's own name). The
-# number is of the student in one assignment: in another it is another.
+# Moodle: "Name of Student_12345_assignsubmission_file_", a folder or a prefix of the file's own name. The
+# number identifies the student within one assignment only.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?P<what>[a-z]+)_?(?P<file>.*)")
 GRADESCOPE = re.compile(r"submission_(?P<order>\d+)")
-# Of the file's own name: "-1" (Canvas), " (1)" (a browser), "_v2".
+# The attempt at the end of the file's own name: "-1" (Canvas), " (1)" (a browser), "_v2".
 ATTEMPT = r"(?:-(\d+)|[ _]?\((\d+)\)|[ _-]?(?:v|attempt|try)?[ _-]?(\d+))?"
 
 JUNK = {"__macosx", ".ds_store", "thumbs.db", "desktop.ini", ".git", ".ipynb_checkpoints"}
@@ -23,15 +24,16 @@ JUNK = {"__macosx", ".ds_store", "thumbs.db", "desktop.ini", ".git", ".ipynb_che
 
 @dataclass(frozen=True)
 class Who:
-    """`kind` says what `id` is: canvas, anonymous, moodle, gradescope (a submission), sid, or name."""
+    """The student that a name stands for. `kind` says what `id` is: canvas, anonymous, moodle, gradescope
+    (a submission), sid, or name."""
 
     kind: str
     id: str
     name: str
-    ids: tuple = ()  # of (kind, value); kind also email, plain
+    ids: tuple = ()  # of (kind, value), where kind may also be email or plain
     late: bool = False
-    order: int = 0  # a later submission has a higher one
-    file: str = ""  # the file's own name, where the platform wrote its own before it
+    order: int = 0  # a later attempt has a higher one
+    file: str = ""  # the file's own name, without the platform's prefix
 
 
 def normal(text):
@@ -43,7 +45,7 @@ def is_junk(parts):
 
 
 def by_platform(name):
-    """Who of a name that Canvas, Moodle or Gradescope made, else None."""
+    """The Owner by a name that Canvas, Moodle or Gradescope made, else None."""
     name = normal(name)
     if found := MOODLE.fullmatch(name):
         user = found["user"]
@@ -65,26 +67,26 @@ def by_platform(name):
 
 
 def by_hand(name):
-    """Who of a folder or an archive that somebody named after the student."""
+    """The Owner by a folder or an archive that was named after the student by hand."""
     name = normal(name).strip()
     return Who("name", name, name, (("plain", name),))
 
 
 def lab_words(lab):
-    """A pattern for the lab's name as people write it."""
+    """A pattern for the spellings of a lab's name."""
     return r"[ _-]?".join(map(re.escape, lab.split("_")))
 
 
 @dataclass(frozen=True)
 class LabName:
     lab: str
-    exactness: int  # 2: its own name; 1: behind a prefix; 0: somewhere in it
+    exactness: int  # 2: exactly the lab's name; 1: after a prefix; 0: somewhere in the name
     attempt: int
-    prefix: str  # "ann" of ann_reduction.cu
+    prefix: str  # "ann" for `ann_reduction.cu`
 
 
 def lab_of(name, labs):
-    """Which lab a .cu file is for, by its name; None where it does not say."""
+    """The lab that a .cu file belongs to by its name, or None."""
     stem = re.sub(r"(?i)\.cu$", "", normal(name))
     for exactness, before in ((2, ""), (1, r"(?P<prefix>.+?)[ ._-]+")):
         for lab in labs:
@@ -97,7 +99,7 @@ def lab_of(name, labs):
 
 
 def folder_attempt(parts):
-    """attempt_2/reduction.cu: 2."""
+    """The number in the name of an attempt's folder: 2 for `attempt_2/`."""
     numbers = [
         int(found[1])
         for part in parts

@@ -1,4 +1,4 @@
-"""OUT/report.html: report.ipynb, run over a class's results, as one page that needs nothing else."""
+"""Writes OUT/report.html: report.ipynb, run over a class's results, as one self-contained page."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ th, td { text-align: left; padding: .2rem .7rem; border-bottom: 1px solid #ddd; 
 img { max-width: 100%; height: auto; }
 .anchor-link, .jp-InputPrompt, .jp-OutputPrompt, .prompt { display: none; }
 """
-# Whatever a student has written: nothing on the page runs, nothing is fetched.
+# The page shows text that students wrote: no script runs, and nothing is fetched.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -40,7 +40,7 @@ PAGE = """<!DOCTYPE html>
 
 
 def write_page(store):
-    """Raises what a notebook's run raises."""
+    """Raises any error of the notebook's run."""
     where = {"LAB32_CLASS": str(store.out.resolve())}
     executed = notebooks.execute(NOTEBOOK, store.state, where)
     exporter = HTMLExporter(template_name="basic", exclude_input=True)

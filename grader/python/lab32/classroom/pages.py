@@ -1,5 +1,5 @@
-"""OUT/pages/NAME.html: a student's page, as of `lab32 report`, of the result that is there: nothing is
-graded again. It is self-contained, so that it can be mailed."""
+"""Writes OUT/pages/NAME.html: a student's page as `lab32 report` makes it, from the stored result.
+Nothing is graded again. The page is self-contained, so that it can be mailed."""
 
 import hashlib
 from datetime import datetime
@@ -16,19 +16,19 @@ MARK = "<!-- made of {} -->\n"
 
 @cache
 def made_by():
-    """Changes when a page of the same result might."""
+    """A hash that changes whenever the page of an unchanged result might change."""
     files = [Path(__file__), *sorted(Path(page.__file__).parent.iterdir())]
     return b"".join(file.read_bytes() for file in files if file.is_file())
 
 
 def notes_of(row):
-    """What the score report does not know: what the late policy takes, which file was chosen."""
+    """Facts that the score report does not have: the late policy's deduction, and which file was chosen."""
     notes = [visible(note, 300) for note in row.notes]
     before, after = total(row.raw.values()), total(row.final.values())
     if before != after:
         notes.insert(
             0,
-            f"{after:g} of {row.max_score:g} points count; {before:g} without what being late takes.",
+            f"{after:g} of {row.max_score:g} points count; {before:g} before the deduction for lateness.",
         )
     return notes
 
@@ -41,8 +41,8 @@ def mark_of(row, record):
 
 
 def write_page(store, row):
-    """Whether there is one now that was not there; one of the same result is not made again. Raises what
-    reading, drawing or writing raises."""
+    """Writes the page unless an up-to-date one exists. Returns whether it was written; raises any error of
+    reading, drawing or writing."""
     record, path = store.record(row.slug), store.page(row.slug)
     mark = mark_of(row, record)
     try:

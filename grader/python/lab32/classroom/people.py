@@ -1,4 +1,4 @@
-"""Who is in the class: the roster, and how a submission's ids find its row."""
+"""Reads the roster of a class, and matches submissions with its rows by their ids."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ from datetime import datetime
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.table import Table
 
-# What columns are called, in rosters and in gradebooks; what a column's values are. `plain` may be any.
+# Headers of columns in rosters and gradebooks, with the kind of their values. A `plain` id may be of any kind.
 ID_COLUMNS = {
     "id": "plain",
     "student id": "sid",
@@ -32,13 +32,13 @@ ID_COLUMNS = {
 
 
 def plain_id(value):
-    """As ids are compared. Moodle writes `Participant 12345`."""
+    """An id in the form in which ids are compared. Moodle writes `Participant 12345`."""
     text = unicodedata.normalize("NFC", str(value)).strip().casefold()
     return re.sub(r"^participant (?=\d+$)", "", text)
 
 
 def plain_name(text):
-    """As names are compared: `Doe, Jane`, `Jane Doe` and Canvas' `doejane` are one."""
+    """A name in the form in which names are compared: `Doe, Jane`, `Jane Doe` and Canvas' `doejane` are equal."""
     words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
     return "".join(sorted("".join(words)))
 
@@ -54,7 +54,7 @@ class Index:
             self._found[plain_id(value)].append((kind, thing))
 
     def all(self, ids):
-        """What has one of these ids, each once."""
+        """All things that have one of these ids, each once."""
         out = []
         for kind, value in ids:
             for other, thing in self._found.get(plain_id(value), ()):
@@ -65,7 +65,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Person:
-    line: int  # of the roster
+    line: int  # in the roster
     id: str
     name: str
     ids: tuple
@@ -80,7 +80,7 @@ def id_columns(table, kinds=ID_COLUMNS):
         if name.casefold() in kinds
     ]
     for column, _ in found:
-        table.column(table.names()[column])  # is there twice?
+        table.column(table.names()[column])  # raises an error if two columns have this name
     return found
 
 
@@ -89,7 +89,7 @@ def time_of(text, place):
         return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError):
         raise Problem(
-            f"{place}: `{visible(text, 40)}` is no time; write it as 2026-11-23T23:59:00+01:00"
+            f"{place}: `{visible(text, 40)}` is not a time; write it as 2026-11-23T23:59:00+01:00"
         ) from None
 
 
@@ -98,8 +98,8 @@ def read_roster(path):
     columns = id_columns(table)
     if not columns:
         raise Problem(
-            f"{table.name}:{table.header.line}: no column with ids (id, student id, email, ...); "
-            f"its columns: {table.listed()}"
+            f"{table.name}:{table.header.line}: it has no column with ids (id, student id, email, ...); "
+            f"its columns are {table.listed()}"
         )
     whole = table.column("name", "full name", "student", "student name")
     first = table.column("first name", "firstname", "given name")
@@ -110,12 +110,12 @@ def read_roster(path):
         ids = tuple((kind, row[column]) for column, kind in columns if row[column])
         if not ids:
             raise Problem(
-                f"{table.name}:{row.line}: no id in this row; fill one in, or delete the row"
+                f"{table.name}:{row.line}: this row has no id; fill one in, or delete the row"
             )
         for one in {(kind, plain_id(value)) for kind, value in ids}:
             if one in seen:
                 raise Problem(
-                    f"{table.name}:{row.line}: the id `{visible(one[1], 40)}` is in line {seen[one]}, too; "
+                    f"{table.name}:{row.line}: the id `{visible(one[1], 40)}` is also in line {seen[one]}; "
                     "delete one of them"
                 )
             seen[one] = row.line
@@ -129,12 +129,12 @@ def read_roster(path):
             )
         )  # fmt: skip
     if not people:
-        raise Problem(f"{table.name}: only a header; there is nobody in it")
+        raise Problem(f"{table.name}: the roster has a header and no students")
     return people
 
 
 def matched(students, people):
-    """({student's key: Person}, [why a student has none]): by id, else by a name that only one has."""
+    """({student's key: Person}, [why a student has none]): matched by id, else by a name that is unique."""
     by_id, by_name = Index(), defaultdict(list)
     for person in people:
         for kind, value in person.ids:
@@ -149,12 +149,12 @@ def matched(students, people):
         if not those and names[plain_name(student.name)] == 1:
             those = by_name[plain_name(student.name)]
         if len(those) != 1:
-            why = "nobody of the roster" if not those else "more than one of the roster"
+            why = "no student in the roster" if not those else "more than one student in the roster"
             unmatched.append(f"{visible(student.name)}: {why} has this id or name")
         elif those[0] in taken:
             other = taken[those[0]]
             unmatched.append(
-                f"{visible(student.name)}: {visible(other)} is the same person by the roster, line {those[0].line}"
+                f"{visible(student.name)}: {visible(other)} is the same person according to line {those[0].line} of the roster"
             )
         else:
             taken[those[0]] = student.name

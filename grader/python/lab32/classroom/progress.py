@@ -1,4 +1,4 @@
-"""How far the class is: on a terminal a bar, elsewhere a line per student."""
+"""Shows the progress of a class: a bar on a terminal, elsewhere a line per student."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from lab32.classroom.problem import visible
 
-WINDOW = 20  # finishes from which the rate is taken
+WINDOW = 20  # the rate is computed from this many last students
 
 
 def summary(failed):
@@ -25,7 +25,7 @@ def duration(seconds):
 
 
 class Bar(Progress):
-    """Below it a line of its own for what failed: beside it there is no room in 80 columns."""
+    """Failures get a line of their own below the bar, because 80 columns have no room for them beside it."""
 
     below = ""
 
@@ -36,7 +36,7 @@ class Bar(Progress):
 
 
 class Shown:
-    """`done` were graded before, by an earlier run."""
+    """`done` students were graded by an earlier run."""
 
     def __init__(self, count, done, stream=None):
         self.count, self.done, self.failed = count, done, []
@@ -57,7 +57,7 @@ class Shown:
         self.bar.stop()
 
     def rate(self):
-        """Per minute, of the last ones; 0: not known."""
+        """Students per minute over the last WINDOW; 0 if unknown."""
         ends = self.ends[-WINDOW - 1 :]
         return (
             60 * (len(ends) - 1) / (ends[-1] - ends[0])
@@ -72,7 +72,7 @@ class Shown:
         return f"{rate:.1f} per minute, {duration(60 * (self.count - self.done) / rate)} left"
 
     def finished(self, row):
-        """One more student."""
+        """Counts one more student."""
         self.done += 1
         self.ends.append(time.monotonic())
         if row.failed:
@@ -91,7 +91,7 @@ class Shown:
             )
 
     def tell(self, line):
-        """Above the bar."""
+        """Prints a line above the bar."""
         if self.plain:
             print(f"lab32: {visible(line)}", file=self.plain, flush=True)
         else:

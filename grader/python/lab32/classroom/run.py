@@ -1,4 +1,4 @@
-"""Which submissions are left, and who works on them: jobs of submitit, here or on Slurm."""
+"""Finds the submissions that are not graded yet and has submitit's jobs grade them, here or on Slurm."""
 
 import contextlib
 import hashlib
@@ -19,15 +19,15 @@ from lab32.classroom.store import NOT_GRADED, TRIES
 
 POLL = 0.1
 POLL_SHARED = 1
-IN_VAIN = 3  # rounds of jobs, one after the other, that begin nothing
-STOP = 10  # seconds that jobs are given to stop in
-# What a score depends on beside the program itself.
+IN_VAIN = 3  # consecutive rounds of jobs that begin no submission, after which the run gives up
+STOP = 10  # seconds in which jobs must stop
+# Files, besides the program itself, that a score depends on.
 VERSION = ("data/limits/*.toml", "data/devices/*.toml", "data/measured/**/*.csv", "labs/include/*",
            "grader/labs/*/given.cu", "build/toolchain.env")  # fmt: skip
 
 
 def grader_version(binary, rubric):
-    """Changes when a score might."""
+    """A hash that changes whenever a score might change."""
     digest = hashlib.sha256()
     files = [Path(binary)] + sorted(path for pattern in VERSION for path in ROOT.glob(pattern))
     if rubric:
@@ -39,19 +39,19 @@ def grader_version(binary, rubric):
 
 
 def executor_of(options, store):
-    """Of submitit: `local` processes, or jobs of Slurm."""
+    """An executor of submitit: `local` processes, or jobs of Slurm."""
     folder = store.state / "jobs"
     if options.executor == "local":
         executor = submitit.LocalExecutor(folder=folder)
-        # Longer than a class takes: each submission has a limit of its own.
+        # Longer than any class takes, because each submission has a limit of its own.
         executor.update_parameters(timeout_min=7 * 24 * 60, stderr_to_stdout=True)
         return executor
     return slurm.executor_of(options, folder)
 
 
 class Class:
-    """A run over `tasks`; `on_record(task, record)` hears of each that is finished, once, and
-    `on_news(line)` of jobs of Slurm that have ended before their time."""
+    """A run over `tasks`. It calls `on_record(task, record)` once for each finished submission, and
+    `on_news(line)` for Slurm jobs that end early."""
 
     def __init__(self, plan, store, executor, jobs, on_record, on_news):
         self.plan, self.store, self.executor = plan, store, executor
@@ -61,7 +61,7 @@ class Class:
         self.running = []
 
     def look(self):
-        """Takes up what the jobs have finished since. A failure that is tried again is none yet."""
+        """Collects what the jobs have finished since the last call. A failure that will be retried is not reported yet."""
         there = self.store.recorded()
         for slug, task in list(self.pending.items()):
             record = self.store.valid(slug, task.key) if slug in there else None
@@ -73,18 +73,18 @@ class Class:
                 self.on_news(line)
 
     def poll(self):
-        """Each asks for all records in OUT: of Slurm, on a file system that many share."""
+        """Polls rarely on Slurm, because each poll reads all records of OUT, there on a shared file system."""
         return POLL_SHARED if self.on_slurm else POLL
 
     def launch(self, tasks):
-        """At most `jobs` jobs for these tasks; waits for all of them."""
+        """Starts at most `jobs` jobs for these tasks and waits for all of them."""
         count = min(self.jobs, len(tasks))
         plan = worker.Plan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
-        # Once, and not with each of the jobs: of 10,000 submissions it has a megabyte.
+        # The plan is written once, not with each job: for 10,000 submissions it has a megabyte.
         path = self.store.state / "jobs/plan"
         self.store.write(path, pickle.dumps(plan))
         try:
-            # Of Slurm, one array of jobs.
+            # On Slurm, the jobs of a batch are one job array.
             together = self.executor.batch() if self.on_slurm else contextlib.nullcontext()
             blocked = slurm.ENDINGS if self.on_slurm else [signal.SIGINT]
             with without(blocked), together:
@@ -106,7 +106,7 @@ class Class:
 
     def run(self):
         in_vain = 0
-        if self.on_slurm:  # what a run that was killed has left
+        if self.on_slurm:  # cancels jobs that a killed run left behind
             self.executor.cancel_all()
         while self.pending:
             state = {slug: self.store.tries(slug) for slug in self.pending}
@@ -119,7 +119,7 @@ class Class:
             )
             in_vain = 0 if moved or self.someone_holds(left) else in_vain + 1
             if in_vain == IN_VAIN:  # a node may fail before anything is begun
-                self.give_up(left, f"no job came to work: {log_of(ended)}")
+                self.give_up(left, f"no job began to grade: {log_of(ended)}")
         for task in list(self.pending.values()):
             self.give_up([task], self.died(task))
 
@@ -130,7 +130,7 @@ class Class:
         return "the process that graded it has died (out of memory?)"
 
     def someone_holds(self, tasks):
-        """Jobs of a run before this one that have not ended yet."""
+        """Whether a job of an earlier run still grades one of these tasks; if so, waits for one poll interval."""
         for task in tasks:
             with self.store.claim(task.slug) as mine:
                 if mine is False:
@@ -148,7 +148,7 @@ class Class:
             self.on_record(task, record)
 
     def stop(self):
-        """What runs is ended, and counts as not begun."""
+        """Ends all running jobs; their submissions count as not begun."""
         self.store.stop()
         if self.on_slurm:
             self.executor.cancel_all()
@@ -156,14 +156,14 @@ class Class:
         while time.monotonic() < end and not all(job.done() for job in self.running):
             time.sleep(POLL)
         if self.on_slurm:
-            self.executor.news()  # that they are cancelled is none
+            self.executor.news()  # drops the news that they were cancelled
         self.look()
 
 
 @contextlib.contextmanager
 def without(signals):
-    """Ctrl-C is for this process, and not for those that it starts meanwhile: they have tidied up when
-    this one has come to its end."""
+    """Delivers Ctrl-C to this process only. The processes that it starts meanwhile ignore it, and have cleaned
+    up by the time this process ends."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield
@@ -173,8 +173,8 @@ def without(signals):
 
 @contextlib.contextmanager
 def errors_to(path):
-    """What the processes that are started meanwhile say goes to a file. Yields the standard error as
-    it was."""
+    """Redirects the standard error of processes that are started meanwhile to a file. Yields the original
+    standard error."""
     sys.stderr.flush()
     with os.fdopen(
         os.dup(2), "w", encoding=sys.stderr.encoding, errors="backslashreplace"
@@ -189,18 +189,18 @@ def errors_to(path):
 
 
 def log_of(jobs):
-    """The last line that one of the jobs has left."""
+    """The last line in the log of one of the jobs."""
     for job in jobs:
         for read in (job.stderr, job.stdout):
             with contextlib.suppress(Exception):
                 lines = (read() or "").strip().splitlines()
                 if lines:
                     return visible(lines[-1])
-    return "it left no word"
+    return "it left no message"
 
 
 def seed_of(store, asked):
-    """One for the whole class, the same after an interruption; secret unless it was given."""
+    """The seed for the whole class. It survives interruptions and is secret unless the instructor chose it."""
     path = store.state / "seed"
     if asked is None:
         with contextlib.suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""OUT/scores.csv and OUT/class.json: a row per student, and what the late policy takes."""
+"""Writes OUT/scores.csv and OUT/class.json: a row per student, after the late policy."""
 
 import json
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ UNFINISHED = "not graded yet"
 
 @dataclass
 class Row:
-    """What the class's table says of one student."""
+    """One student's row in the table of the class."""
 
     student: object  # collect.Student
     slug: str
@@ -26,9 +26,9 @@ class Row:
     seconds: float = 0
     raw: dict = field(default_factory=dict)  # lab: points
     final: dict = field(default_factory=dict)  # lab: points that count
-    most: dict = field(default_factory=dict)  # lab: points that there are
+    most: dict = field(default_factory=dict)  # lab: the maximum
     notes: list = field(default_factory=list)
-    failed: str = ""  # "does not compile", ... for the progress
+    failed: str = ""  # "does not compile", ... for the progress bar
 
     def scored(self):
         return bool(self.raw)
@@ -46,8 +46,8 @@ class Row:
 
 
 def hundredths(points):
-    """Points as the grader counts them: what a check has is cut to hundredths, and their sum is one, too,
-    but for binary dust."""
+    """Points cut to hundredths, as the grader counts them. The grader's sums are hundredths, too, apart from
+    binary rounding errors."""
     rounded = round(float(points), 2)
     return int(rounded) if rounded == int(rounded) else rounded
 
@@ -57,7 +57,7 @@ def total(points):
 
 
 def take(row, record, policy):
-    """What the student's record says, into the row."""
+    """Copies a student's record into the row and applies the late policy."""
     row.notes = list(row.student.notes)
     if record is None:
         row.status = UNFINISHED
@@ -111,7 +111,7 @@ def scores_csv(rows, labs):
 
 
 def class_json(rows, labs, leaders=None):
-    """lab32-class/1, for analysis.py: what results/NAME.json does not have."""
+    """The schema lab32-class/1 for analysis.py: everything that results/NAME.json does not have."""
     students = [
         {
             "files": row.slug,

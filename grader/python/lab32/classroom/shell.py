@@ -1,4 +1,4 @@
-"""What the command lines of a class have in common: options, what they say, how they end."""
+"""What the command lines for classes share: options, output, and how they end."""
 
 import argparse
 import contextlib
@@ -21,7 +21,7 @@ def whole_number(least, most):
     def parse(text):
         if not text.isdecimal() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
-                f"{visible(text, 30)} is no whole number from {least} to {most}"
+                f"{visible(text, 30)} is not a whole number from {least} to {most}"
             )
         return int(text)
 
@@ -34,13 +34,13 @@ def known_labs(rubric):
 
 
 def chosen_labs(submissions, asked, rubric=""):
-    """`asked`: as of --labs."""
+    """The labs to work on; `asked` is the value of --labs."""
     known = known_labs(rubric)
     if asked is None:
         labs = collect.labs_handed_in(submissions, known)
         if not labs:
             raise Problem(
-                f"{visible(submissions)}: no file there is called as a lab ({', '.join(known)}); "
+                f"{visible(submissions)}: no file there is named after a lab ({', '.join(known)}); "
                 "name the labs with --labs"
             )
         return labs
@@ -67,12 +67,12 @@ def say(text):
     try:
         print(text, flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python tries again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise Python flushes again at exit, and fails again
         raise Problem(f"standard output: {error.strerror}") from None
 
 
 def open_closed():
-    """Where a shell has closed one (2>&-), another file would get its number and what is said."""
+    """Opens /dev/null for closed standard streams (2>&-); otherwise another file would get their numbers."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_RDWR)
@@ -83,12 +83,12 @@ def open_closed():
 
 
 def end_tidily():
-    """SIGTERM and a closed terminal are as Ctrl-C."""
+    """Treats SIGTERM and a closed terminal like Ctrl-C."""
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    with contextlib.suppress(ValueError):  # not of the main thread
+    with contextlib.suppress(ValueError):  # raised outside the main thread
         for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one
+            if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP
                 signal.signal(number, interrupt)

@@ -1,5 +1,5 @@
-"""Jobs of Slurm: how they are submitted, watched and cancelled. submitit writes and submits them; what has
-become of them is asked of squeue, which every cluster has, and not of sacct, which needs accounting."""
+"""Submits, watches and cancels Slurm jobs. submitit submits them; their states are read from squeue, which
+every cluster has, rather than sacct, which needs accounting."""
 
 import contextlib
 import hashlib
@@ -14,36 +14,36 @@ from submitit.slurm.slurm import SlurmInfoWatcher
 
 from lab32.classroom.problem import Problem, visible
 
-# From these no job comes back; all other states are those of a job that runs, waits or will wait.
+# A job in one of these states never comes back; in all other states it runs, waits or will be requeued.
 ENDED = {
     "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
     "REVOKED", "TIMEOUT",
 }  # fmt: skip
 GONE = "no longer known to Slurm"
-ASK_EVERY = 10  # seconds, and more often in the beginning; one call for all jobs
-# Not while sbatch works: an array is submitted and known, or it is not.
+ASK_EVERY = 10  # seconds between calls of squeue, fewer at the start; one call serves all jobs
+# Signals are blocked while sbatch runs, so that a job array is either submitted and known, or neither.
 ENDINGS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-WAITING = 60  # seconds after which it is told why nothing runs
+WAITING = 60  # seconds until the user is told why no job runs
 
 
 def minutes_of(text):
-    """Slurm's own ways to write a time: minutes, M:SS, H:MM:SS, D-H, D-H:MM, D-H:MM:SS."""
+    """Minutes from Slurm's notations for a time: minutes, M:SS, H:MM:SS, D-H, D-H:MM, D-H:MM:SS."""
     found = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?", text)
     if not found:
         raise Problem(f"--time {visible(text, 40)}: write minutes, H:MM:SS or D-H:MM")
     days, *parts = (None if part is None else int(part) for part in found.groups())
     given = [part for part in parts if part is not None]
     if days is None:
-        given = [0, *given] if len(given) < 3 else given  # minutes come first
+        given = [0, *given] if len(given) < 3 else given  # without hours, minutes come first
     hours, minutes, seconds = (*given, 0, 0)[:3]
     total = ((days or 0) * 24 + hours) * 60 + minutes + -(-seconds // 60)
     if total < 1:
-        raise Problem(f"--time {visible(text, 40)}: a job needs a minute at least")
+        raise Problem(f"--time {visible(text, 40)}: a job needs at least a minute")
     return total
 
 
 class Queue(SlurmInfoWatcher):
-    """In the place of submitit's watcher, which without sacct never hears of a job's end."""
+    """Replaces submitit's watcher, which needs sacct to learn that a job has ended."""
 
     def __init__(self, name):
         super().__init__(delay_s=ASK_EVERY)
@@ -55,8 +55,8 @@ class Queue(SlurmInfoWatcher):
         return ["squeue", f"--name={self.name}", "--noheader", "--array", "--states=all", f"--Format={columns}"]  # fmt: skip
 
     def read_info(self, string):
-        """{job: {...}} of those that were submitted here. Called only where squeue has answered: what it
-        does not list is no longer there."""
+        """{job: {...}} of the jobs submitted here. It is called only with an answer of squeue, so a job that is
+        not listed has ended."""
         now = {}
         for line in string.decode(errors="replace").splitlines():
             job, *words = (word.strip() for word in line.split("|"))
@@ -69,7 +69,7 @@ class Queue(SlurmInfoWatcher):
         return now
 
     def _tell_what_has_ended(self, jobs):
-        """Before its time."""
+        """Reports jobs that ended early."""
         told = {}
         for job, now in jobs.items():
             before = self._info_dict.get(job, {})
@@ -105,12 +105,12 @@ class Queue(SlurmInfoWatcher):
 class Executor(submitit.SlurmExecutor):
     def __init__(self, folder, out):
         super().__init__(folder=folder)
-        # A run that was killed leaves jobs behind; the next of the same OUT finds them by their name.
+        # A killed run leaves jobs behind; the next run with this OUT finds them by this name.
         self.name = f"lab32-class-{hashlib.sha256(os.fsencode(out)).hexdigest()[:8]}"
         self.queue = submitit.SlurmJob.watcher = Queue(self.name)
 
     def cancel_all(self):
-        """Also those of an earlier run."""
+        """Cancels all jobs of this OUT, including those of an earlier run."""
         with contextlib.suppress(OSError):
             subprocess.run(
                 ["scancel", f"--name={self.name}"], stdin=subprocess.DEVNULL, check=False
@@ -126,7 +126,7 @@ def executor_of(options, folder):
         executor = Executor(folder, options.out.resolve())
     except RuntimeError:
         raise Problem(
-            "--executor slurm: there is no srun here; start this on a login node of the cluster"
+            "--executor slurm: srun is not installed here; run this on a login node of the cluster"
         ) from None
     given = {"partition": options.partition, "gres": options.gres, "time": minutes_of(options.time)}
     executor.update_parameters(

@@ -1,15 +1,15 @@
-"""OUT: where results lie, and how one of them becomes true at one instant.
+"""Manages OUT: where results lie, and how each is written atomically.
 
 OUT/scores.csv, gradebook.csv    written at the end, and when interrupted
 OUT/results/NAME.json            lab32-result/2, one per student
 OUT/reports/NAME.txt             the score report
-OUT/pages/NAME.html              the same as a page, made of the result
+OUT/pages/NAME.html              the result as a page
 OUT/submissions/NAME/LAB/LAB.cu  what was graded
-OUT/.class/records/NAME.json     the last word on a student: written after all the others
-OUT/.class/tries/NAME            how often it was begun in this run, and by which job of Slurm
-OUT/.class/locks/NAME            held by who grades it
-OUT/.class/parts/                what is being written, and scratch of who grades
-OUT/.class/stop                  jobs are to end
+OUT/.class/records/NAME.json     the final record of a student, written after all the others
+OUT/.class/tries/NAME            how often grading began in this run, and in which Slurm job
+OUT/.class/locks/NAME            held by the job that grades the student
+OUT/.class/parts/                files that are being written, and scratch of the graders
+OUT/.class/stop                  asks all jobs to end
 """
 
 import contextlib
@@ -30,8 +30,8 @@ TRIES = 2
 
 
 def write_whole(path, data, parts):
-    """The file is the old one or the new one, whenever the machine stops. `parts` is a folder of the
-    same file system for what is written half."""
+    """Replaces the file atomically, even if the machine stops meanwhile. `parts` is a folder on the same file
+    system for incomplete files."""
     path = Path(path)
     if isinstance(data, str):
         data = data.encode("utf-8", "backslashreplace")
@@ -44,7 +44,7 @@ def write_whole(path, data, parts):
         os.replace(beside, path)
     except BaseException as error:
         beside.unlink(missing_ok=True)
-        if isinstance(error, OSError):  # write() does not say where
+        if isinstance(error, OSError):  # write() does not name the file
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
     folder = os.open(path.parent, os.O_RDONLY)
@@ -55,7 +55,7 @@ def write_whole(path, data, parts):
 
 
 def slug_of(name, key, taken):
-    """A file's name for a student, in any script; no two are alike, also where case is not told."""
+    """A unique file name for a student, in any script, also on file systems that ignore case."""
     text = unicodedata.normalize("NFC", name)
     slug = re.sub(r"[^\w.\- ]", "_", text).strip(" .-")
     while len(slug.encode()) > 80:
@@ -78,7 +78,7 @@ class Store:
         write_whole(path, data, self.parts())
 
     def sweep(self):
-        """What processes that were killed have left; for when nobody works."""
+        """Removes the leftovers of killed processes. No job may be running."""
         for path in self.parts().iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
@@ -88,25 +88,25 @@ class Store:
     def create(self):
         if self.out.is_dir() and not self.state.exists() and any(self.out.iterdir()):
             raise Problem(
-                f"{visible(self.out)}: holds other files, and nothing of `lab32 class`; name another -o"
+                f"{visible(self.out)}: it holds files that `lab32 class` did not write; choose another -o"
             )
         try:
             for folder in (".class/records", ".class/tries", ".class/locks", ".class/jobs", ".class/parts",
                            "results", "reports", "pages", "submissions"):  # fmt: skip
                 (self.out / folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise Problem(f"{visible(error.filename)}: cannot be made: {error.strerror}") from None
+            raise Problem(f"{visible(error.filename)}: cannot be created: {error.strerror}") from None
 
     # ---- one `lab32 class` at a time ---------------------------------------------------------------
 
     def own(self):
-        """Holds OUT for this process; the kernel lets go of it, however the process ends."""
+        """Locks OUT for this process; the kernel releases the lock however the process ends."""
         self._own = open(self.state / "owner", "w")  # noqa: SIM115 (held to the end)
         try:
             fcntl.flock(self._own, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Problem(
-                f"{visible(self.out)}: another `lab32 class` is writing there; wait for it"
+                f"{visible(self.out)}: another `lab32 class` is using this folder; wait until it ends"
             ) from None
         except OSError:
             pass  # a file system without locks
@@ -116,7 +116,7 @@ class Store:
         return self.state / "stop"
 
     def stop(self):
-        """Tells all jobs to end."""
+        """Asks all jobs to end."""
         self.stop_path().touch()
 
     def stopping(self):
@@ -137,7 +137,7 @@ class Store:
         return self.out / "submissions" / slug
 
     def put_submission(self, slug, files):
-        """{lab: bytes}, and nothing else of an earlier attempt."""
+        """Stores {lab: bytes} and removes files of an earlier attempt."""
         folder = self.folder(slug)
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             folder.unlink()
@@ -171,7 +171,7 @@ class Store:
         return record if isinstance(record, dict) else None
 
     def valid(self, slug, key):
-        """The record of this very submission, with the files that it speaks of; else None."""
+        """The record if it belongs to this very submission and its files exist; else None."""
         record = self.record(slug)
         if not record or record.get("key") != key:
             return None
@@ -187,7 +187,7 @@ class Store:
         return record if whole else None
 
     def keep(self, slug, record, result=b"", report=b""):
-        """The record comes last: what it speaks of is there."""
+        """Writes the record last, so that every file it refers to exists."""
         if record["status"] == NOT_GRADED:
             for path in (self.result(slug), self.report(slug), self.page(slug)):
                 path.unlink(missing_ok=True)
@@ -198,11 +198,11 @@ class Store:
         self.write(self.record_path(slug), json.dumps(record, indent=1))
 
     def forget(self, slug):
-        """What a run before this one said of another file, or that it could not grade this one."""
+        """Removes records of a run before this one that are for another file or for a failed attempt."""
         for path in (self.record_path(slug), self.result(slug), self.report(slug), self.page(slug)):
             path.unlink(missing_ok=True)
 
-    # ---- who grades it -----------------------------------------------------------------------------
+    # ---- the process that grades it ------------------------------------------------------------------
 
     def tries(self, slug):
         try:
@@ -211,7 +211,7 @@ class Store:
             return 0
 
     def tried_by(self, slug):
-        """The job that has begun it last; "" where that is not known."""
+        """The Slurm job that began it last; "" if unknown."""
         with contextlib.suppress(OSError):
             return (self.state / "tries" / slug).read_text().partition(" ")[2]
         return ""
@@ -225,7 +225,7 @@ class Store:
 
     @contextlib.contextmanager
     def claim(self, slug):
-        """True for one process at a time; None where the file system has no locks."""
+        """True for one process at a time; None on file systems without locks."""
         with open(self.state / "locks" / slug, "w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

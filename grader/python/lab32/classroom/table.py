@@ -1,5 +1,5 @@
-"""CSV as people export, edit and send it: read strictly, told in one line what is wrong, and changed
-cell by cell, so that everything else stays byte for byte as it was."""
+"""Reads CSV files strictly, reports errors in one line, and edits single cells so that every other byte
+stays as it was."""
 
 import codecs
 from dataclasses import dataclass
@@ -33,21 +33,21 @@ class Row:
 def decoded(data, name):
     """(text, its encoding, its byte order mark)"""
     if len(data) > MOST_BYTES:
-        raise Problem(f"{name}: larger than {MOST_BYTES >> 20} MiB; is it a CSV file?")
+        raise Problem(f"{name}: it is larger than {MOST_BYTES >> 20} MiB; is it a CSV file?")
     bom, encoding = next(((b, e) for b, e in BOMS if data.startswith(b)), (b"", "utf-8"))
     try:
         text = data[len(bom) :].decode(encoding)
     except UnicodeDecodeError as error:
         line = data[: len(bom) + error.start].count(b"\n") + 1
-        raise Problem(f"{name}:{line}: not {encoding.upper()}; save it as `CSV UTF-8`") from None
+        raise Problem(f"{name}:{line}: this line is not {encoding.upper()}; save the file as `CSV UTF-8`") from None
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise Problem(f"{name}:{line}: holds a NUL byte, so it is no CSV; export it again as CSV")
+        raise Problem(f"{name}:{line}: this line has a NUL byte, so the file is not CSV; export it again as CSV")
     return text, encoding, bom
 
 
 def delimiter_of(text):
-    """That of the first line, where Excel writes `;` in many countries."""
+    """The delimiter by the first line: Excel writes `;` in many countries."""
     outside, line = True, []
     for c in text:
         if c == '"':
@@ -81,8 +81,8 @@ def rows_of(text, delimiter, name):
                 value = text[start + 1 : at - 1].replace('""', '"')
                 if at < end and text[at] not in delimiter + "\r\n":
                     raise Problem(
-                        f"{name}:{line + value.count(chr(10))}: text behind a closing quotation mark; "
-                        "double the marks that are part of the text"
+                        f"{name}:{line + value.count(chr(10))}: text follows a closing quotation mark; "
+                        "double the quotation marks that are part of the text"
                     )
             else:
                 while at < end and text[at] not in delimiter + "\r\n":
@@ -103,20 +103,20 @@ def rows_of(text, delimiter, name):
 
 
 class Table:
-    """`rows` are those below the header; all have as many cells."""
+    """`rows` are the lines below the header; all have the same number of cells."""
 
     def __init__(self, data, name):
         self.name = visible(name)
         self.text, self.encoding, self.bom = decoded(data, self.name)
         rows = list(rows_of(self.text, delimiter_of(self.text), self.name))
         if not rows:
-            raise Problem(f"{self.name}: empty; its first line must name the columns")
+            raise Problem(f"{self.name}: the file is empty; its first line must name the columns")
         self.header, self.rows = rows[0], rows[1:]
         for row in self.rows:
             if len(row.cells) != len(self.header.cells):
                 raise Problem(
-                    f"{self.name}:{row.line}: {len(row.cells)} cells, and the first line has "
-                    f"{len(self.header.cells)}; put a text with a comma into quotation marks"
+                    f"{self.name}:{row.line}: this line has {len(row.cells)} cells, the first line has "
+                    f"{len(self.header.cells)}; put text with a comma into quotation marks"
                 )
 
     @classmethod
@@ -134,7 +134,7 @@ class Table:
         return ", ".join(f"`{visible(name, 40)}`" for name in self.names()[:20])
 
     def column(self, *names):
-        """Of the first of these names that the header has, in any case; None where it has none."""
+        """The index of the first of these names that the header has, ignoring case; None if it has none."""
         mine = [name.casefold() for name in self.names()]
         for name in map(str.casefold, names):
             if mine.count(name) > 1:
@@ -146,7 +146,7 @@ class Table:
         return None
 
     def with_changes(self, changes):
-        """The file's bytes with {(row, column): text}."""
+        """The file's bytes after the changes {(row, column): text}."""
         out, at = [], 0
         cells = ((self.rows[r].cells[c], text) for (r, c), text in changes.items())
         for cell, text in sorted(cells, key=lambda each: each[0].start):
@@ -156,7 +156,7 @@ class Table:
 
 
 def quoted(field):
-    """For our own files. A spreadsheet takes a field that begins like this for a formula."""
+    """A cell of our own files. A leading quotation mark keeps spreadsheets from reading the text as a formula."""
     text = str(field)
     if (
         text[:1] in ("=", "+", "-", "@", "\t", "\r")
@@ -167,5 +167,5 @@ def quoted(field):
 
 
 def csv_text(rows):
-    """RFC 4180."""
+    """CSV as RFC 4180 defines it."""
     return "".join(",".join(map(quoted, row)) + "\r\n" for row in rows)

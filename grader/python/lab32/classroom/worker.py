@@ -1,5 +1,5 @@
-"""What one of the N jobs does, here or on a node of the cluster: takes submissions that nobody has
-taken, one after the other, and grades each in a process of its own."""
+"""One of N jobs, here or on a node of the cluster. It claims submissions one at a time and grades each in a
+process of its own."""
 
 import contextlib
 import ctypes
@@ -18,7 +18,7 @@ from lab32.classroom.problem import visible
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED, TRIES, Store
 
 MB_PER_FILE, MOST_CACHE_MB = 2, 4000
-GRACE = 2  # seconds in which a grader that is ended may tidy up
+GRACE = 2  # seconds that a terminated grader has to clean up
 SIGTERM_ON_PARENTS_DEATH = 1  # PR_SET_PDEATHSIG of prctl(2)
 ENDED = "its job was ended before it was graded (cancelled, preempted, or out of time)"
 
@@ -26,13 +26,13 @@ ENDED = "its job was ended before it was graded (cancelled, preempted, or out of
 @dataclass(frozen=True)
 class Task:
     slug: str
-    key: str  # of content, seed and grader: a record with another is of something else
+    key: str  # a hash of content, seed and grader; a record with another key is out of date
     refused: str = ""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a job needs: OUT/.class/jobs/plan, pickled, so plain values only."""
+    """Everything a job needs, pickled in OUT/.class/jobs/plan; it therefore holds plain values only."""
 
     out: str
     binary: str
@@ -40,15 +40,15 @@ class Plan:
     seed: int
     device: str
     rubric: str
-    seconds: float  # that one submission may take; the grader has limits of its own below that
-    lab_seconds: int  # that each of its labs may take; 0: what the grader says
-    modelled_times: bool  # in the reports, where no GPU is
-    owner: tuple  # (process, when it started) of `lab32 class`, where that runs here; else ()
+    seconds: float  # limit for one submission; the grader has lower limits of its own
+    lab_seconds: int  # limit for each of its labs; 0: the grader's default
+    modelled_times: bool  # in reports of machines without a GPU
+    owner: tuple  # (process id, start time) of `lab32 class` if it runs on this machine; else ()
     tasks: tuple
 
 
 def started_at(pid):
-    """A process's start, by which it is told from a later one of the same number; "" : none."""
+    """A process's start time, which tells it from a later process with the same id; "" if there is none."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -56,20 +56,20 @@ def started_at(pid):
 
 
 class Unwanted(Exception):
-    """`lab32 class` is gone, or is stopping: who starts it again grades this anew."""
+    """`lab32 class` has ended or is stopping; its next run grades this submission anew."""
 
 
 class Ended(Exception):
-    """This job is told to end: it gives back what it was grading."""
+    """This job was told to end and releases the submission that it was grading."""
 
 
 class Signals:
-    """In the place of submitit's, which lets SIGTERM pass and takes all that comes after the other."""
+    """Replaces submitit's signal handlers, which ignore SIGTERM."""
 
     def __init__(self):
-        self.last = False  # the job's time is nearly over: what is being graded may be finished
+        self.last = False  # the job's time is nearly over: it finishes the current submission only
         signal.signal(signal.SIGTERM, self.end)
-        signal.signal(signal.SIGUSR2, self.finish)  # of Slurm, 90 s before; submitit asks for it
+        signal.signal(signal.SIGUSR2, self.finish)  # Slurm sends it 90 s before the limit, because submitit asks for it
 
     def end(self, *_):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -85,16 +85,16 @@ def check_wanted(plan, store):
 
 
 def _die_with_parent():
-    signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # which Slurm sends to all that a job has started
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # Slurm sends it to every process of the job
     ctypes.CDLL(None).prctl(SIGTERM_ON_PARENTS_DEATH, signal.SIGTERM)
 
 
 def end_group(process):
-    """SIGTERM, so that it removes what it has made; then SIGKILL for all that it has started."""
+    """Sends SIGTERM, so that the process can clean up, then SIGKILL to its whole process group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     end = time.monotonic() + GRACE
-    # Not reaped before the second signal: until then its number is nobody else's.
+    # The process is reaped after the second signal, because until then its id cannot be reused.
     while time.monotonic() < end and not os.waitid(
         os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT
     ):
@@ -105,24 +105,24 @@ def end_group(process):
 
 
 def cache_mb(plan):
-    """Room for what all files of this class compile to, within reason: graded again, because a rubric has
-    changed, they are not compiled again."""
+    """Room for the compiled files of this class, within reason, so that a class that is graded again with a
+    changed rubric is not compiled again."""
     return min(MOST_CACHE_MB, max(400, MB_PER_FILE * len(plan.tasks) * len(plan.labs)))
 
 
 def run_grader(plan, store, task, command, errors):
-    """The exit status; None where its time was over."""
+    """The exit status; None if it ran out of time."""
     process = subprocess.Popen(
         command, cwd=store.folder(task.slug), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
         env=dict({"LAB32_CACHE_MB": str(cache_mb(plan))} | os.environ, LAB32_THREADS="1"), start_new_session=True,
-        preexec_fn=_die_with_parent,  # noqa: PLW1509 (one thread)
+        preexec_fn=_die_with_parent,  # noqa: PLW1509 (this process has one thread)
     )  # fmt: skip
     end = time.monotonic() + plan.seconds
     try:
         while True:
             try:
                 status = process.wait(min(0.5, max(0.0, end - time.monotonic())))
-                if status == -signal.SIGTERM:  # scancel signals all of a job: ours may come later
+                if status == -signal.SIGTERM:  # scancel signals every process of a job: our own signal may arrive later
                     time.sleep(1)
                 return status
             except subprocess.TimeoutExpired:
@@ -135,7 +135,7 @@ def run_grader(plan, store, task, command, errors):
 
 
 def reason_of(status, seconds, errors, result):
-    """Why there is no result, in one line; "" where there is one."""
+    """Why there is no result, in one line; "" if there is one."""
     if status is None:
         return f"not done after {seconds:g} s"
     if status < 0:
@@ -156,7 +156,7 @@ def reason_of(status, seconds, errors, result):
 
 
 def refused(text, why):
-    """The result of an empty submission, with the reason why it counts as one."""
+    """A result with 0 points and the reason why the submission was refused."""
     record = json.loads(text)
     for lab in record["labs"]:
         lab["message"] = f"refused: {why}"
@@ -198,7 +198,7 @@ def grade(plan, store, task):
 
 
 def record_of(task, store, why, result=None, seconds=0.0):
-    """`why` there is no result; "" where there is one."""
+    """The record for OUT; `why` explains a missing result and is "" if there is one."""
     return asdict(task) | {
         "status": NOT_GRADED if why else REFUSED if task.refused else GRADED,
         "reason": why or task.refused,
@@ -214,13 +214,13 @@ def record_of(task, store, why, result=None, seconds=0.0):
 
 
 def where_and_why(error):
-    """Of an OSError."""
+    """An OSError's file and reason."""
     where = f"{visible(error.filename)}: " if error.filename else ""
     return f"{where}{error.strerror or visible(error)}"
 
 
 def this_job():
-    """The job that this process is of, as squeue writes it; "" where it is of none."""
+    """The Slurm job of this process, as squeue writes it; "" outside of Slurm."""
     array, index = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
     return f"{array}_{index}" if array and index else os.environ.get("SLURM_JOB_ID", "")
 
@@ -232,7 +232,7 @@ def work(path, index, count):
 
 
 def grade_all(plan, store, index, count, signals):
-    """Job `index` of `count`: its own share first, then what the others have left."""
+    """Job `index` of `count`: it grades its own share first, then submissions that other jobs have not begun."""
     shares = [plan.tasks[(index + k) % count :: count] for k in range(count)]
     for share, tasks in enumerate(shares):
         for task in tasks:
@@ -240,19 +240,19 @@ def grade_all(plan, store, index, count, signals):
             if signals.last:
                 return
             with store.claim(task.slug) as mine:
-                # Without locks two might grade the same: each keeps to its share.
+                # Without locks two jobs might grade the same submission, so each keeps to its share.
                 if mine is False or (mine is None and share > 0):
                     continue
                 if done(store, task):
                     continue
-                if share > 0 and store.tries(task.slug):  # another's, who has failed at it
+                if share > 0 and store.tries(task.slug):  # another job failed at it
                     continue
                 if store.tries(task.slug) >= TRIES:
                     continue
                 store.count_try(task.slug, this_job())
                 try:
                     grade(plan, store, task)
-                except OSError as error:  # no scratch folder, no grader, no more processes
+                except OSError as error:  # no scratch folder, no grader, or the process limit
                     store.keep(task.slug, record_of(task, store, where_and_why(error)))
                 except Ended:
                     if not store.stopping() and not done(store, task):

@@ -1,4 +1,4 @@
-"""Draws what `lab32 explain` and `lab32 grade --pictures` have seen (grader/pictures/README.md)."""
+"""Draws what `lab32 explain` and `lab32 grade --pictures` recorded (schema: grader/pictures/README.md)."""
 
 from lab32.pictures.access import draw_access
 from lab32.pictures.chart import draw_traffic
@@ -7,12 +7,12 @@ from lab32.pictures.order import draw_fault, draw_race
 from lab32.pictures.shuffles import draw_shuffles
 from lab32.pictures.steps import draw_steps
 
-# In the order in which one is chosen where nobody has named it.
+# If the caller names no kind, the first of these that the launch has is drawn.
 KINDS = ("fault", "race", "access", "shuffles", "steps", "mappings", "traffic")
 
 
 def kinds(launch):
-    """Which pictures there are of a launch."""
+    """The kinds of pictures that a launch has data for."""
     return [
         kind
         for kind in KINDS
@@ -21,12 +21,12 @@ def kinds(launch):
     ]
 
 
-# What such a check is about is seen in the steps, and not in one access.
+# A check with one of these words in its name is explained by the steps rather than by one access.
 OF_STEPS = ("divergence", "idle lanes", "barriers")
 
 
 def leading(launch, check=""):
-    """Which picture shows what the check is about; None: there is none."""
+    """The kind of picture that explains the check, or None if there is none."""
     there = kinds(launch)
     if "steps" in there and there[0] == "access" and check.endswith(OF_STEPS):
         return "steps"
@@ -34,11 +34,11 @@ def leading(launch, check=""):
 
 
 def draw(launch, kind=None, request=None, check=""):
-    """One picture, as a Drawing. Of an access the worst request of the first line, or `request`."""
+    """One picture, as a Drawing. An access is drawn by the worst request of its first line, or by `request`."""
     there = kinds(launch)
     kind = kind or leading(launch, check)
     if kind not in there:
-        raise ValueError(f"there is no such picture here; there are: {', '.join(there) or 'none'}")
+        raise ValueError(f"this launch has no such picture; it has: {', '.join(there) or 'none'}")
     if kind == "access":
         access = launch["accesses"][0]
         return draw_access(access, access["worst"] if request is None else request)

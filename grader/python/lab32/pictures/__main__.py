@@ -1,4 +1,4 @@
-"""python -m lab32.pictures: draws what `lab32 explain --format json` has written, from standard input."""
+"""python -m lab32.pictures: reads the output of `lab32 explain --format json` from standard input and draws it."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ def fail(words):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="lab32 explain", description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", help=argparse.SUPPRESS)  # who starts this always says it
+    parser.add_argument("--binary", help=argparse.SUPPRESS)  # every caller passes it
     parser.add_argument("--format", choices=("svg", "png", "html"), default="svg")
     parser.add_argument("--picture")
     parser.add_argument("-o", dest="output", type=Path)
@@ -27,7 +27,7 @@ def main(arguments=None):
         return fail(f"this draws {SCHEMA}, not {shown.get('schema')}")
     try:
         if options.format == "html":
-            from lab32.report.page import explain_page  # jinja2 is needed for this only
+            from lab32.report.page import explain_page  # only this format needs jinja2
 
             data = explain_page(shown).encode()
         else:
@@ -43,7 +43,7 @@ def main(arguments=None):
         else:
             sys.stdout.buffer.write(data)
     except ImportError as error:
-        return fail(f"{options.format} needs more than is installed here ({error.name}); SVG does not")
+        return fail(f"{options.format} needs {error.name}, which is not installed; svg works without it")
     except ValueError as error:
         return fail(error)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A warp's access: lanes 0 to 31 above, 32-byte sectors in 128-byte lines or banks below."""
+"""Draws a warp's access: lanes 0 to 31 above, 32-byte sectors in 128-byte lines, or banks, below."""
 
 from dataclasses import dataclass, field
 
@@ -6,13 +6,13 @@ from lab32.pictures.canvas import Canvas, short
 
 LANES, WORDS, WORD, SECTOR, LINE = 32, 32, 4, 32, 128
 MOST_ROWS = 33
-LEFT, CELL = 136, 17  # room for names; a word or a lane
+LEFT, CELL = 136, 17  # pixels: margin for names; width of a word or a lane
 ATOMICS = ("red", "atom")
 
 
 @dataclass
 class Row:
-    """128 bytes of memory: which lanes want which words."""
+    """128 bytes of memory, and the lanes that access each word of them."""
 
     name: str = ""
     lanes: dict = field(default_factory=dict)  # word -> [lane]
@@ -56,12 +56,12 @@ def cost(access, request):
     """ "32 sectors where 4 would do" """
     unit = "wavefront" if access["space"] == "shared" else "sector"
     if request["cost"] <= request["ideal"]:
-        return f"{count(request['cost'], unit)}, as few as can be"
+        return f"{count(request['cost'], unit)}, the minimum"
     return f"{count(request['cost'], unit)} where {request['ideal']} would do"
 
 
 def used_percent(access, request):
-    """Of the bytes that sectors move, as text; None where that says nothing."""
+    """The used share of the bytes that sectors move, as text; None if it has no meaning for this access."""
     if access["space"] == "shared" or request["kind"] in ATOMICS or not request["cost"]:
         return None
     used = sum(len(row.bytes) for row in rows_of(request).values())
@@ -70,7 +70,7 @@ def used_percent(access, request):
 
 def heading(access, request):
     active = [lane for lane, a in enumerate(request["address"]) if a is not None]
-    # A `red` is an atomic whose result nobody asks for.
+    # A `red` is an atomic without a result.
     kind = "atomic" if request["kind"] in ATOMICS else request["kind"]
     matrix = "matrix " if request["matrix"] else ""
     return (
@@ -81,7 +81,7 @@ def heading(access, request):
 
 
 def says(access, request):
-    """The picture in words: alternative text, and what stands below it."""
+    """The picture in words, for its alternative text and its caption."""
     words = cost(access, request)
     percent = used_percent(access, request)
     if percent is not None:
@@ -106,23 +106,23 @@ def sector_kind(access, row, word):
 
 
 def key_of(access, request, rows, unused, bare):
-    """Of what is in the picture."""
+    """The key, with entries only for marks that occur in the picture."""
     places = [(row, word) for row in rows for word in row.lanes]
     many = [len(row.lanes[word]) for row, word in places]
-    key = ["in a place: its lane"]
+    key = ["number in a cell: its lane"]
     few = [n for n in many if 1 < n < 10]
-    signs = [f"{n}×: of {n} lanes" for n in sorted(few)[:1]] + ["9+: of ten or more"] * (max(many) > 9)
+    signs = [f"{n}×: {n} lanes" for n in sorted(few)[:1]] + ["9+: ten or more lanes"] * (max(many) > 9)
     if signs:
         key[0] += f" ({', '.join(signs)})"
     if access["space"] == "shared":
         what = "lanes" if request["kind"] in ATOMICS else "words"
         phase = " in its worst phase" if request["bytes"] > WORD or request["matrix"] else ""
-        key.append(f"{what} at once: the wavefronts that a bank takes{phase}")
+        key.append(f"{what} at once: wavefronts of a bank{phase}")
         if max(request["degree"]) > 1:
             key.append("orange: more than one")
     else:
         if any(sector_kind(access, row, word) == "warn" for row, word in places):
-            key.append("orange: of a sector used in part")
+            key.append("orange: in a partly used sector")
         key += ["grey: moved, not used"] * bool(unused) + ["blank: not moved"] * bool(bare)
     if None in request["address"]:
         key.append("dashed: inactive lane")
@@ -131,7 +131,7 @@ def key_of(access, request, rows, unused, bare):
     return "; ".join(key)
 
 
-IN_FRONT = "in front of a row: the first place in use"
+IN_FRONT = "before a row: its first used address"
 
 
 def draw_access(access, number):
@@ -153,7 +153,7 @@ def draw_access(access, number):
         + (16 if any(0 not in row.lanes for row in shown) else 0)
     )
     right = 20 if shared else 104
-    space = 0 if shared else 4  # between sectors
+    space = 0 if shared else 4  # gap between sectors
 
     def x_of(word):
         return LEFT + word * CELL + word // 8 * space
@@ -184,7 +184,7 @@ def draw_access(access, number):
     if shared:
         for bank in range(0, WORDS, 4):
             picture.text(x_of(bank) + CELL / 2, first - 4, bank, 9.5, "middle", "soft")
-    unused, bare = [], []  # moved and not used; not moved
+    unused, bare = [], []  # words that are moved but not used; words that are not moved
     for n, row in enumerate(shown):
         for word in set(range(WORDS)) - set(row.lanes):
             moved = shared or word // 8 in row.sectors()
@@ -192,7 +192,7 @@ def draw_access(access, number):
     picture.cells(unused, CELL, CELL, "cell unused")
     picture.cells(bare, CELL, CELL, "cell bare")
 
-    # From each lane to its place; of a lane with several words, to the first.
+    # A line from each lane to its word; a lane with several words gets a line to the first.
     for n, row in enumerate(shown):
         y = first + n * pitch
         done = set()
@@ -223,7 +223,7 @@ def draw_access(access, number):
                 picture.rect(x_of(word), y, CELL, CELL, f"cell {kind}", f"{place}: {names}")
                 dark = kind != "good"
                 words = str(lanes[0])
-                if len(lanes) > 1:  # a place has room for two characters
+                if len(lanes) > 1:  # a cell has room for two characters
                     words = f"{len(lanes)}×" if len(lanes) < 10 else "9+"
                 picture.text(
                     x_of(word) + CELL / 2,
@@ -265,7 +265,7 @@ def draw_access(access, number):
         y += 22
     key = key_of(access, request, shown, unused, bare)
     if not shared and atomic:
-        picture.text(12, y + 38, "an atomic costs a sector for each lane that adds to one and the same word", 10.5, kind="soft")
+        picture.text(12, y + 38, "an atomic costs one sector per lane that adds to the same word", 10.5, kind="soft")
     picture.text(12, y + 22, key, 10.5, kind="soft")
     if any(0 not in row.lanes for row in shown):
         picture.text(12, y + (38 if shared or not atomic else 54), IN_FRONT, 10.5, kind="soft")

@@ -1,13 +1,13 @@
-"""A picture whose colours follow the page: light, dark and printed. Every colour has a second cue.
+"""A picture whose colours follow the page: light, dark or printed. Every colour has a second cue.
 
-The text is the same on every machine, so that a test can tell a changed picture. A picture that is
-written to a file of its own carries its style; inside a page it takes the page's.
+The text of a picture is the same on every machine, so that a test can detect changes. A picture in a file of
+its own includes its style; a picture inside a page uses the page's style.
 """
 
 from html import escape
 from itertools import groupby
 
-# Okabe and Ito's colours, which colour-blind people can tell apart; darker ones for text, lighter in the dark.
+# Okabe and Ito's colours, which colour-blind readers can tell apart; text is darker, and lighter on dark pages.
 BLUE, SKY, GREEN, ORANGE, RED, PINK = (
     "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7",
 )  # fmt: skip
@@ -42,21 +42,21 @@ STYLE = (
 
 
 class Canvas:
-    """Collects shapes; `str()` is an SVG file. `says` is the picture in words, for those who do not see it."""
+    """Collects shapes; `str()` is an SVG file. `says` describes the picture in words, for screen readers."""
 
     def __init__(self, width, height, title, says):
         self.width, self.height, self.title, self.says = width, height, title, says
-        self.shapes = []  # (tag, attributes, words): png.py draws them, too
+        self.shapes = []  # (tag, attributes, words); png.py draws them, too
 
     def add(self, tag, words=None, **attributes):
         self.shapes.append((tag, attributes, words))
 
     def rect(self, x, y, width, height, kind, says=None, **more):
-        """`says` is shown where the pointer rests."""
+        """`says` is a tooltip."""
         self.add("rect", says, x=x, y=y, width=width, height=height, class_=kind, **more)
 
     def cells(self, places, width, height, kind):
-        """Many rects of one size and kind, at [(x, y)]: a tenth of the text."""
+        """Many rects of one size and kind at [(x, y)], in a tenth of the text that rect() takes."""
         if places:
             self.add("cells", places=list(places), width=width, height=height, class_=kind)
 
@@ -77,7 +77,7 @@ class Canvas:
         )
 
     def marks(self):
-        """The shapes, in little text: neighbours that look alike share a group. Words come last, for nothing covers them."""
+        """The shapes as short SVG text: neighbours of one look share a group. Text comes last, so that nothing covers it."""
         words = [shape for shape in self.shapes if shape[0] == "text"]
         others = [shape for shape in self.shapes if shape[0] != "text"]
         return "".join(
@@ -86,23 +86,23 @@ class Canvas:
         )
 
     def inner(self, name="", same="", captioned=False):
-        """For a page that has STYLE already. `name`: what the drawing is called there; `same`: the one
-        there that is drawn again; `captioned`: its words stand below it, and are not to be heard twice."""
+        """The SVG for a page that already has STYLE. `name`: the drawing's id on the page; `same`: the id of an identical
+        drawing to reuse; `captioned`: a caption has the same words, so that screen readers skip the alternative text."""
         title = escape(self.title if captioned else self.title + ". " + self.says)
         marks = f'<use href="#{same}"/>' if same else self.marks()
         return (
             f'<svg class="pic" xmlns="http://www.w3.org/2000/svg" role="img" '
             f'viewBox="0 0 {number(self.width)} {number(self.height)}" '
             f'width="{number(self.width)}" height="{number(self.height)}" '
-            # What is in it is not read out, number by number.
+            # Screen readers must not read out every number inside.
             + f'aria-label="{title}"><g aria-hidden="true"'
-            # Where it is used again, nothing around it is seen: it has its class itself.
+            # A reused drawing does not inherit the class of its first place, so it has the class itself.
             + (f' id="{name}" class="pic">' if name else ">")
             + f"{marks}</g></svg>"
         )
 
     def __str__(self):
-        """A file of its own: light, on paper, and plain enough for any program that shows SVG."""
+        """A file of its own: light, on white, and simple enough for any program that shows SVG."""
         words = escape(self.title, quote=False), escape(self.says, quote=False)
         style = STYLE[STYLE.index(".pic{fill") :]
         for name, colour in COLOURS.items():
@@ -118,12 +118,12 @@ def number(value):
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-# Of each shape what is its own, and not its look.
+# The attributes that belong to each shape itself rather than to its look.
 OWN = {
     "rect": ("x", "y", "width", "height", "rx"), "cells": ("places", "width", "height"), "circle": ("cx", "cy", "r"),
     "line": ("x1", "y1", "x2", "y2"), "polygon": ("points",), "text": ("x", "y"),
 }  # fmt: skip
-ALSO = {"line": "way", "polygon": "head"}  # a class of all of them
+ALSO = {"line": "way", "polygon": "head"}  # the class that all shapes of a tag have
 
 
 def look_of(shape):
@@ -144,7 +144,7 @@ def written(attributes):
 
 
 def group(look, members):
-    """Shapes of one look. Lines and cells are one path, others have their look from around them."""
+    """Shapes of one look. Lines and cells become one path; other shapes inherit the look from a group."""
     tag = look.pop("tag")
     if tag in ("line", "cells"):
         draw = ways if tag == "line" else squares
@@ -183,11 +183,11 @@ def element(tag, attributes, words):
     return f"<{tag}{written(attributes)}>{words}</{tag}>"
 
 
-ACROSS = 112  # characters of code in a line across a picture
+ACROSS = 112  # characters of code that fit across a picture
 
 
 def short(words, most):
-    """`words`, or its beginning: a label has only so much room."""
+    """`words`, cut to at most `most` characters."""
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
@@ -196,7 +196,7 @@ def grouped(value):
 
 
 def amount(count):
-    """Bytes as people read them."""
+    """Bytes in a readable unit."""
     for least, unit in ((1e9, "GB"), (1e6, "MB"), (1e4, "kB")):
         if count >= least:
             return f"{count / (1e3 if unit == 'kB' else least):.1f} {unit}"

@@ -1,10 +1,10 @@
-"""The memory chart, as Nsight Compute has one: kernel, shared memory, L1, L2, device memory, and what goes between them."""
+"""Draws the memory chart like Nsight Compute's: kernel, shared memory, L1, L2, device memory, and the traffic between."""
 
 from lab32.pictures.canvas import Canvas, amount, grouped
 
 
 def beside(reached, ideal):
-    return f" where {grouped(ideal)} would do" if reached > ideal else ", as few as can be"
+    return f" where {grouped(ideal)} would do" if reached > ideal else ", the minimum"
 
 
 def says(traffic, reference=None):
@@ -23,7 +23,7 @@ def says(traffic, reference=None):
         words += f"; besides, {other}"
     if reference:
         words += (
-            f". The reference solution, for the same: {grouped(reference['requests'])} requests, "
+            f". The reference solution takes for the same input {grouped(reference['requests'])} requests, "
             f"{grouped(reference['sectors'])} sectors"
         )
         if reference["shared_requests"]:
@@ -41,7 +41,7 @@ def cached(caches):
 
 
 def other_ways(traffic):
-    """What moves beside lanes' loads and stores: lines."""
+    """One line for each kind of traffic other than loads and stores of lanes."""
     ways, words = traffic.get("other"), []
     if not ways:
         return words
@@ -51,7 +51,7 @@ def other_ways(traffic):
         if ways[f"{name}_requests"]:
             words.append(f"{what}: {grouped(ways[f'{name}_requests'])} requests, {grouped(ways[f'{name}_sectors'])} sectors")
     if ways["unknown"]:
-        words.append("more in forms whose counts on a GPU are not known")
+        words.append("other kinds, whose counts on a GPU are unknown")
     return words
 
 
@@ -73,7 +73,7 @@ def down(picture, x, y1, y2):
 
 
 def table(picture, x1, x2, y, rows, reference):
-    """Rows of (what, yours, reference's) below an arrow: numbers stand below each other."""
+    """Rows of (label, yours, reference's) below an arrow, with the numbers aligned."""
     right = x2 - 10
     yours = right - 76 if reference else right
     if reference:
@@ -88,16 +88,16 @@ def table(picture, x1, x2, y, rows, reference):
 
 
 def needless(reached, ideal, unit="sectors"):
-    """ "▲ 4.5 × ideal"; "▲ 60 sectors more" """
+    """ "▲ 4.5 × ideal" or "▲ 60 sectors more" """
     if not ideal or reached <= ideal:
-        return "✓ as few as can be"
+        return "✓ the minimum"
     if reached < 1.005 * ideal:
         return f"▲ {grouped(reached - ideal)} {unit if reached - ideal != 1 else unit[:-1]} more"
     return f"▲ {reached / ideal:.3g} × ideal"
 
 
 def verdict(traffic, reference, what, ideal):
-    """Lines for a box: accesses that waste nothing can still be far more than the task takes."""
+    """Lines for a box. Even without wasted sectors an access can move far more than the reference solution."""
     reached = traffic[what]
     lines = [needless(reached, traffic[ideal], what)]
     if reference and reached > 1.05 * reference[what] > 0:
@@ -108,7 +108,7 @@ def verdict(traffic, reference, what, ideal):
 
 
 def rows_of(traffic, reference, *columns):
-    """(what, yours, reference's): `columns` are words, and what makes a text of a Traffic."""
+    """[(label, yours, reference's)]; `columns` are pairs of a label and a function from a Traffic to text."""
     return [(what, show(traffic), show(reference) if reference else "") for what, show in columns]
 
 
@@ -125,11 +125,11 @@ def percent(value):
 
 
 def draw_traffic(traffic, reference=None):
-    """`reference`: what the reference solution moves for the same; None: not known. Device memory stands below L2:
-    side by side they are too wide for paper."""
+    """`reference` is the reference solution's traffic for the same input, or None if unknown. Device memory is drawn
+    below L2, because side by side they are too wide for paper."""
     caches, shared = traffic["caches"], traffic["shared_requests"] > 0
     height = 122 if reference else 92
-    wide, middle = (230, 250) if reference else (170, 170)  # of the arrows and their tables
+    wide, middle = (230, 250) if reference else (170, 170)  # widths of the arrows with their tables
     kernel, first, last = 76, 120, 122  # widths of the boxes
     title = "Memory chart"
     if reference:

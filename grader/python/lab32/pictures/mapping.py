@@ -1,4 +1,4 @@
-"""A swizzle's table: in which column each group of elements lies."""
+"""Draws a swizzle as a table: the column that each group of elements is stored in."""
 
 from lab32.pictures.canvas import Canvas
 
@@ -6,12 +6,12 @@ LEFT, TOP, CELL = 84, 92, 24
 
 
 def places(mapping):
-    """[(row, column, row where it lies, column where it lies)]; the last two in the whole table."""
+    """[(row, column, stored row, stored column)], the last two in the whole table."""
     return [(*divmod(n, mapping["columns"]), *divmod(to, mapping["all_columns"])) for n, to in enumerate(mapping["to"])]
 
 
 def spread(mapping):
-    """Of each column: in how many columns its groups lie."""
+    """For each column: the number of columns that its groups are stored in."""
     return [
         len({place[3] for place in places(mapping) if place[1] == column})
         for column in range(mapping["columns"])
@@ -23,7 +23,7 @@ def moves(mapping):
 
 
 def drawn(mapping):
-    """"The first 32 of 64 columns are drawn." where the table is larger than a page; else ""."""
+    """"The first 32 of 64 columns are drawn." if the table is larger than a page; else ""."""
     parts = [
         f"the first {mapping[what]} of {mapping[f'all_{what}']:,} {what}" for what in ("rows", "columns") if mapping[what] < mapping[f"all_{what}"]
     ]
@@ -55,7 +55,7 @@ def draw_mappings(mappings):
     picture.text(12, 20, title, 13, font_weight="bold")
     one = "an element" if unit == 1 else "a group"
     picture.text(
-        12, 40, f"a number is the {'row' if turned else 'column'} that {one} goes to; {'blue: it moves' if moves(mapping) else 'none moves'}",
+        12, 40, f"a number is the {'row' if turned else 'column'} that {one} goes to; {'blue: it moves' if moves(mapping) else 'no group moves'}",
         11, kind="soft",
     )  # fmt: skip
     if drawn(mapping):
@@ -68,7 +68,7 @@ def draw_mappings(mappings):
         leaves = to_column != column if turned else to_row != row
         shown, before = (to_row, row) if turned else (to_column, column)
         kind = "bad" if leaves else "good" if shown != before else "unused"
-        out = shown >= (rows if turned else columns)  # no swizzle's, but a student's function may be none
+        out = shown >= (rows if turned else columns)  # a student's function may be no valid swizzle
         picture.rect(
             x + 1, y + 1, CELL - 2, CELL - 2, f"cell {kind}", f"row {row}, column {column}"
         )
@@ -89,8 +89,8 @@ def draw_mappings(mappings):
         y += CELL
     beyond = any(words == "→" for _, _, words in picture.shapes)
     away = any((to_column != column) if turned else (to_row != row) for row, column, to_row, to_column in places(mapping))
-    key = [f"✗ it leaves its {'column' if turned else 'row'}"] * away
-    key += ["→ it leaves what is drawn"] * beyond
-    key += [] if turned else [f"last row: in how many columns {what} of a column lie"]
+    key = [f"✗ leaves its {'column' if turned else 'row'}"] * away
+    key += ["→ leaves the drawn part"] * beyond
+    key += [] if turned else [f"last row: the number of columns that {what} of this column lie in"]
     picture.text(12, y + 26, "; ".join(key), 10.5, kind="soft")
     return picture

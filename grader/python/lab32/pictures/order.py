@@ -1,4 +1,4 @@
-"""A race as a time line of its two threads; a bad access beside the array that it misses."""
+"""Draws a race as a time line of its two threads, and a faulty access next to the array that it misses."""
 
 from lab32.pictures.canvas import ACROSS, Canvas, grouped, short
 
@@ -11,7 +11,7 @@ def draw_race(race):
     )
     picture = Canvas(760, 268, f"A race on {place}: two threads along time", says)
     picture.text(12, 20, f"Two threads and {place}", 13, font_weight="bold")
-    picture.text(12, 40, "time runs to the right; either may come first", 11, kind="soft")
+    picture.text(12, 40, "time runs to the right; either thread may come first", 11, kind="soft")
     for party, y, x, below in ((first, 108, 300, -34), (second, 204, 500, 26)):
         picture.text(12, y - 4, party["thread"], 12)
         picture.text(12, y + 12, f"warp {party['warp']}", 10.5, kind="soft")
@@ -32,7 +32,7 @@ def draw_fault(fault):
     size, offset, name = fault["size"], fault["offset"], fault["object"]
     has = f"has {grouped(size)} bytes" if size else "has no byte"
     says = f"{fault['words']}. {name} {has}; the access is at byte {grouped(offset)}."
-    picture = Canvas(760, 190, f"{fault['kind']}: the access beside its array", says)
+    picture = Canvas(760, 190, f"{fault['kind']}: the access and its array", says)
     picture.text(12, 20, short(f"{fault['kind']}: {fault['thread']}", 90), 13, font_weight="bold")
     picture.text(12, 40, short(f"line {fault['line']}: {fault['source']}", ACROSS), 10.5, kind="mono")
     left, width, y = 130, 460 if size else 150, 84
@@ -51,6 +51,6 @@ def draw_fault(fault):
     if not inside:
         picture.rect(x - 10, y, 20, 30, "cell idle")
     picture.text(x, y + 66, f"byte {grouped(offset)}", 11, "middle", font_weight="bold")
-    what = f"▲ the access of {fault['bytes']} bytes; dashed: what is not there"
+    what = f"▲ the access of {fault['bytes']} bytes; dashed: outside the array"
     picture.text(12, 178, what, 10.5, kind="soft")
     return picture

@@ -1,4 +1,4 @@
-"""A picture as PNG, twice as large as its pixels: for documents that take no SVG."""
+"""Renders a picture as PNG at twice its size in pixels, for documents that cannot contain SVG."""
 
 import io
 from pathlib import Path
@@ -25,7 +25,7 @@ def fill_of(kinds, opacity=1):
 
 
 def dashes(x1, y1, x2, y2, pattern):
-    """The pieces of a dashed line."""
+    """The segments of a dashed line."""
     length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
     at, on = 0.0, True
     while at < length:
@@ -37,13 +37,13 @@ def dashes(x1, y1, x2, y2, pattern):
 
 
 def png(picture):
-    """Its bytes."""
+    """The bytes of the PNG file."""
     import matplotlib
     from PIL import Image, ImageDraw, ImageFont
 
     fonts = Path(matplotlib.get_data_path()) / "fonts/ttf"
     image = Image.new("RGB", (round(SCALE * picture.width), round(SCALE * picture.height)), "white")
-    draw = ImageDraw.Draw(image, "RGBA")  # what lies below a line is seen through it
+    draw = ImageDraw.Draw(image, "RGBA")  # RGBA: translucent lines show the shapes below them
 
     def scaled(*values):
         return [SCALE * v for v in values]
@@ -61,7 +61,7 @@ def png(picture):
         box = scaled(a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"])
         if box[2] <= box[0] or box[3] <= box[1]:
             return
-        if "idle" in kinds:  # hollow, and dashed: what is not there
+        if "idle" in kinds:  # hollow and dashed: something that does not exist
             x1, y1, x2, y2 = a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"]
             for side in ((x1, y1, x2, y1), (x2, y1, x2, y2), (x2, y2, x1, y2), (x1, y2, x1, y1)):
                 for piece in dashes(*side, (2, 1.5)):

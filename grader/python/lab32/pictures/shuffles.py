@@ -1,4 +1,4 @@
-"""Who reads whom in shuffles: lanes above and below, an arrow from the lane that is read."""
+"""Draws the lanes that shuffles read from: lanes above and below, an arrow from each lane that is read."""
 
 from lab32.pictures.canvas import ACROSS, Canvas, short
 
@@ -7,7 +7,7 @@ LEFT, TOP, CELL, PITCH = 92, 84, 20, 66
 
 
 def kind_of(shuffle, lane):
-    """read, own (out of range: it keeps its own), absent (asks a lane that is not there), inactive"""
+    """read; own (out of range: the lane keeps its own value); absent (the source lane takes no part); inactive"""
     if not shuffle["mask"] >> lane & 1:
         return "inactive"
     if not shuffle["in_range"] >> lane & 1:
@@ -40,7 +40,7 @@ def says(warp):
         example = (
             f"lane {read[0]} reads lane {shuffle['from'][read[0]]}"
             if read
-            else "nobody reads another"
+            else "no lane reads another"
         )
         own, absent = lanes_of(shuffle, "own"), lanes_of(shuffle, "absent")
         parts = [f"Shuffle {n}, line {shuffle['line']}: {example}"]
@@ -48,14 +48,14 @@ def says(warp):
             parts.append(f"lanes {ranges(own)} keep their own" if len(own) > 1 else f"lane {own[0]} keeps its own")
         if absent:
             one = len(absent) == 1
-            parts.append(f"lane{'s' * (not one)} {ranges(absent)} ask{'s' * one} a lane that is not there")
+            parts.append(f"lane{'s' * (not one)} {ranges(absent)} ask{'s' * one} a lane that does not take part")
         words.append("; ".join(parts) + ".")
     return " ".join(words)
 
 
 def draw_shuffles(warp):
     shuffles = warp["shuffles"]
-    title = f"Who reads whom, warp {warp['warp']} of block {warp['block']}"
+    title = f"Shuffles: which lane reads which, warp {warp['warp']} of block {warp['block']}"
     width = LEFT + LANES * CELL + 24
     sources = {shuffle["line"]: shuffle["source"] for shuffle in shuffles}
     height = TOP + PITCH * len(shuffles) + 44 + 18 * len(sources)
@@ -118,7 +118,7 @@ def draw_shuffles(warp):
         row(y, n, shuffle)
     y = TOP + PITCH * len(shuffles) + 14
     there = {kind_of(shuffle, lane) for shuffle in shuffles for lane in range(LANES)}
-    key = {"own": "= keeps its own value (out of range)", "absent": "× asks a lane that is not there", "inactive": "○ inactive"}
+    key = {"own": "= keeps its own value (out of range)", "absent": "× asks a lane that does not take part", "inactive": "○ inactive"}
     picture.text(12, y + 10, "; ".join(words for kind, words in key.items() if kind in there), 10.5, kind="soft")
     for n, (line, source) in enumerate(sources.items()):
         more = " … and more shuffles" if warp["more"] and n == len(sources) - 1 else ""

@@ -1,11 +1,11 @@
-"""Who works between barriers: a row for each step, a cell for each lane or some of them."""
+"""Draws the lanes that work between barriers: a row per step, a cell per lane or group of lanes."""
 
 from lab32.pictures.access import count
 from lab32.pictures.canvas import ACROSS, Canvas, grouped, short
 
 LANES = 32
 LEFT, TOP, HEIGHT = 150, 76, 17
-ROOM = 640  # for the lanes of all warps
+ROOM = 640  # pixels for the lanes of all warps
 
 
 def bits(mask, first, count):
@@ -30,7 +30,7 @@ def draw_steps(block):
     cell = min(16, ROOM // (LANES // group * warps + warps))
     across = warps * (LANES // group * cell + cell)
     height = TOP + HEIGHT * len(block["steps"]) + 60
-    title = f"Who works between barriers, block {block['block']}"
+    title = f"Lanes at work between barriers, block {block['block']}"
     picture = Canvas(LEFT + across + 170, height, title, says(block))
     picture.text(12, 20, title, 13, font_weight="bold")
     unit = "a cell is a lane" if group == 1 else f"a cell is {group} lanes"
@@ -62,7 +62,7 @@ def draw_steps(block):
         for kind, at in places.items():
             picture.cells(at, cell - 1, HEIGHT - 4, f"cell {kind}")
         any_partly |= bool(partly)
-        for x, share in partly:  # filled as far as they work
+        for x, share in partly:  # the filled part is the share of lanes that work
             height = (HEIGHT - 4) * share
             picture.rect(x, y + 1 + HEIGHT - 4 - height, cell - 1, height, "cell warn")
         lanes = lanes_of(step)
@@ -81,7 +81,7 @@ def draw_steps(block):
     picture.text(
         12,
         y + 22,
-        f"{more}{'Filled in part: some of its lanes. ' * any_partly}Line below a step: __syncthreads() or the end; dotted: __syncwarp().",
+        f"{more}{'Partly filled: some of its lanes. ' * any_partly}Line below a step: __syncthreads() or the end; dotted: __syncwarp().",
         10.5,
         kind="soft",
     )

@@ -21,14 +21,14 @@ class Problem(Exception):
 
 def parser():
     p = argparse.ArgumentParser(prog="lab32 report", description=__doc__)
-    p.add_argument("labs", nargs="*", metavar="LAB", help="which labs (all that there are)")
+    p.add_argument("labs", nargs="*", metavar="LAB", help="the labs to grade (default: all)")
     p.add_argument("-o", dest="output", type=Path, default=Path("report.html"), metavar="FILE", help="the page (report.html)")  # fmt: skip
-    p.add_argument("--dir", default="labs", help="where LAB/LAB.cu are (labs)")
-    p.add_argument("--rubric", help="where each lab's LAB.toml is (data/limits)")
+    p.add_argument("--dir", default="labs", help="the folder of the LAB/LAB.cu files (labs)")
+    p.add_argument("--rubric", help="the folder of the LAB.toml files (data/limits)")
     p.add_argument("--device", default="auto", help="auto, sim, sim:NAME or gpu (auto)")
-    p.add_argument("--seed", help="repeats the random inputs of an earlier run")
-    p.add_argument("--no-history", action="store_true", help="keep and show no attempts (LAB32_HISTORY=off: never)")  # fmt: skip
-    p.add_argument("--from", dest="source", type=Path, metavar="FILE", help="make the page of a result of `lab32 grade --pictures --format json`")  # fmt: skip
+    p.add_argument("--seed", help="seed of the random inputs; the score report of an earlier run shows its seed")
+    p.add_argument("--no-history", action="store_true", help="neither record nor show attempts (LAB32_HISTORY=off: always)")  # fmt: skip
+    p.add_argument("--from", dest="source", type=Path, metavar="FILE", help="make the page from a result of `lab32 grade --pictures --format json`")  # fmt: skip
     p.add_argument("--binary", default=ROOT / "build/lab32", help=argparse.SUPPRESS)
     return p
 
@@ -45,7 +45,7 @@ def graded(options):
         command.append("--history")
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (FULL_MARKS, POINTS_LOST):
-        raise Problem("nothing was graded; the line above says why")
+        raise Problem("nothing was graded; the line above explains why")
     return done.stdout
 
 

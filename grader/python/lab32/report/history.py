@@ -1,6 +1,6 @@
-"""One's own attempts, a line of JSON each: DIR/.lab32/history. On this machine only.
+"""Reads the student's attempts on this machine, a line of JSON each: DIR/.lab32/history.
 
-`lab32 grade` writes it (grader/report/history.h); LAB32_HISTORY=off, and nobody does.
+`lab32 grade` writes them (grader/report/history.h); LAB32_HISTORY=off turns that off.
 """
 
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def read(directory):
-    """All attempts, oldest first. Lines that are none are left out: it is the student's own file."""
+    """All attempts, oldest first. Invalid lines are skipped, because students may edit the file."""
     try:
         lines = (Path(directory) / ".lab32/history").read_text(errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""A Result as one page. What is shown is decided here; page.html and style.css say how it looks."""
+"""Renders a Result as one page. This file decides its contents; page.html and style.css decide its look."""
 
 import json
 import zlib
@@ -21,13 +21,13 @@ from lab32.report import plots
 
 HERE = Path(__file__).parent
 MOST_ACCESSES, MOST_REQUESTS, AROUND = 2, 8, 2
-ALL_REQUESTS = 1000  # of a page of one launch: as many as are kept
-# Words and a sign for each status: colour is never alone.
+ALL_REQUESTS = 1000  # for a page of one launch: all requests that are recorded
+# Each status has words and a sign, so that colour is never the only cue.
 SIGNS = {"passed": "✓", "failed": "✗", "error": "!", "not run": "–", "not graded": "–"}
 TITLES = {
     "race": "The race",
     "fault": "The bad access",
-    "steps": "Who works between barriers",
+    "steps": "Lanes at work between barriers",
     "shuffles": "Who reads whom",
     "traffic": "Memory chart",
 }
@@ -38,7 +38,7 @@ def score(value):
 
 
 def message(text):
-    """What is quoted in it, code and tables, stands behind blanks: its lines are not broken, and scroll."""
+    """HTML for a message. Indented lines are quoted code or tables; they are not wrapped, and scroll."""
     out = []
     for quoted, lines in groupby(quoted_lines(readable(text)), lambda line: line[1]):
         words = "\n".join(line for line, _ in lines)
@@ -53,24 +53,24 @@ def packed(texts):
 
 
 class Figures:
-    """The pictures of a page. What is drawn twice is written once: most launches serve several checks. On paper
-    it stands once, too, where it was needed most."""
+    """The pictures of a page. Identical pictures are stored once, since most launches serve several checks. On paper,
+    each picture is printed once, at the place that needs it most."""
 
     def __init__(self, most=MOST_REQUESTS):
-        self.most = most  # requests of a line, beside the worst
-        self.drawn = {}  # marks -> what they are called on the page
-        self.packs = {}  # packed text -> its id
-        self.uses = {}  # what is drawn or listed -> [what stands on the page, its check, how needed it is there]
+        self.most = most  # requests per line in addition to the worst one
+        self.drawn = {}  # {SVG text: id on the page}
+        self.packs = {}  # {packed text: its id}
+        self.uses = {}  # {drawing or listing: [(its place on the page, check, need)]}
 
     def use(self, what, shown, test, need):
-        """`shown` is somewhere on the page; `need`: 0: not on paper."""
+        """`shown` is the place of `what` on the page. `need` decides where it is printed; 0: not on paper."""
         self.uses.setdefault(what, []).append((shown, test, need))
         return shown
 
     def print_once(self):
-        """Of each picture and listing `paper`: whether it is printed there; `again`: the check that has it on paper."""
+        """Sets for each picture and listing `paper`, whether it is printed there, and `again`, the check where it is printed."""
         for places in self.uses.values():
-            best = max(places, key=lambda place: place[2])  # the first of the most needed
+            best = max(places, key=lambda place: place[2])  # the first place with the greatest need
             for shown, _, need in places:
                 shown["paper"] = shown is best[0] and need > 0
                 shown["again"] = best[1].name if need > 1 and shown is not best[0] else ""
@@ -83,14 +83,14 @@ class Figures:
         return {"title": title, "figure": figure(picture, picture.inner(name, same, caption), title, caption), "marks": marks, "paper": True}
 
     def access(self, access):
-        """The worst request and some others of the line, for a slider."""
+        """The worst request and some other requests of the line, for a slider."""
         chosen = sorted({access["worst"], *range(min(self.most, len(access["requests"])))})
         first = chosen.index(access["worst"])
         pictures = [draw_access(access, n) for n in chosen]
         frames = [""] * len(chosen)
         shown = self.one(pictures[first])
         frames[first] = shown["figure"]
-        # All but the one that is seen at first are packed, together: they are much alike.
+        # The slider's other requests are compressed together, because they are similar.
         others = [figure(p, p.inner(captioned=True), p.title) for n, p in enumerate(pictures) if n != first]
         return {
             "line": access["line"],
@@ -106,7 +106,7 @@ class Figures:
 
 
 def figure(picture, svg, title, caption=True):
-    """With its words below it, unless it has them in itself, as a plot."""
+    """The SVG with its caption, unless its words are already inside, as in a plot."""
     said = f"<figcaption>{escape(kept_together(picture.says))}</figcaption>" if caption else ""
     return Markup(
         f'<figure data-title="{escape(title)}"><div class="wide" tabindex="0" role="group" '
@@ -115,7 +115,7 @@ def figure(picture, svg, title, caption=True):
 
 
 def source_rows(launch, text):
-    """The lines with counts and some around them; None stands for those that are left out."""
+    """The lines with counts and some lines around them; None stands for lines that are left out."""
     costs = {line["line"]: line for line in launch["lines"]}
     shown = sorted(
         {
@@ -140,10 +140,10 @@ def source_rows(launch, text):
 
 @dataclass
 class Other:
-    """Columns of what moves otherwise than by lanes' loads and stores: only where a launch has some."""
+    """Columns for traffic other than loads and stores of lanes, shown only if a launch has any."""
 
-    total: str  # none where this is 0
-    columns: tuple  # (heading, in full, its figure)
+    total: str  # the columns are left out if this figure is 0
+    columns: tuple  # (heading, description, figure)
 
 
 OTHER = (
@@ -156,7 +156,7 @@ OTHER = (
 
 
 def setting_of(launch):
-    """Without the blocks, if they are those of the shape, which follows: n = 64; nothing."""
+    """The setting without the number of blocks, which the launch's shape already shows."""
     shape = launch["shape"].replace(",", "").rpartition(" threads")[0]
     words = launch.get("setting") or ""
     return words[: -len(shape)].rstrip(", ") if shape and words.endswith(shape) else words
@@ -207,12 +207,12 @@ def check_of(test, figures, number):
     return check
 
 
-# How much a reader on paper needs what a check shows: what a check with full marks shows first is enough.
+# How much a reader on paper needs a check's pictures: for a check with full marks, the first picture is enough.
 NOT, LEADS, LOST = range(3)
 
 
 def lost(test):
-    """`lab32 explain` shows a launch that has no points."""
+    """The points that were lost; `lab32 explain` shows launches without any points."""
     return test.score < test.max_score or not test.max_score
 
 
@@ -226,7 +226,7 @@ def lab_of(lab, result, attempts, figures, counter):
     checks = [check_of(test, figures, next(counter)) for test in lab.tests]
     for check in checks:
         check["said"] = said_by(check["test"], lab)
-    # One fold is open: where the next points are.
+    # The first check that lost points is unfolded, because the student works on it next.
     for check in checks:
         if check["test"].status == "failed" and (check["accesses"] or check["pictures"]):
             check["open"] = True
@@ -251,7 +251,7 @@ def lab_of(lab, result, attempts, figures, counter):
 
 
 def changes(before, after):
-    """An attempt, and what its checks measured otherwise than the one before."""
+    """An attempt, and the checks whose measured values changed since the attempt before."""
     lines = []
     for name, check in after["checks"].items():
         old = before["checks"].get(name) if before else None
@@ -277,8 +277,8 @@ def rendered(**what):
 
 
 def redraw(result):
-    """The command that makes the page with pictures of launches; "" where it has them, or there is
-    nothing to draw. Mappings are no launches: every result has theirs."""
+    """The command that makes this page with pictures of launches; "" if the page has them or there is nothing to draw.
+    Mappings do not count, because every result has theirs."""
     labs = [lab for lab in result.labs if any(test.figures for test in lab.tests)]
     tests = [test for lab in labs for test in lab.tests if test.pictures]
     if not labs or any(
@@ -289,8 +289,8 @@ def redraw(result):
 
 
 def report_page(result, attempts, now, name="", notes=(), drawn=False):
-    """`name` and `notes`: whose it is, and what else is to be said, where others graded it. `drawn`: pictures
-    were asked for, so where there are none, the same command brings none."""
+    """`name` and `notes` tell whose page it is and what the instructor's policy adds. `drawn`: pictures were requested,
+    so that a page without any does not suggest the same command."""
     figures, counter = Figures(), iter(range(1, 10_000))
     result = replace(result, labs=sorted(result.labs, key=order))
     labs = [lab_of(lab, result, attempts, figures, counter) for lab in result.labs]
@@ -308,7 +308,7 @@ def report_page(result, attempts, now, name="", notes=(), drawn=False):
 
 
 def explain_page(shown):
-    """What `lab32 explain --format html` writes: one launch."""
+    """The page of `lab32 explain --format html`, which shows one launch."""
     from lab32.results import Test
 
     launch = shown["launch"]

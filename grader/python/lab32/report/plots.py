@@ -1,5 +1,5 @@
-"""Plots of the page. Of each number it is marked whose it is and where it comes from: yours, the
-reference's or documented; simulated, modelled or measured."""
+"""Draws the plots of the page. Every number is marked as yours, the reference's or documented, and as simulated,
+modelled or measured."""
 
 import functools
 import math
@@ -8,14 +8,14 @@ import re
 from lab32 import labs, tables
 from lab32.pictures.canvas import Canvas, grouped, short
 
-# What a figure of a check is called, and that of what is needed.
+# The names of a check's figures, and of the figures that the task needs.
 COUNTED = (
     ("sectors", "sectors"), ("wavefronts", "wavefronts"), ("requests", "requests"), ("barriers", "barriers"),
     ("adds", "adds"), ("accesses", "accesses"), ("idle_lanes", "idle lanes"), ("instructions", "instructions"),
 )  # fmt: skip
 LEFT, BAR, ROOM, WIDTH = 250, 18, 230, 820
-WIDEST = 7  # of a character of the words behind a bar
-# The look of a bar; words beside it say the same.
+WIDEST = 7  # pixels of a character in the words right of a bar
+# The look of a bar; the words next to it say the same.
 LOOK = {"good": "good", "bad": "bad", "yours": "warn", "reference": "unused", "documented": "bare"}
 
 
@@ -25,13 +25,13 @@ def amount(value):
 
 
 def bars(title, subtitle, groups, log=False, mark=None):
-    """`groups`: [(label, [(look, value, words behind the bar)])]. `mark`: (value, words), a dashed line."""
+    """`groups`: [(label, [(look, value, words right of the bar)])]. `mark`: (value, words), a dashed line."""
     values = [value for _, rows in groups for _, value, _ in rows]
-    # What is as it should be has not the longest bar that there can be.
+    # A bar with an ideal value must not be the longest possible one.
     most = max([*values, 2 * mark[0] if mark else 0])
     least = 1 if log else 0
 
-    # On a phone the first words behind the bars are seen.
+    # On a phone, the first words right of the bars are visible.
     begin = min(LEFT, 22 + WIDEST * max(len(short(label, 36)) for label, _ in groups))
 
     def x_of(value):
@@ -39,7 +39,7 @@ def bars(title, subtitle, groups, log=False, mark=None):
             return begin + ROOM * max(math.log(max(value, least)), 0) / math.log(most)
         return begin + ROOM * value / most
 
-    # To be heard: signs are for the eye.
+    # The alternative text has no signs, which are for the eye.
     says = ". ".join(f"{label}: {'; '.join(words.lstrip('▲✓ ') for _, _, words in rows)}" for label, rows in groups)
     count = sum(len(rows) for _, rows in groups)
     bottom = 62 + BAR * count + 8 * len(groups)
@@ -47,7 +47,7 @@ def bars(title, subtitle, groups, log=False, mark=None):
     picture = Canvas(WIDTH, bottom + (28 if mark else 12), title, says + ".")
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(12, 40, subtitle, 11, kind="soft")
-    y, clear = 62, []  # heights at which words are in the way of the mark
+    y, clear = 62, []  # heights at which words would cover the mark
     for label, rows in groups:
         picture.text(begin - 10, y + 12, short(label, 36), 11, "end")
         for look, value, words in rows:
@@ -74,7 +74,7 @@ def bars(title, subtitle, groups, log=False, mark=None):
 
 @functools.cache
 def reference_figures():
-    """{(lab, check): {figure: value}} of the reference solutions: counts, recorded."""
+    """{(lab, check): {figure: value}}: recorded counts of the reference solutions."""
     found = {}
     try:
         for row in tables.read(tables.DATA / "simulated/solutions-checks.csv").rows:
@@ -86,7 +86,7 @@ def reference_figures():
 
 
 def counted(lab):
-    """[(check, unit, yours, needed, the reference's or None)]: of each check what it counts."""
+    """[(check, unit, yours, needed, the reference's or None)]: the main count of each check."""
     rows = []
     for test in lab.tests:
         theirs = reference_figures().get((lab.name, test.name), {})
@@ -99,7 +99,7 @@ def counted(lab):
 
 
 def ladder(lab):
-    """What is counted, as so many times what is needed; None where nothing is."""
+    """Each count divided by the needed count; None if the lab counts nothing."""
     rows = counted(lab)
     if not rows:
         return None
@@ -115,14 +115,14 @@ def ladder(lab):
     log = max(value for _, group in groups for _, value, _ in group) > 12
     scale = "a longer bar is worse" + ("; logarithmic, from 1" if log else "")
     subtitle = f"times as many as needed; {scale}. Yours and the reference solution's: simulated"
-    return bars("Yours beside what the task needs", subtitle, groups, log, (1, "needed"))
+    return bars("Your counts relative to what the task needs", subtitle, groups, log, (1, "needed"))
 
 
 # ---- steps of a ladder ----------------------------------------------------------------------------
 
 
 def reference_seconds(lab):
-    """{check: row} of the reference solutions on an H200, measured; {} where that is not here."""
+    """{check: row}: times of the reference solutions measured on an H200; {} without that table."""
     try:
         return {row["check"]: row for row in tables.measured("h200-solutions").where(lab=lab)}
     except OSError:
@@ -130,7 +130,7 @@ def reference_seconds(lab):
 
 
 def steps(lab):
-    """How much faster each version is than the one before: yours, the reference's, documented."""
+    """The speed-up of each version over the one before: yours, the reference's, documented."""
     reference, groups = reference_seconds(lab.name), []
     documented, source, note = labs.own(lab.name, "documented_steps", lambda: ({}, "", ""))()
     shown = False
@@ -164,8 +164,8 @@ def steps(lab):
 
 
 def documented_rows(lab):
-    """[(what, simulated, documented, unit)] of given kernels that a source document counts, too; none
-    that an open question asks about."""
+    """[(label, simulated, documented, unit)] of given kernels that a source document counts, too, except those that an
+    open question asks about."""
     return labs.own(lab.name, "documented_rows", lambda _: [])(lab)
 
 
@@ -180,7 +180,7 @@ def documented(lab):
         ])
         for what, now, then, unit in rows
     ]  # fmt: skip
-    subtitle = "counts of given kernels, and those of the source documents; the notes of the lab say where they differ"
+    subtitle = "counts of given kernels, simulated and from the source documents; the lab's notes explain the differences"
     return bars("Counted and documented", subtitle, groups)
 
 
@@ -188,8 +188,8 @@ def documented(lab):
 
 
 def times_of(lab, device):
-    """[(check, [(look, seconds, kind)])]: yours measured or modelled, the reference's measured. Of a step the
-    version that it leads to."""
+    """[(check, [(look, seconds, kind)])]: yours measured or modelled, the reference's measured. A check of a step
+    shows its later version."""
     reference, groups = reference_seconds(lab.name), []
     for test in lab.tests:
         group = []
@@ -198,7 +198,7 @@ def times_of(lab, device):
             group.append(("yours", modelled["seconds"], f"yours, modelled, n = {grouped(modelled['n'])}"))
         elif test.figures.get("seconds"):
             group.append(("good", test.figures["seconds"], "yours, measured"))
-            # Of the same n only: what is modelled is a smaller launch.
+            # Only times for the same n compare, and the model times a smaller launch.
             row = reference.get(test.name)
             if row and row["seconds"] and "h200" in device:
                 group.append(("reference", float(row["seconds"]), "reference, measured on an H200"))
@@ -208,7 +208,7 @@ def times_of(lab, device):
 
 
 def three_digits(value):
-    """8.00, 31.4, 127: times below each other are as exact as each other."""
+    """8.00, 31.4, 127: three digits make all times equally exact."""
     return f"{value:#.3g}".removesuffix(".")
 
 
@@ -231,7 +231,7 @@ def times(lab, device):
         return None
     subtitle = "modelled: what the simulator's model predicts; a shorter bar is better where n is the same"
     if any(" to " in name for name, _ in groups):
-        subtitle += ". Of a step: the later version"
+        subtitle += ". A step shows its later version"
     return bars("Times", subtitle, groups)
 
 
@@ -239,12 +239,12 @@ def times(lab, device):
 
 
 def attempts_plot(attempts):
-    """The score from attempt to attempt, as dots on a line; None for less than two."""
+    """The score over all attempts, as dots on a line; None for fewer than two attempts."""
     if len(attempts) < 2:
         return None
     shown = attempts[-40:]
     words = ", ".join(f"{a['score']:g}" for a in shown)
-    picture = Canvas(720, 190, "Your attempts", f"Points from attempt to attempt: {words}.")
+    picture = Canvas(720, 190, "Your attempts", f"Points, attempt by attempt: {words}.")
     picture.text(12, 20, "Points, attempt by attempt", 13, font_weight="bold")
     left, right, top, bottom = 60, 700, 44, 150
     most = max(a["max_score"] for a in shown) or 1

@@ -1,8 +1,8 @@
-"""Whom of a class to read side by side: `lab32 similarity SUBMISSIONS -o PAGE` (README.md).
+"""Suggests pairs of submissions to read side by side: `lab32 similarity SUBMISSIONS -o PAGE` (README.md).
 
-compiled.py         the PTX of each submission, by `lab32 ptx`
-ptx.py              fingerprints of its kernels
-pairs.py            what two of a class share; who hangs together; the limits
-tokens.py           compare50's signal; compare50_pairs.py runs where that is installed
-page.py             the page
+compiled.py         compiles each submission to PTX, with `lab32 ptx`
+ptx.py              computes fingerprints of its kernels
+pairs.py            compares the submissions of a class in pairs, clusters them, and holds the limits
+tokens.py           runs compare50 through compare50_pairs.py, in an environment where it is installed
+page.py             writes the page
 """

@@ -1,4 +1,4 @@
-"""lab32 similarity SUBMISSIONS -o similarity.html: whom of a class to read side by side."""
+"""lab32 similarity SUBMISSIONS -o similarity.html: suggests pairs of submissions to read side by side."""
 
 import argparse
 import os
@@ -29,39 +29,39 @@ DONE, NOT_ALL, INTERRUPTED = 0, 2, 130
 def options_of(arguments):
     parser = Parser(
         prog="lab32 similarity",
-        description="Which submissions of a class are worth reading side by side. It suggests, and does not judge.",
-        epilog="grader/python/lab32/similarity/README.md says what it sees, and what it does not.",
+        description="Suggests pairs of submissions that are worth reading side by side. It does not judge them.",
+        epilog="grader/python/lab32/similarity/README.md explains what it detects and what it misses.",
         allow_abbrev=False,
     )
     parser.add_argument(
         "submissions",
         metavar="SUBMISSIONS",
         type=Path,
-        help="as of lab32 class: what the platform exported",
+        help="the platform's export, as for lab32 class",
     )
     parser.add_argument(
         "-o", dest="out", metavar="HTML", type=Path, required=True, help="the page to write"
     )
-    parser.add_argument("--labs", metavar="A,B", help="which labs (those of which there is a file)")
+    parser.add_argument("--labs", metavar="A,B", help="the labs to compare (default: all labs with at least one file)")
     parser.add_argument(
-        "--jobs", metavar="N", type=whole_number(1, 1000), help="how many at a time (the cores)"
+        "--jobs", metavar="N", type=whole_number(1, 1000), help="submissions compiled at once (default: number of cores)"
     )
     parser.add_argument(
-        "--no-compare50", action="store_true", help="PTX only; nothing is installed"
+        "--no-compare50", action="store_true", help="compare PTX only; compare50 is not installed"
     )
     parser.add_argument(
         "--limit",
         metavar="SECONDS",
         type=whole_number(1, 10**6),
         default=300,
-        help="for compiling one submission (300)",
+        help="time limit for compiling one submission (300)",
     )
     parser.add_argument("--binary", type=Path, default=ROOT / "build/lab32", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
 def files_of(students, lab):
-    """{name: bytes} of a lab. A group that has handed in together is one."""
+    """{name: bytes} of a lab. A group that handed in together counts as one."""
     out, groups = {}, set()
     for student in students:
         source = student.files.get(lab)
@@ -70,7 +70,7 @@ def files_of(students, lab):
         groups.add((source.group, source.data))
         of = ", ".join(source.group) or student.name
         name, more = of, 1
-        while name in out:  # two of one name
+        while name in out:  # two students have the same name
             more += 1
             name = f"{of} ({more})"
         out[name] = source.data
@@ -83,23 +83,23 @@ class Session:
         if not os.access(options.binary, os.X_OK):
             raise Problem(f"there is no {visible(options.binary)}: run `make build` first")
         if not options.out.resolve().parent.is_dir():
-            raise Problem(f"{visible(options.out)}: there is no such folder")
+            raise Problem(f"{visible(options.out)}: no such folder")
         if options.out.is_dir():
-            raise Problem(f"{visible(options.out)}: is a folder; -o names the page")
+            raise Problem(f"{visible(options.out)}: this is a folder; -o must name an HTML file")
         self.labs = chosen_labs(options.submissions, options.labs)
         self.students, self.left_out = collect.collect(options.submissions, self.labs)
         self.compiler = Compiler(options.binary.resolve(), options.limit)
         self.jobs = options.jobs or os.cpu_count() or 1
-        self.machine = []  # what was no fault of a submission
+        self.machine = []  # failures of the machine rather than of a submission
 
     def compare50(self):
-        """Its Python; None where there is none, which is said once."""
+        """The path of its Python. None if it cannot be installed, which is reported once."""
         if self.options.no_compare50:
             return None
         try:
             return tokens.environment()
         except tokens.Unavailable as error:
-            print(f"lab32: compare50 cannot be installed: {error}; going on with PTX alone",
+            print(f"lab32: compare50 cannot be installed: {error}; comparing PTX only",
                   file=sys.stderr)  # fmt: skip
             return None
 
@@ -119,7 +119,7 @@ class Session:
                 if one.ours:
                     self.machine.append(f"{lab}, {name}: {one.why}")
             elif not one.prints:
-                apart.append((name, "nothing but the skeleton's"))
+                apart.append((name, "it has only the skeleton's kernels"))
         frequencies = pairs.Frequencies(
             {name: one.prints for name, one in compiled.items() if one.prints}
         )
@@ -145,14 +145,14 @@ class Session:
         if python is None or len(files) < 2:
             signals += ["Without compare50."] if python is None else []
             return {}
-        most = max(len(files), 20)  # a pair takes a fifth of a second
+        most = max(len(files), 20)  # matching a pair takes a fifth of a second
         try:
             found, unread = tokens.compared(python, lab, files, skeleton, most, asked[:most])
         except tokens.Unavailable as error:
             self.machine.append(f"{lab}: compare50: {error}")
             signals.append(f"Without compare50: {error}.")
             return {}
-        signals += [f"Not read by compare50: {name}." for name in unread]
+        signals += [f"compare50 cannot read {name}." for name in unread]
         return found
 
     def run(self):

@@ -1,5 +1,5 @@
-"""Runs where compare50 is installed, and where lab32 is not: an order on standard input, pairs on
-standard output, both JSON. tokens.py starts it."""
+"""Runs compare50 in its own environment, where lab32 is not installed. It reads a request from standard
+input and writes pairs to standard output, both as JSON. tokens.py starts it."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ WAY = passes.structure
 
 
 def readable(submission):
-    """Whether its tokens can be had; compare50 would end at the first that it cannot read."""
+    """Whether compare50 can tokenize it; compare50 itself would end at the first file that it cannot."""
     try:
         return all(file.tokens() for file in submission)
     except Exception:
@@ -23,7 +23,7 @@ def readable(submission):
 
 
 def union(spans):
-    """[(start, end)] without overlaps."""
+    """[(start, end)] with overlapping spans merged."""
     out = []
     for start, end in sorted(spans):
         if out and start <= out[-1][1]:
@@ -51,7 +51,7 @@ def length(spans):
 
 
 def side(text, matched, ignored):
-    """(how much is matched of what is not ignored, characters, lines)"""
+    """(the matched share of the text that is not ignored, matched characters, matched lines)"""
     ignored = union(ignored)
     matched = without(union(matched), ignored)
     rest = length(without([(0, len(text))], ignored))
@@ -86,7 +86,7 @@ def main():
             if at < order["most"] or who in asked:
                 chosen.append(score)
                 left.discard(who)
-        for who in left:  # nothing in common, says compare50
+        for who in left:  # compare50 found nothing in common
             if not who & set(unread):
                 chosen.append(Score(*(every[at] for at in sorted(who)), 0))
         for found in WAY.comparator.compare(chosen, ignored):

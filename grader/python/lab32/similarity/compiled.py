@@ -1,4 +1,4 @@
-"""The PTX of submissions: `lab32 ptx`, with the grader's sandbox and its cache."""
+"""Compiles submissions with `lab32 ptx`, in the grader's sandbox and with its cache."""
 
 import contextlib
 import subprocess
@@ -12,24 +12,24 @@ from lab32.classroom.problem import Problem, visible
 from lab32.similarity.ptx import given_by, prints_of
 
 PTX_BYTES = 32 << 20
-GRACE = 10  # seconds to end in
+GRACE = 10  # seconds that a terminated process has to clean up
 
 
 @dataclass
 class Compiled:
     prints: dict | None = None
-    why: str = ""  # there are none, in one line
-    ours: bool = False  # that is no fault of the submission's
+    why: str = ""  # why there are no prints, in one line
+    ours: bool = False  # the failure is the machine's, not the submission's
 
 
 class Compiler:
     def __init__(self, binary, seconds=300):
         self.binary, self.seconds = str(binary), seconds
-        # No process is begun after stop(), nor unseen by it.
+        # Serialises starting a process with stop(), so that none starts after it or escapes it.
         self.running, self.stopped, self.lock = set(), False, threading.Lock()
 
     def ptx(self, lab, data):
-        """(text, why there is none, whether that is the machine's fault)"""
+        """(PTX, why there is none, whether that is the machine's fault)"""
         with tempfile.TemporaryDirectory(prefix="lab32-similarity-") as scratch:
             source, output = Path(scratch, f"{lab}.cu"), Path(scratch, "ptx")
             source.write_bytes(data)
@@ -51,11 +51,11 @@ class Compiler:
                     self.running.discard(process)
             if process.returncode == 0:
                 if output.stat().st_size > PTX_BYTES:
-                    return "", f"its PTX has more than {PTX_BYTES >> 20} MiB", False
+                    return "", f"its PTX is larger than {PTX_BYTES >> 20} MiB", False
                 return output.read_text("utf-8", "replace"), "", False
         lines = [line for line in said.removeprefix("lab32: ").splitlines() if line.strip()]
         first = [line for line in lines[1:] if " error" in line][:1] or lines[1:2]
-        why = " ".join(lines[:1] + first) or "lab32 ptx has failed"
+        why = " ".join(lines[:1] + first) or "lab32 ptx failed"
         return "", visible(why), process.returncode != 1
 
     def prints(self, lab, data, given):
@@ -67,18 +67,18 @@ class Compiler:
         except OSError as error:
             return Compiled(None, visible(error), True)
         except (ValueError, ArithmeticError, LookupError, RecursionError, MemoryError) as error:
-            # Inline assembly may hold anything; what it makes of the PTX concerns nobody else.
+            # Inline assembly may contain anything; PTX that it breaks affects this submission only.
             return Compiled(None, f"its PTX cannot be read: {visible(error)}")
 
     def given(self, lab, skeleton):
-        """The fingerprints that everybody was given."""
+        """The fingerprints of the skeleton, which all students started from."""
         text, why, _ = self.ptx(lab, Path(skeleton).read_bytes())
         if why:
             raise Problem(f"{visible(skeleton)}: {why}")
         return given_by(text, f"{lab}.cu")
 
     def all(self, lab, files, given, jobs, each=lambda: None):
-        """{name: Compiled} of {name: bytes}."""
+        """{name: Compiled} for {name: bytes}."""
         pool = ThreadPoolExecutor(jobs)
 
         def work(data):
@@ -104,7 +104,7 @@ class Compiler:
 
 
 def end(process):
-    """SIGTERM first: lab32 removes what it has made, and ends what it has started."""
+    """Sends SIGTERM first, so that lab32 removes its temporary files and ends its own processes."""
     if process.poll() is None:
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):

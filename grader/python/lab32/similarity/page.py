@@ -1,4 +1,4 @@
-"""One page for who teaches: who is worth reading side by side, and the lines that say so."""
+"""Writes a page for the instructor: pairs worth reading side by side, with the matching lines marked."""
 
 from dataclasses import dataclass, field
 from html import escape
@@ -8,8 +8,8 @@ from lab32.similarity.pairs import THRESHOLD
 
 LONGEST_LINE = 300
 MOST_LINES = 3000
-MOST_PAIRS = 60  # of a lab, in full; the others are in the table
-# Whatever a student has written: nothing on the page runs, nothing is fetched.
+MOST_PAIRS = 60  # pairs of a lab that are shown in full; the table lists the others
+# The page shows text that students wrote: no script runs, and nothing is fetched.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = """
 body { font: 16px/1.5 sans-serif; color: #222; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
@@ -42,14 +42,14 @@ PAGE = """<!DOCTYPE html>
 </head>
 <body>
 <h1>Similar submissions</h1>
-<p class="note">This page suggests whom to read side by side. It does not judge: that two files are alike says
-neither who wrote first nor that anybody copied. Short kernels, written as the handout suggests, come out alike
-without that. Read the lines, and ask.</p>
-<p>Two signals, each sees what the other does not. <b>PTX</b> compares what nvcc makes of the kernels, so that
-names, comments, layout and the order of functions do not matter; what the skeleton gives counts nothing, and
-what many of the class have counts little. <b>compare50</b> compares the text, without names and numbers; it
-reads files that do not compile, too. The weight is how much the two have in common that few others have; percentages
-of compare50 are of the left file and of the right one. Lines are marked
+<p class="note">This page suggests submissions to read side by side. It does not judge them: two similar files show
+neither who wrote first nor that anyone copied. Short kernels that follow the handout are similar
+without copying. Read the lines, and ask the students.</p>
+<p>The page has two signals, which detect different things. <b>PTX</b> compares nvcc's output for the kernels, so that
+names, comments, layout and the order of functions do not matter; code from the skeleton does not count, and
+code that many in the class share counts little. <b>compare50</b> compares the text, ignoring names and numbers; it also
+reads files that do not compile. The weight measures what the two share and few others have; percentages
+of compare50 are of the left file and of the right file. Lines are marked
 <span class="key ptx">by PTX</span> and <span class="key tokens">by compare50</span>.</p>
 {body}
 </body>
@@ -59,13 +59,13 @@ of compare50 are of the left file and of the right one. Lines are marked
 
 @dataclass
 class Row:
-    """Two of a class; of each signal what it says, or None."""
+    """A pair of submissions; a signal that has no result is None."""
 
     a: str
     b: str
     pair: object = None  # pairs.Pair
     tokens: object = None  # tokens.Tokens
-    lines: tuple = ((), ())  # by PTX: {kernel: lines} of each
+    lines: tuple = ((), ())  # {kernel: lines that PTX matched}, for each of the two
 
     def flagged(self):
         return bool((self.pair and self.pair.flagged()) or (self.tokens and self.tokens.flagged()))
@@ -87,10 +87,10 @@ class LabPage:
     groups: list
     kernels: list = field(
         default_factory=list
-    )  # (a, b, kernel, Alike): alike in one, as a whole not
+    )  # (a, b, kernel, Overlap): similar in one kernel, not as a whole
     agreement: dict = field(default_factory=dict)
-    apart: list = field(default_factory=list)  # (name, why) without PTX
-    signals: list = field(default_factory=list)  # why one is missing
+    apart: list = field(default_factory=list)  # (name, why) of submissions without PTX
+    signals: list = field(default_factory=list)  # why a signal is missing
 
 
 def text_of(name):
@@ -106,7 +106,7 @@ def number(text):
 
 
 def table(head, rows):
-    """`head`: {title: whether it is of numbers}; cells are HTML with their <td>."""
+    """`head`: {title: whether the column has numbers}; cells are HTML including their <td>."""
     titles = "".join(f"<th scope=col{' class=number' if right else ''}>{t}</th>" for t, right in head.items())
     body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in rows)
     return f"<table><tr>{titles}</tr>\n{body}</table>\n"
@@ -128,7 +128,7 @@ def figures(row):
 
 
 def side(text, ptx, tokens, name, targets):
-    """A text's lines, marked; those that are led to have an id, which begins with `name`."""
+    """The lines of a text with matches marked. Lines in `targets` get ids that begin with `name`."""
     out, lines = [], text.expandtabs(4).splitlines()
     for at, line in enumerate(lines[:MOST_LINES], 1):
         marks = [name for name, there in (("ptx", at in ptx), ("tokens", at in tokens)) if there]
@@ -141,7 +141,7 @@ def side(text, ptx, tokens, name, targets):
 
 
 def span(lines, name):
-    """A link to the first of them: they may be far down in a long file."""
+    """A link to the first of these lines, which may be far down in a long file."""
     return f'<a href="#{name}-{min(lines)}">{min(lines)}-{max(lines)}</a>' if lines else "–"
 
 
@@ -198,10 +198,10 @@ def lab_html(page):
         out.append(table(head, shown))
         out += [pair_html(page, at, row) for at, row in enumerate(page.rows[:MOST_PAIRS], 1)]
     else:
-        out.append("<p>No two are alike enough to be suggested.</p>\n")
+        out.append("<p>No pair is similar enough to be suggested.</p>\n")
     if page.kernels:
         out.append(
-            "<h3>Single kernels</h3>\n<p>Alike in this kernel, and not as a whole: weaker.</p>\n"
+            "<h3>Single kernels</h3>\n<p>These pairs are similar in one kernel but not as a whole: a weaker signal.</p>\n"
         )
         shown = [
             [cell(text_of(a)), cell(text_of(b)), cell(text_of(kernel)), number(per_cent(alike.share())),
@@ -212,14 +212,14 @@ def lab_html(page):
         out.append(table(head, shown))
     if page.agreement:
         out.append(
-            "<h3>Kernels of this class</h3>\n<p>Where many pairs agree, a likeness tells nothing: the task "
-            f"leaves little room. Agreeing: at least {per_cent(THRESHOLD)} of the PTX, before any weighting.</p>\n"
+            "<h3>Kernels of this class</h3>\n<p>Where many pairs agree, similarity means little, because the task "
+            f"leaves little choice. A pair agrees if it shares at least {per_cent(THRESHOLD)} of the PTX, unweighted.</p>\n"
         )
         shown = [
             [cell(text_of(kernel)), number(both), number(same), number(per_cent(same / both))]
             for kernel, (both, same) in page.agreement.items()
         ]
-        head = {"kernel": False, "pairs that both wrote it": True, "agree": True, "share": True}
+        head = {"kernel": False, "pairs in which both wrote it": True, "agree": True, "share": True}
         out.append(table(head, shown))
     if page.apart:
         out.append("<h3>Without PTX</h3>\n")

@@ -1,22 +1,22 @@
-"""How alike two submissions are by their PTX: the share of their fingerprints that both have, where
-each counts the less the more others of the class have it. README.md says how the limits were chosen."""
+"""Measures how similar two submissions' PTX is: the share of fingerprints that both have. A fingerprint
+weighs less the more of the class have it. README.md explains how the limits were chosen."""
 
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import combinations
 
-THRESHOLD = 0.6  # of a pair's share
-WEIGHT = 60.0  # of the fingerprints that it has in common
-KERNEL_THRESHOLD, KERNEL_WEIGHT = 0.9, 100.0  # of a single kernel
-TELLING = 0.5  # rarity of a fingerprint whose lines are marked
+THRESHOLD = 0.6  # least share of a suggested pair
+WEIGHT = 60.0  # least weight of its common fingerprints
+KERNEL_THRESHOLD, KERNEL_WEIGHT = 0.9, 100.0  # the limits for a single kernel
+TELLING = 0.5  # least rarity of a fingerprint whose lines are marked
 
 
 @dataclass
 class Alike:
-    """Two of a class, by what they share."""
+    """What two submissions share, in weighted fingerprints."""
 
     shared: float = 0.0  # weight of the fingerprints that both have
-    all: float = 0.0  # and of those that either has
+    all: float = 0.0  # weight of the fingerprints that either has
 
     def share(self):
         return self.shared / self.all if self.all else 0.0
@@ -29,7 +29,7 @@ class Alike:
 class Pair:
     a: str
     b: str
-    kernels: dict = field(default_factory=dict)  # of those that both have written, name: Alike
+    kernels: dict = field(default_factory=dict)  # {name: Overlap} of kernels that both have written
 
     def total(self):
         return sum(self.kernels.values(), Alike())
@@ -40,11 +40,11 @@ class Pair:
 
 
 class Frequencies:
-    """Of a class, {name: prints}: how many have each fingerprint of each kernel."""
+    """How many of a class, {name: prints}, have each fingerprint of each kernel."""
 
     def __init__(self, prints):
         self.prints = prints
-        self.others = len(prints) - 2  # of a pair
+        self.others = len(prints) - 2  # the class without the pair that is compared
         self.count = {}
         for one in prints.values():
             for kernel, lines in one.items():
@@ -55,7 +55,8 @@ class Frequencies:
         }
 
     def weight(self, kernel, prints, having):
-        """Each is 1 where nobody else has it, 0 where all have; `having` of a pair have it themselves."""
+        """The summed weight of `prints`. A print that only the pair has weighs 1, one that all have weighs 0;
+        `having` is how many of the pair have it themselves."""
         if self.others <= 0:
             return float(len(prints))
         elsewhere = sum(map(self.count[kernel].__getitem__, prints)) - having * len(prints)
@@ -73,13 +74,13 @@ class Frequencies:
         return out
 
     def pairs(self):
-        """All, the most alike first."""
+        """All pairs, the most similar first."""
         every = [self.pair(a, b) for a, b in combinations(sorted(self.prints), 2)]
         return sorted(every, key=lambda pair: (-pair.total().share(), pair.a, pair.b))
 
     def agreement(self):
-        """{kernel: (pairs that have both written it, those that agree in it)}, by share alone: a kernel
-        that many agree in tells nothing."""
+        """{kernel: (pairs in which both wrote it, pairs that agree in it)}, by share alone. Agreement in a kernel
+        is no evidence if many pairs agree in it."""
         out = {}
         for a, b in combinations(sorted(self.prints), 2):
             first, second = self.prints[a], self.prints[b]
@@ -91,7 +92,7 @@ class Frequencies:
         return dict(sorted(out.items()))
 
     def lines(self, pair):
-        """({kernel: lines of a}, {kernel: lines of b}): what the telling fingerprints stem from."""
+        """({kernel: lines of a}, {kernel: lines of b}): the lines that the rare fingerprints come from."""
         out = ({}, {})
         for kernel in pair.kernels:
             first, second = self.prints[pair.a][kernel], self.prints[pair.b][kernel]
@@ -103,7 +104,7 @@ class Frequencies:
 
 
 def clusters(pairs):
-    """Who hangs together by [(a, b)]: [names], the largest first."""
+    """The connected components of the pairs [(a, b)] as lists of names, the largest first."""
     leader = {}
 
     def find(name):
@@ -120,7 +121,7 @@ def clusters(pairs):
 
 
 def single_kernels(every, but):
-    """[(a, b, kernel, Alike)] of pairs that are alike in a kernel with room to differ, but for `but`."""
+    """[(a, b, kernel, Overlap)] of pairs that are similar in a kernel with room to differ, except those in `but`."""
     found = [
         (pair.a, pair.b, kernel, alike)
         for pair in every if (pair.a, pair.b) not in but

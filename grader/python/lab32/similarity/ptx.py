@@ -1,45 +1,45 @@
-"""The kernels of a submission's PTX, so that names, comments and layout no longer matter: registers,
-labels and symbols are numbered where they are first used, constants stay."""
+"""Reads the kernels of a submission's PTX in a form without names, comments and layout: registers, labels
+and symbols are numbered in the order of first use, and constants stay."""
 
 import hashlib
 import re
 from dataclasses import dataclass, field
 
-GRAM = 6  # instructions
-MOST = 20_000  # instructions of a kernel that are looked at; the longest solution has 3,000
+GRAM = 6  # instructions per fingerprint
+MOST = 20_000  # instructions per kernel that are compared; the longest solution has 3,000
 
 LOCATION = re.compile(
     r"\.loc\s+(\d+) (\d+) (\d+)(?:, function_name \S+, inlined_at (\d+) (\d+) (\d+))?"
 )
 FILE = re.compile(r'\.file\s+(\d+) "([^"]*)"')
 HEAD = re.compile(r"(?:\.\w+\s+)*\.(entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$]+)")
-# What is numbered. Special registers (%tid.x, %laneid, %envreg1) are not: they say what a kernel does.
+# Names that are numbered. Special registers (%tid.x, %laneid, %envreg1) keep theirs, because they say what a kernel does.
 VARIABLE = re.compile(
     r"%(?P<register>rd|rs|rh|rb|fd|rq|r|f|h|b|p)\d+\b"
     r"|(?P<label>\$L_\w+)"
     r"|[\w$]+_(?P<parameter>param_\d+)\b"
     r"|(?<![\w.%$])(?P<symbol>[A-Za-z_$][\w$]*)(?=\s*(?:[\],;+)]|$))"
 )
-# int or unsigned is changed in a moment, and ptxas hardly cares.
+# A student can change int to unsigned in a moment, and ptxas compiles both nearly alike.
 SIGN = re.compile(r"\.[sub](8|16|32|64)\b")
-# b > a for a < b.
+# b > a is written as a < b.
 LESS = str.maketrans("g", "l")
 TURNED = re.compile(r"(.*\bsetp\.)(gt|ge)(u?\.\w+\s+[^,]+),\s*([^,]+),\s*([^,]+)")
 
 
 @dataclass
 class Instruction:
-    pieces: tuple  # text, then (kind, name) and text in turns
-    lines: frozenset  # of the submission that it stems from
+    pieces: tuple  # text, then (kind, name) and text alternately
+    lines: frozenset  # the submission's lines that it was compiled from
 
 
 @dataclass
 class Kernel:
-    name: str  # as in the file; all instances of a template, and overloads, have the same
+    name: str  # as in the file; instances of a template and overloads share one name
     body: list = field(default_factory=list)
 
     def grams(self):
-        """{fingerprint: lines} of each GRAM instructions in a row."""
+        """{fingerprint: lines}, one for every GRAM consecutive instructions."""
         out = {}
         count = min(GRAM, len(self.body))
         for at in range(len(self.body) - count + 1 if count else 0):
@@ -51,7 +51,7 @@ class Kernel:
 
 
 def fingerprint(window):
-    """Names are numbered anew in each window: what was put before it does not change it."""
+    """Names are numbered anew in each window, so that code inserted before it does not change it."""
     text, numbers, counts = [], {}, {}
     for instruction in window:
         for piece in instruction.pieces:
@@ -69,7 +69,7 @@ def fingerprint(window):
 
 
 def base_name(mangled):
-    """`transpose` of _Z9transposeILi32EEvPKfPf and of _ZN4mine9transposeEv; else the name itself."""
+    """`transpose` for _Z9transposeILi32EEvPKfPf and for _ZN4mine9transposeEv; other names are returned unchanged."""
     at, name = 2, ""
     if not mangled.startswith("_Z"):
         return mangled
@@ -85,7 +85,7 @@ def base_name(mangled):
 
 def pieces_of(statement):
     out, at = [], 0
-    # __restrict__ is added in a moment, too.
+    # __restrict__ changes `ld.global` to `ld.global.nc`, and is as easily added.
     statement = SIGN.sub(r".i\1", statement).replace("ld.global.nc.", "ld.global.")
     if turned := TURNED.fullmatch(statement):
         start, how, rest, first, second = turned.groups()
@@ -106,11 +106,11 @@ def pieces_of(statement):
 
 
 def kernels_of(ptx, file):
-    """The Kernels of a text of PTX, but for the grader's own; `file` is what it calls the submission.
-    Functions that were not inlined are among them."""
+    """The kernels in a text of PTX, and its functions that were not inlined, without the grader's own. `file`
+    is the submission's name in the PTX."""
     numbers = {number for number, name in FILE.findall(ptx) if name == file}
     out, kernel, depth, here = [], None, 0, frozenset()
-    callers = {}  # place: where that was inlined
+    callers = {}  # {place: the place that it was inlined at}
     for line in ptx.splitlines():
         line = line.partition("//")[0].strip()
         if not line:
@@ -121,7 +121,7 @@ def kernels_of(ptx, file):
                 if "lab32_given" not in found[2]:
                     kernel = Kernel(base_name(found[2]))
             if line.endswith(";") and not line.startswith("{"):
-                kernel = None  # declared, or a variable
+                kernel = None  # a declaration or a variable
         if found := LOCATION.match(line):
             here = lines_of(found, numbers, callers)
             continue
@@ -138,7 +138,7 @@ def kernels_of(ptx, file):
 
 
 def lines_of(found, numbers, callers):
-    """Of one .loc: its own line, and those that it was inlined at, as far as they are the file's."""
+    """The submission's lines for one .loc: its own line and the lines that it was inlined at."""
     place, caller = found.group(1, 2, 3), found.group(4, 5, 6)
     if caller[0]:
         callers[place] = caller
@@ -152,8 +152,8 @@ def lines_of(found, numbers, callers):
 
 
 def prints_of(ptx, file, given=frozenset()):
-    """{kernel: {fingerprint: lines of the file}}, without what is in `given`. Instances of a template
-    are one kernel."""
+    """{kernel: {fingerprint: lines of the file}} without the prints in `given`. Instances of a template are
+    merged."""
     out = {}
     for kernel in kernels_of(ptx, file):
         lines = out.setdefault(kernel.name, {})

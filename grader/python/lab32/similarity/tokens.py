@@ -1,5 +1,5 @@
-"""compare50's signal: what two texts share as C's tokens, names and numbers apart. It compares files that
-do not compile, too. It runs in an environment of its own, which is made when it is first needed."""
+"""Computes compare50's signal: the C tokens that two texts share, ignoring names and numbers. It also compares
+files that do not compile. compare50 has an environment of its own, which is created at first use."""
 
 import fcntl
 import hashlib
@@ -19,19 +19,19 @@ from lab32.similarity.compiled import end
 HERE = Path(__file__).resolve().parent
 PINNED = HERE / "compare50.txt"
 SCRIPT = HERE / "compare50_pairs.py"
-LONGEST = 256 << 10  # characters of a text that are compared; the longest solution has 16,000
+LONGEST = 256 << 10  # characters per text that are compared; the longest solution has 16,000
 SECONDS = 900
 THRESHOLD = 0.5
-CHARACTERS = 600  # of both together that are matched
+CHARACTERS = 600  # least number of matched characters in both texts together
 
 
 class Unavailable(Exception):
-    """Why there is no compare50, in one line."""
+    """Why compare50 is unavailable, in one line."""
 
 
 @dataclass
 class Tokens:
-    """Of a pair: compare50's own score, and how much of each text outside of the skeleton is matched."""
+    """A pair's compare50 score, and the share of each text outside the skeleton that is matched."""
 
     score: float
     shares: tuple
@@ -46,7 +46,7 @@ class Tokens:
 
 
 def folder():
-    """Beside .venv; of an installed lab32, with the user's other caches."""
+    """Next to .venv in a checkout; in the user's cache folder for an installed lab32."""
     if (ROOT / "Makefile").exists():
         return ROOT / ".venv-compare50"
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -54,7 +54,7 @@ def folder():
 
 
 def environment(where=None, pinned=PINNED):
-    """Its Python. Raises Unavailable."""
+    """The path of its Python. Raises Unavailable."""
     where = where or folder()
     python, stamp = where / "bin/python", where / "installed"
     wanted = hashlib.sha256(Path(pinned).read_bytes() + sys.version.encode()).hexdigest()
@@ -87,16 +87,16 @@ def quiet(command):
 
 
 def plain(data):
-    """Text as everybody reads it: any bytes may have been handed in."""
+    """Decodes a submission, which may contain any bytes."""
     return data.decode("utf-8", "replace").replace("\0", " ")[:LONGEST]
 
 
 def compared(python, lab, files, skeleton, most, asked=()):
-    """({(a, b): Tokens}, names of those that cannot be read) of {name: bytes}: the `most` alike, and
-    those that are asked for. Raises Unavailable."""
+    """({(a, b): Tokens}, names of unreadable files) for {name: bytes}. It covers the `most` similar pairs and the
+    pairs in `asked`. Raises Unavailable."""
     names = sorted(files)
     with tempfile.TemporaryDirectory(prefix="lab32-similarity-") as scratch:
-        # No name of a student's becomes a path.
+        # Files get numbers as names, since no student's name may become a path.
         for at, name in enumerate(names):
             path = Path(scratch, str(at), f"{lab}.cu")
             path.parent.mkdir()
@@ -123,13 +123,13 @@ def run(python, order):
     process = subprocess.Popen(
         [python, "-P", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-        # It picks by Python's hash(): or each run finds something else.
+        # compare50 picks by Python's hash(); a fixed seed makes every run find the same matches.
         | {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"},
     )  # fmt: skip
     try:
         out, said = process.communicate(json.dumps(order).encode(), timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        raise Unavailable(f"it was not done after {SECONDS} s") from None
+        raise Unavailable(f"it did not finish within {SECONDS} s") from None
     finally:
         end(process)
     try:
