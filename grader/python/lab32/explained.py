@@ -47,17 +47,17 @@ class NoPicture:
         printer.text(str(self))
 
 
-def drawn(arguments):
+def run_explain(arguments):
     """Runs `lab32 explain ARGUMENTS --format svg`."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "picture.svg"
         command = [str(BINARY), "explain", "--format", "svg", "-o", str(target), *arguments]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False,
                               env=os.environ | {"LAB32_PYTHON": sys.executable})  # fmt: skip
-        return of_file(target, done.stdout, done.stderr, done.returncode)
+        return picture_from(target, done.stdout, done.stderr, done.returncode)
 
 
-def of_file(target, output, errors, status):
+def picture_from(target, output, errors, status):
     """The picture that `lab32 explain` wrote, or else the reason that it gave."""
     if target.is_file():
         return Picture(target.read_text(), output.strip())
@@ -65,16 +65,16 @@ def of_file(target, output, errors, status):
     return NoPicture(said[-1].removeprefix("lab32: "))
 
 
-def of_check(lab, check=None, more=()):
+def worst_access_of_check(lab, check=None, more=()):
     """The worst access of a check of the student's submission; without a check, the lab's worst access."""
     check = [check] if check else []
-    return drawn([lab, *check, "--dir", str(submissions(lab)), *more])
+    return run_explain([lab, *check, "--dir", str(submissions(lab)), *more])
 
 
 MOST_TRIES = 3  # each attempt runs the lab's kernels
 
 
-def of_result(lab):
+def worst_access_of_result(lab):
     """The picture of the check that lost the most points for its memory accesses, with its message. A picture
     that would answer an open question is withheld, and the next check is tried."""
     wasteful = [t for t in lab.tests if t.failure and t.failure["kind"] == "wasteful"]
@@ -82,7 +82,7 @@ def of_result(lab):
     shown = None
     for test in wasteful[:MOST_TRIES]:
         # The seed repeats the random inputs, so that the picture shows the launch that the message describes.
-        picture = of_check(lab.name, test.name, ["--seed", str(lab.seed)])
+        picture = worst_access_of_check(lab.name, test.name, ["--seed", str(lab.seed)])
         if isinstance(picture, Picture):
             picture.words = f"{test.name}\n{test.message}"
             return picture

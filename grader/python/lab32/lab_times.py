@@ -28,7 +28,7 @@ def largest(lab):
     return found
 
 
-def beside(lab, hidden=()):
+def measured_and_modelled(lab, hidden=()):
     """{"measured: H200": {kernel: copies}, "modelled: H200": {kernel: copies}} for plots.bars.
 
     The unit is the time of a cold copy of the same bytes, so that launches of different sizes compare.

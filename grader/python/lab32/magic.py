@@ -54,7 +54,7 @@ class Lab32(Magics):
         if command == "explain":
             if not rest:
                 raise UsageError("%lab32 explain LAB [CHECK]: name a lab")
-            return explained.of_check(rest[0], *split_check(rest[1:]))
+            return explained.worst_access_of_check(rest[0], *split_check(rest[1:]))
         if command == "runtime":
             return runtime()
         done = subprocess.run([str(results.BINARY), command, *rest], capture_output=True, text=True,
@@ -183,7 +183,7 @@ def run_cell(line, text):
             print(done.errors, end="", file=sys.stderr)
             raise UsageError("the cell does not compile")
         if command == "explain":
-            display(explained.of_file(made / "picture.svg", done.output, done.errors, done.status))
+            display(explained.picture_from(made / "picture.svg", done.output, done.errors, done.status))
             return
         if (made / "launches.csv").is_file():
             display(launches((made / "launches.csv").read_text()))

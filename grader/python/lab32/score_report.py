@@ -5,7 +5,7 @@ Colours are the page's own, so that dark notebooks are readable, too; a sign rep
 
 from html import escape
 
-from lab32.readable import readable, said_by
+from lab32.text_format import format_numbers, message_of
 
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "not run": "–", "not graded": "–"}
 HEAD = ["", "check", "points", "measured", "expected"]
@@ -20,7 +20,7 @@ def points(test):
 def rows(lab):
     """One row per check: sign, name, points, measured, expected."""
     return [
-        [SIGNS[t.status], t.name, points(t), readable(t.measured), readable(t.expected)]
+        [SIGNS[t.status], t.name, points(t), format_numbers(t.measured), format_numbers(t.expected)]
         for t in lab.tests
     ]
 
@@ -41,7 +41,7 @@ def lab_html(lab):
     body, first = [], True
     for test, cells in zip(lab.tests, rows(lab)):
         body.append("<tr>" + "".join(f"<td {LEFT}>{escape(c)}</td>" for c in cells) + "</tr>")
-        if said_by(test, lab):
+        if message_of(test, lab):
             # The first check that lost points is open, because the student works on it next.
             is_next = first and test.status in ("failed", "error")
             first = first and not is_next
@@ -66,7 +66,7 @@ def message_html(message):
         "text-align: left; white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; "
         "font-family: monospace; line-height: 1.35; margin: 0.3em 0; background: none"
     )
-    return f"<pre style='{style}'>{escape(readable(message))}</pre>" if message else ""
+    return f"<pre style='{style}'>{escape(format_numbers(message))}</pre>" if message else ""
 
 
 def text(result):
@@ -77,7 +77,7 @@ def text(result):
         widths = [max((len(row[k]) for row in table), default=0) for k in range(len(HEAD))]
         lines += ["", f"{lab.name}: {lab.status if not lab.tests else f'{lab.score:g} of {lab.max_score:g}'}"]
         lines += ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in table]
-        lost = [t for t in lab.tests if t.status in ("failed", "error") and said_by(t, lab)]
+        lost = [t for t in lab.tests if t.status in ("failed", "error") and message_of(t, lab)]
         lines += [lab.message] if lab.message else []
         lines += [f"\n{test.name}\n{test.message}" for test in lost]
     return "\n".join(lines)

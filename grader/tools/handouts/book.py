@@ -14,7 +14,7 @@ from html import escape, unescape
 from pathlib import Path
 
 from lab32 import ROOT, labs
-from lab32.readable import kept_together
+from lab32.text_format import keep_units_together
 
 HANDOUTS = ROOT / "handouts"
 STYLE = Path(__file__).parent / "book.css"
@@ -96,7 +96,7 @@ def unbroken(html):
 
 
 def together(words):
-    return re.sub(WHOLE, r'<span class="whole">\g<0></span>', kept_together(words))
+    return re.sub(WHOLE, r'<span class="whole">\g<0></span>', keep_units_together(words))
 
 
 def apart(tag, joint):

@@ -22,7 +22,7 @@ import matplotlib
 import nbformat
 from PIL import Image, ImageDraw, ImageFont
 
-from handouts import book, browser, distinct
+from handouts import book, browser, distinct_pictures
 from lab32 import ROOT
 from lab32.pictures.png import png
 from lab32.report import page as report
@@ -41,9 +41,9 @@ class Sheets:
     def __init__(self, folder, name):
         self.folder, self.name, self.count, self.tiles = folder, name, 0, 0
         self.font = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf", 12)
-        self.fresh()
+        self.is_new()
 
-    def fresh(self):
+    def is_new(self):
         self.sheet = Image.new("RGB", (WIDTH, HEIGHT), "#c8c8c8")
         self.x, self.y, self.row, self.right, self.used = GAP, GAP, 0, 0, False
 
@@ -73,7 +73,7 @@ class Sheets:
             self.count += 1
             file = self.folder / f"{self.name}-{self.count:02}.png"
             self.sheet.crop((0, 0, self.right, self.y + self.row + GAP)).save(file)
-        self.fresh()
+        self.is_new()
 
     def __enter__(self):
         for old in self.folder.glob(f"{self.name}-[0-9][0-9].png"):
@@ -184,7 +184,7 @@ def handouts(folder, scratch):
 
 
 def pictures(folder, scratch):
-    seen, first = distinct.Seen(), {}
+    seen, first = distinct_pictures.Seen(), {}
     for state in STATES:
         drawn = []
         for where, kind, canvas in seen.canvases(load(graded(scratch, state))):
@@ -196,7 +196,7 @@ def pictures(folder, scratch):
                 sheets.add(name, image)
     # Faults, races and other ways to memory, which the labs' own files have none of.
     with Sheets(folder, "pictures-sample") as sheets:
-        drawn = [(kind, draw_it()) for kind, _, draw_it in distinct.of_launch(sample())]
+        drawn = [(kind, draw_it()) for kind, _, draw_it in distinct_pictures.pictures_of(sample())]
         for name, image in rasters([(kind, str(canvas)) for kind, canvas in drawn], scratch):
             sheets.add(name, image)
         for kind, canvas in drawn:
@@ -221,7 +221,7 @@ def reports(folder, scratch):
             for k, lab in enumerate(result.labs):
                 page = scratch / "report.html"
                 one = replace(result, labs=[lab], score=lab.score, max_score=lab.max_score)
-                page.write_text(report.report_page(distinct.thinned(one), attempts_of(lab, state), datetime.now(), drawn=True))
+                page.write_text(report.report_page(distinct_pictures.one_of_each_kind(one), attempts_of(lab, state), datetime.now(), drawn=True))
                 width, dark = LOOKS[(k + n) % len(LOOKS)]
                 for name, image in shots(page, scratch, width, dark):
                     sheets.add(f"{lab.name}, {name}", image)
@@ -274,7 +274,7 @@ def of_result(lab, result, folder):
     given = (
         "from lab32 import explained, results\n"
         f"results.grade = lambda *_, **__: one_of(results.load({str(result)!r}))\n"
-        "explained.of_result = lambda lab: explained.NoPicture('no picture: seen in the report')\n"
+        "explained.worst_access_of_result = lambda lab: explained.NoPicture('no picture: seen in the report')\n"
         f"def one_of(found):\n    lab = found.lab({lab!r})\n"
         "    found.labs, found.score, found.max_score = [lab], lab.score, lab.max_score\n    return found\n"
     )

@@ -5,7 +5,7 @@ is spoken (words.py)."""
 import math
 from html import escape
 
-from handouts.words import said
+from handouts.translation import translate
 from lab32.pictures.canvas import (  # noqa: F401 (the drawings take BLUE from here)
     BLUE,
     GREEN,
@@ -31,7 +31,7 @@ class Drawing:
     """Collects shapes; `str()` is the file. Coordinates are pixels, y grows downwards."""
 
     def __init__(self, width, height, title):
-        self.width, self.height, self.title = width, height, said(title)
+        self.width, self.height, self.title = width, height, translate(title)
         self.parts = []
 
     def add(self, tag, words=None, **attributes):
@@ -44,7 +44,7 @@ class Drawing:
         self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **more)
 
     def text(self, x, y, words, size=13, anchor="start", fill=INK, **more):
-        self.add("text", said(words), x=x, y=y, font_size=size, text_anchor=anchor, fill=fill, **more)
+        self.add("text", translate(words), x=x, y=y, font_size=size, text_anchor=anchor, fill=fill, **more)
 
     def code(self, x, y, text, size=12, anchor="start", fill=INK, **more):
         """Text that is the same in every language."""

@@ -5,7 +5,7 @@ no longer so."""
 import re
 import sys
 
-from handouts import handout, model_figures, overview_figures, quoted, words
+from handouts import handout, model_figures, overview_figures, quoted_figures, translation
 from lab32 import ROOT, labs
 
 FOLDER = ROOT / "handouts/figures"
@@ -24,7 +24,7 @@ def shown(pages):
 def drawn():
     """{path: text} of every picture, in each language that shows it."""
     files = {FOLDER / name: str(draw()) for name, draw in FIGURES.items()}
-    with words.language("zh"):
+    with translation.language("zh"):
         for name in sorted(shown((ROOT / "handouts/zh").glob("*.md"))):
             files[CHINESE / name] = str(FIGURES[name]())
     return files
@@ -35,7 +35,7 @@ def main():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         print(f"wrote {path.relative_to(ROOT)}")
-    return handout.main([]) or quoted.main([])
+    return handout.main([]) or quoted_figures.main([])
 
 
 if __name__ == "__main__":

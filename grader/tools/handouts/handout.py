@@ -16,7 +16,7 @@ import re
 import sys
 from pathlib import Path
 
-from handouts import model_tables, words
+from handouts import model_tables, translation
 from handouts.markdown import markdown, with_unit
 from handouts.predictions import farthest_off
 from lab32 import ROOT, lab_times, labs, tables
@@ -230,7 +230,7 @@ def language_of(path):
 
 
 def update(text, language="en"):
-    with words.language(language):
+    with translation.language(language):
         return MARKED.sub(lambda m: f"{m[1]}{make(m['name'])}\n{m[3]}", text)
 
 

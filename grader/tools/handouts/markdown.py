@@ -2,7 +2,7 @@
 
 import re
 
-from handouts.words import said
+from handouts.translation import translate
 
 
 def number(text):
@@ -37,7 +37,7 @@ def grouped(cell):
 def markdown(head, rows, numeric=()):
     """A table; columns in `numeric` (by index) are set to the right. Its words are translated."""
     rows = [[(grouped(cell) or "–") if k in numeric else cell for k, cell in enumerate(row)] for row in rows]
-    head, *rows = ([said(cell) for cell in row] for row in (head, *rows))
+    head, *rows = ([translate(cell) for cell in row] for row in (head, *rows))
     lines = [f"| {' | '.join(head)} |"]
     lines.append(
         "|" + "|".join(" ---: " if k in numeric else " --- " for k in range(len(head))) + "|"

@@ -14,14 +14,14 @@ from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.late import read_policy
 from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
 from lab32.classroom.problem import Problem, last_sentence, visible
-from lab32.classroom.progress import Shown, summary
+from lab32.classroom.progress import ProgressDisplay, summary
 from lab32.classroom.shell import (
     Parser,
     chosen_labs,
-    end_tidily,
-    open_closed,
-    say,
-    tell,
+    interrupt_on_termination,
+    open_closed_streams,
+    print_line,
+    print_list,
     whole_number,
 )
 from lab32.classroom.store import NOT_GRADED, REFUSED, Store, slug_of
@@ -120,7 +120,7 @@ def options_of(arguments):
     return parser.parse_args(arguments)
 
 
-def absent(person):
+def student_without_files(person):
     return collect.Student(f"roster:{person.line}", person.name, person.ids)
 
 
@@ -153,7 +153,7 @@ class Session:
         there = {id(person) for person in found.values()}
         for person in roster:
             if id(person) not in there:
-                students.append(absent(person))
+                students.append(student_without_files(person))
                 found[students[-1].key] = person
         if not students:
             raise Problem(f"{visible(options.submissions)}: no submissions in it")
@@ -164,7 +164,7 @@ class Session:
             self.rows[slug] = scores.Row(student, slug, found.get(student.key))
         self.store = Store(options.out)
         self.store.create()
-        self.store.own()
+        self.store.lock()
 
     def tasks(self, seed):
         version = run.grader_version(self.options.binary, self.options.rubric)
@@ -187,7 +187,7 @@ class Session:
         for task in self.tasks(seed):
             record = store.valid(task.slug, task.key)
             if record and record["status"] != NOT_GRADED:
-                scores.take(self.rows[task.slug], record, self.policy)
+                scores.apply_record(self.rows[task.slug], record, self.policy)
                 done += 1
             else:
                 store.forget(task.slug)
@@ -202,11 +202,11 @@ class Session:
             return True
         with (
             run.errors_to(store.state / "jobs/errors") as errors,
-            Shown(len(self.rows), done, errors) as shown,
+            ProgressDisplay(len(self.rows), done, errors) as shown,
         ):
 
             def on_record(task, record):
-                row = scores.take(self.rows[task.slug], record, self.policy)
+                row = scores.apply_record(self.rows[task.slug], record, self.policy)
                 shown.finished(row)
                 if options.pages and row.scored():
                     with contextlib.suppress(Exception):  # pages() tries again and reports the error
@@ -214,23 +214,23 @@ class Session:
 
             jobs = options.jobs or os.cpu_count() or 1
             executor = run.executor_of(options, store)
-            group = run.Class(plan, store, executor, jobs, on_record, shown.tell)
+            group = run.Class(plan, store, executor, jobs, on_record, shown.print_above)
             try:
                 group.run()
             except KeyboardInterrupt:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 group.stop()
                 return False
-        store.sweep()
+        store.remove_leftovers()
         return True
 
     def write(self):
         rows, out, leaders = list(self.rows.values()), self.options.out, None
         self.store.write(out / "scores.csv", scores.scores_csv(rows, self.labs))
         if self.book:
-            data, told = self.book.filled(rows)
+            data, messages = self.book.filled(rows)
             self.store.write(out / "gradebook.csv", data)
-            tell("gradebook", told)
+            print_list("gradebook", messages)
         if self.options.leaderboard:
             names = pseudonyms(secret_of(self.store), self.rows)
             leaders = leaderboard(rows, names)
@@ -253,7 +253,7 @@ class Session:
                 except Exception as error:  # an unexpected result costs only its own page
                     why = worker.where_and_why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
                     missing.append(f"{row.name()}: {visible(why)}")
-        tell("pages not written", missing)
+        print_list("pages not written", missing)
         return bool(missing)
 
     def report(self):
@@ -276,14 +276,14 @@ class Session:
     def conclude(self, finished):
         rows = list(self.rows.values())
         self.write()
-        tell("not in the roster", self.unmatched)
-        tell("left out", self.left_out)
-        tell("refused", [f"{row.name()}: {row.reason}" for row in rows if row.status == REFUSED])
+        print_list("not in the roster", self.unmatched)
+        print_list("left out", self.left_out)
+        print_list("refused", [f"{row.name()}: {row.reason}" for row in rows if row.status == REFUSED])
         missing = [f"{row.name()}: {row.reason}" for row in rows if row.status == NOT_GRADED]
-        tell("not graded, through no fault of the student", missing)
+        print_list("not graded, through no fault of the student", missing)
         graded = sum(row.scored() for row in rows)
         failed = summary([row.failed for row in rows if row.failed])
-        say(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {visible(self.options.out)}/scores.csv"
+        print_line(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {visible(self.options.out)}/scores.csv"
             + (f"; {failed}" if failed else ""))  # fmt: skip
         if not finished:
             print("lab32: interrupted; run the same command again to continue", file=sys.stderr)
@@ -293,8 +293,8 @@ class Session:
 
 
 def main(arguments=None):
-    open_closed()
-    end_tidily()
+    open_closed_streams()
+    interrupt_on_termination()
     try:
         options = options_of(arguments)
         session = Session(options)

@@ -22,7 +22,7 @@ from lab32.classroom.problem import visible
 from lab32.classroom.scores import ABSENT
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED
 from lab32.pictures.canvas import INK, SKY
-from lab32.readable import readable
+from lab32.text_format import format_numbers
 
 SCHEMA = "lab32-class/1"
 NUMBER = ' class="number"'
@@ -301,7 +301,7 @@ def failures(graded):
                 check.name,
                 check.lost(),
                 len(check.points) - check.full(),
-                code(readable(said)) if said else "no message of its own: the check depends on another one",
+                code(format_numbers(said)) if said else "no message of its own: the check depends on another one",
                 times or "",
             ]
         )

@@ -54,7 +54,7 @@ class Student:
 class Parcel:
     """One attempt: the entries below a student's folder, or one file."""
 
-    who: names.Who
+    who: names.Owner
     entries: list
     lab: str = ""  # the lab whose folder it was in, if any
     time: datetime | None = None

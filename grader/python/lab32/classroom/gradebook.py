@@ -4,7 +4,7 @@ students; every other byte of the file stays as it was."""
 import re
 from fractions import Fraction
 
-from lab32.classroom.late import rest_of
+from lab32.classroom.late import points_after_deduction
 from lab32.classroom.names import lab_words
 from lab32.classroom.people import ID_COLUMNS, Index, id_columns
 from lab32.classroom.problem import Problem, visible
@@ -109,7 +109,7 @@ class Gradebook:
 
     def filled(self, rows):
         """(the new file's bytes, lines to print) for `rows` of scores.Row."""
-        index, changes, told = Index(), {}, []
+        index, changes, messages = Index(), {}, []
         for number, row in enumerate(self.table.rows):
             for column, kind in self.ids:
                 index.add(kind, row[column], number)
@@ -120,19 +120,19 @@ class Gradebook:
             those = index.all(each.ids())
             who = visible(each.name())
             if len(those) != 1:
-                told.append(
+                messages.append(
                     f"{who}: {'not' if not those else 'more than once'} in {self.table.name}"
                 )
                 continue
             row = self.table.rows[those[0]]
             if those[0] in users:
-                told.append(
+                messages.append(
                     f"{who}: line {row.line} of {self.table.name} is {users[those[0]]}'s already"
                 )
                 continue
             users[those[0]] = who
             if self.locked is not None and row[self.locked].casefold() in ("no", "nein", "non"):
-                told.append(f"{who}: {self.table.name} marks this grade as locked")
+                messages.append(f"{who}: {self.table.name} marks this grade as locked")
                 continue
             for lab, column in self.columns.items():
                 points, most = self._points(each, lab)
@@ -140,17 +140,17 @@ class Gradebook:
                     continue
                 if self.is_canvas and row[column].casefold() in TAKEN:
                     header = visible(self.table.names()[column], 40)
-                    told.append(f"{who}: `{header}` is {row[column]} and stays so")
+                    messages.append(f"{who}: `{header}` is {row[column]} and stays so")
                     continue
                 possible = self._possible(row, column)
                 if possible and Fraction(str(most)) and possible != Fraction(str(most)):
-                    points = rest_of(Fraction(str(points)) * possible / Fraction(str(most)), 0)
+                    points = points_after_deduction(Fraction(str(points)) * possible / Fraction(str(most)), 0)
                     scaled.add(
                         f"`{visible(self.table.names()[column], 40)}`: of {most:g} points to {float(possible):g}"
                     )
                 changes[those[0], column] = f"{points:g}" if points == int(points) else str(points)
-        told += sorted(scaled)
-        return self.table.with_changes(changes), told
+        messages += sorted(scaled)
+        return self.table.with_changes(changes), messages
 
     def _points(self, row, lab):
         if lab == TOTAL:

@@ -50,7 +50,7 @@ class Policy:
         return self.per_cent(lab, when), ""
 
 
-def rest_of(points, per_cent):
+def points_after_deduction(points, per_cent):
     """Points less the percentage, rounded down to hundredths like the grader's own points."""
     left = Fraction(str(points)) * (100 - per_cent) / 100
     return math.floor(left * 100) / 100

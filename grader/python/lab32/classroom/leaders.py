@@ -24,7 +24,7 @@ def secret_of(store):
     return secret
 
 
-def word(secret, slug, attempt):
+def pronounceable_word(secret, slug, attempt):
     """A pronounceable word of six letters, one of 343,000."""
     digest = hmac.digest(secret, f"{attempt} {slug}".encode(), "sha256")
     return "".join(
@@ -38,7 +38,7 @@ def pseudonyms(secret, slugs):
     found = {}
     for slug in sorted(slugs, key=lambda slug: hashlib.sha256(secret + slug.encode()).digest()):
         attempt = 0
-        while (name := word(secret, slug, attempt)) in found.values():
+        while (name := pronounceable_word(secret, slug, attempt)) in found.values():
             attempt += 1
         found[slug] = name
     return found

@@ -23,7 +23,7 @@ JUNK = {"__macosx", ".ds_store", "thumbs.db", "desktop.ini", ".git", ".ipynb_che
 
 
 @dataclass(frozen=True)
-class Who:
+class Owner:
     """The student that a name stands for. `kind` says what `id` is: canvas, anonymous, moodle, gradescope
     (a submission), sid, or name."""
 
@@ -49,27 +49,27 @@ def by_platform(name):
     name = normal(name)
     if found := MOODLE.fullmatch(name):
         user = found["user"]
-        return Who("moodle", user, found["name"], (("moodle", user),), file=found["file"])
+        return Owner("moodle", user, found["name"], (("moodle", user),), file=found["file"])
     if found := ANONYMOUS.fullmatch(name):
-        return Who(
+        return Owner(
             "anonymous", found["name"], found["name"], late=bool(found["late"]),
             order=int(found["order"]), file=found["file"],
         )  # fmt: skip
     if found := CANVAS.fullmatch(name):
         user = found["user"]
-        return Who(
+        return Owner(
             "canvas", user, found["name"], (("canvas", user),), bool(found["late"]),
             int(found["order"]), found["file"],
         )  # fmt: skip
     if found := GRADESCOPE.fullmatch(name):
-        return Who("gradescope", found["order"], name, order=int(found["order"]))
+        return Owner("gradescope", found["order"], name, order=int(found["order"]))
     return None
 
 
 def by_hand(name):
     """The Owner by a folder or an archive that was named after the student by hand."""
     name = normal(name).strip()
-    return Who("name", name, name, (("plain", name),))
+    return Owner("name", name, name, (("plain", name),))
 
 
 def lab_words(lab):

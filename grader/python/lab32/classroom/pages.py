@@ -11,11 +11,11 @@ from lab32.classroom.problem import visible
 from lab32.classroom.scores import total
 from lab32.report import page
 
-MARK = "<!-- made of {} -->\n"
+FINGERPRINT = "<!-- made of {} -->\n"
 
 
 @cache
-def made_by():
+def generator_hash():
     """A hash that changes whenever the page of an unchanged result might change."""
     files = [Path(__file__), *sorted(Path(page.__file__).parent.iterdir())]
     return b"".join(file.read_bytes() for file in files if file.is_file())
@@ -33,10 +33,10 @@ def notes_of(row):
     return notes
 
 
-def mark_of(row, record):
+def fingerprint_of(row, record):
     words = repr((record["sha256"], row.name(), notes_of(row)))
-    return MARK.format(
-        hashlib.sha256(made_by() + words.encode("utf-8", "backslashreplace")).hexdigest()
+    return FINGERPRINT.format(
+        hashlib.sha256(generator_hash() + words.encode("utf-8", "backslashreplace")).hexdigest()
     )
 
 
@@ -44,7 +44,7 @@ def write_page(store, row):
     """Writes the page unless an up-to-date one exists. Returns whether it was written; raises any error of
     reading, drawing or writing."""
     record, path = store.record(row.slug), store.page(row.slug)
-    mark = mark_of(row, record)
+    mark = fingerprint_of(row, record)
     try:
         with open(path, encoding="utf-8") as file:
             if file.readline() == mark:

@@ -35,7 +35,7 @@ class Bar(Progress):
             yield Text(self.below, overflow="ellipsis", no_wrap=True)
 
 
-class Shown:
+class ProgressDisplay:
     """`done` students were graded by an earlier run."""
 
     def __init__(self, count, done, stream=None):
@@ -45,9 +45,9 @@ class Shown:
         self.plain = None if console.is_terminal else console.file
         self.bar = Bar(
             TextColumn("class"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(),
-            TextColumn("{task.fields[told]}", markup=False), console=console, disable=self.plain is not None,
+            TextColumn("{task.fields[failure_summary]}", markup=False), console=console, disable=self.plain is not None,
         )  # fmt: skip
-        self.task = self.bar.add_task("class", total=count, completed=done, told="")
+        self.task = self.bar.add_task("class", total=count, completed=done, failure_summary="")
 
     def __enter__(self):
         self.bar.start()
@@ -65,7 +65,7 @@ class Shown:
             else 0.0
         )
 
-    def told(self):
+    def failure_summary(self):
         rate = self.rate()
         if not rate:
             return ""
@@ -78,7 +78,7 @@ class Shown:
         if row.failed:
             self.failed.append(row.failed)
             self.bar.below = summary(self.failed)
-        self.bar.update(self.task, completed=self.done, told=self.told())
+        self.bar.update(self.task, completed=self.done, failure_summary=self.failure_summary())
         if self.plain:
             points = (
                 f"{sum(row.final.values()):g} / {row.max_score:g}" if row.scored() else row.status
@@ -90,7 +90,7 @@ class Shown:
                 flush=True,
             )
 
-    def tell(self, line):
+    def print_above(self, line):
         """Prints a line above the bar."""
         if self.plain:
             print(f"lab32: {visible(line)}", file=self.plain, flush=True)

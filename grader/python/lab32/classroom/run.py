@@ -60,7 +60,7 @@ class Class:
         self.pending = {task.slug: task for task in plan.tasks}
         self.running = []
 
-    def look(self):
+    def collect_finished(self):
         """Collects what the jobs have finished since the last call. A failure that will be retried is not reported yet."""
         there = self.store.recorded()
         for slug, task in list(self.pending.items()):
@@ -87,7 +87,7 @@ class Class:
             # On Slurm, the jobs of a batch are one job array.
             together = self.executor.batch() if self.on_slurm else contextlib.nullcontext()
             blocked = slurm.ENDINGS if self.on_slurm else [signal.SIGINT]
-            with without(blocked), together:
+            with ignoring_signals(blocked), together:
                 self.running = [
                     self.executor.submit(worker.work, str(path), i, count) for i in range(count)
                 ]
@@ -98,9 +98,9 @@ class Class:
         ) as error:
             raise Problem(f"no job can be started: {visible(error)}") from None
         while not all(job.done() for job in self.running):
-            self.look()
+            self.collect_finished()
             time.sleep(self.poll())
-        self.look()
+        self.collect_finished()
         ended, self.running = self.running, []
         return ended
 
@@ -117,19 +117,19 @@ class Class:
             moved = len(self.pending) < len(state) or any(
                 self.store.tries(slug) > state[slug] for slug in self.pending
             )
-            in_vain = 0 if moved or self.someone_holds(left) else in_vain + 1
+            in_vain = 0 if moved or self.earlier_job_holds(left) else in_vain + 1
             if in_vain == IN_VAIN:  # a node may fail before anything is begun
                 self.give_up(left, f"no job began to grade: {log_of(ended)}")
         for task in list(self.pending.values()):
-            self.give_up([task], self.died(task))
+            self.give_up([task], self.why_it_died(task))
 
-    def died(self, task):
+    def why_it_died(self, task):
         job = self.store.tried_by(task.slug)
         if self.on_slurm and job:
             return f"the job that graded it has died ({self.executor.queue.fate(job)})"
         return "the process that graded it has died (out of memory?)"
 
-    def someone_holds(self, tasks):
+    def earlier_job_holds(self, tasks):
         """Whether a job of an earlier run still grades one of these tasks; if so, waits for one poll interval."""
         for task in tasks:
             with self.store.claim(task.slug) as mine:
@@ -143,7 +143,7 @@ class Class:
             if task.slug not in self.pending:
                 continue
             record = worker.record_of(task, self.store, why)
-            self.store.keep(task.slug, record)
+            self.store.write_record(task.slug, record)
             del self.pending[task.slug]
             self.on_record(task, record)
 
@@ -157,11 +157,11 @@ class Class:
             time.sleep(POLL)
         if self.on_slurm:
             self.executor.news()  # drops the news that they were cancelled
-        self.look()
+        self.collect_finished()
 
 
 @contextlib.contextmanager
-def without(signals):
+def ignoring_signals(signals):
     """Delivers Ctrl-C to this process only. The processes that it starts meanwhile ignore it, and have cleaned
     up by the time this process ends."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from lab32.classroom.late import rest_of
+from lab32.classroom.late import points_after_deduction
 from lab32.classroom.problem import visible
 from lab32.classroom.store import NOT_GRADED
 from lab32.classroom.table import csv_text
@@ -56,7 +56,7 @@ def total(points):
     return hundredths(sum((Fraction(str(each)) for each in points), Fraction(0)))
 
 
-def take(row, record, policy):
+def apply_record(row, record, policy):
     """Copies a student's record into the row and applies the late policy."""
     row.notes = list(row.student.notes)
     if record is None:
@@ -77,7 +77,7 @@ def take(row, record, policy):
             row.notes.append(f"{name}: late, {float(per_cent):g} % taken")
         points = hundredths(lab["score"])
         row.raw[name], row.most[name] = points, hundredths(lab["max_score"])
-        row.final[name] = rest_of(points, per_cent) if per_cent else points
+        row.final[name] = points_after_deduction(points, per_cent) if per_cent else points
         if lab["status"] == "error" and source:
             row.failed = "cannot be compiled or loaded"
     row.max_score = total(row.most.values())

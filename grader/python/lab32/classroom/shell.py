@@ -53,7 +53,7 @@ def chosen_labs(submissions, asked, rubric=""):
     return labs
 
 
-def tell(heading, lines, most=20):
+def print_list(heading, lines, most=20):
     if not lines:
         return
     print(f"{heading}:", file=sys.stderr)
@@ -63,7 +63,7 @@ def tell(heading, lines, most=20):
         print(f"  and {len(lines) - most} more", file=sys.stderr)
 
 
-def say(text):
+def print_line(text):
     try:
         print(text, flush=True)
     except OSError as error:
@@ -71,7 +71,7 @@ def say(text):
         raise Problem(f"standard output: {error.strerror}") from None
 
 
-def open_closed():
+def open_closed_streams():
     """Opens /dev/null for closed standard streams (2>&-); otherwise another file would get their numbers."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -82,7 +82,7 @@ def open_closed():
             setattr(sys, name, open(number, "w" if number else "r"))  # noqa: SIM115
 
 
-def end_tidily():
+def interrupt_on_termination():
     """Treats SIGTERM and a closed terminal like Ctrl-C."""
 
     def interrupt(*_):

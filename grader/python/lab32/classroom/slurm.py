@@ -48,7 +48,7 @@ class Queue(SlurmInfoWatcher):
     def __init__(self, name):
         super().__init__(delay_s=ASK_EVERY)
         self.name, self.news = name, []
-        self.idle_since, self.idle_told = time.monotonic(), ""
+        self.idle_since, self.reported_reason = time.monotonic(), ""
 
     def _make_command(self):
         columns = "JobArrayID:40|,State:20|,NodeList:60|,RestartCnt:10|,Reason:100|"
@@ -64,33 +64,33 @@ class Queue(SlurmInfoWatcher):
                 now[job] = dict(zip(("State", "NodeList", "Restarts", "Reason"), words))
         for job in self._registered - self._finished - now.keys():
             now[job] = self._info_dict.get(job, {}) | {"State": GONE}
-        self._tell_what_has_ended(now)
-        self._tell_why_none_runs(list(now.values()))
+        self._report_early_ends(now)
+        self._report_why_none_runs(list(now.values()))
         return now
 
-    def _tell_what_has_ended(self, jobs):
+    def _report_early_ends(self, jobs):
         """Reports jobs that ended early."""
-        told = {}
+        ended = {}
         for job, now in jobs.items():
             before = self._info_dict.get(job, {})
             now["Where"] = now.get("NodeList") or before.get("Where", "")
             if now["State"] in ENDED - {"COMPLETED"}:
-                told.setdefault((now["Where"], now["State"]), []).append(job)
+                ended.setdefault((now["Where"], now["State"]), []).append(job)
             elif now.get("Restarts", "0") != before.get("Restarts", "0"):
-                told.setdefault((now["Where"], "Slurm starts it again"), []).append(job)
-        for (where, what), names in sorted(told.items()):
+                ended.setdefault((now["Where"], "Slurm starts it again"), []).append(job)
+        for (where, what), names in sorted(ended.items()):
             more = ", ..." if len(names) > 3 else ""
             self.news.append(
                 f"job {', '.join(sorted(names)[:3])}{more}{where and ' on '}{where}: {what}"
             )
 
-    def _tell_why_none_runs(self, jobs):
+    def _report_why_none_runs(self, jobs):
         waiting = [job["Reason"] for job in jobs if job["State"] == "PENDING"]
         if not waiting or len(waiting) < len(jobs):
-            self.idle_since, self.idle_told = time.monotonic(), ""
-        elif time.monotonic() - self.idle_since > WAITING and self.idle_told != waiting[0]:
-            self.idle_told = waiting[0]
-            self.news.append(f"no job runs yet; Slurm's reason: {self.idle_told}")
+            self.idle_since, self.reported_reason = time.monotonic(), ""
+        elif time.monotonic() - self.idle_since > WAITING and self.reported_reason != waiting[0]:
+            self.reported_reason = waiting[0]
+            self.news.append(f"no job runs yet; Slurm's reason: {self.reported_reason}")
 
     def fate(self, job):
         """ "12_1 on n2: NODE_FAIL" """
@@ -117,8 +117,8 @@ class Executor(submitit.SlurmExecutor):
             )
 
     def news(self):
-        told, self.queue.news = self.queue.news, []
-        return told
+        ended, self.queue.news = self.queue.news, []
+        return ended
 
 
 def executor_of(options, folder):

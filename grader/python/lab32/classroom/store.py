@@ -77,7 +77,7 @@ class Store:
     def write(self, path, data):
         write_whole(path, data, self.parts())
 
-    def sweep(self):
+    def remove_leftovers(self):
         """Removes the leftovers of killed processes. No job may be running."""
         for path in self.parts().iterdir():
             if path.is_dir() and not path.is_symlink():
@@ -99,11 +99,11 @@ class Store:
 
     # ---- one `lab32 class` at a time ---------------------------------------------------------------
 
-    def own(self):
+    def lock(self):
         """Locks OUT for this process; the kernel releases the lock however the process ends."""
-        self._own = open(self.state / "owner", "w")  # noqa: SIM115 (held to the end)
+        self._lock_file = open(self.state / "owner", "w")  # noqa: SIM115 (held to the end)
         try:
-            fcntl.flock(self._own, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Problem(
                 f"{visible(self.out)}: another `lab32 class` is using this folder; wait until it ends"
@@ -186,7 +186,7 @@ class Store:
         )
         return record if whole else None
 
-    def keep(self, slug, record, result=b"", report=b""):
+    def write_record(self, slug, record, result=b"", report=b""):
         """Writes the record last, so that every file it refers to exists."""
         if record["status"] == NOT_GRADED:
             for path in (self.result(slug), self.report(slug), self.page(slug)):

@@ -155,7 +155,7 @@ class Table:
         return self.bom + "".join([*out, self.text[at:]]).encode(self.encoding)
 
 
-def quoted(field):
+def quoted_cell(field):
     """A cell of our own files. A leading quotation mark keeps spreadsheets from reading the text as a formula."""
     text = str(field)
     if (
@@ -168,4 +168,4 @@ def quoted(field):
 
 def csv_text(rows):
     """CSV as RFC 4180 defines it."""
-    return "".join(",".join(map(quoted, row)) + "\r\n" for row in rows)
+    return "".join(",".join(map(quoted_cell, row)) + "\r\n" for row in rows)

@@ -55,11 +55,11 @@ def started_at(pid):
         return ""
 
 
-class Unwanted(Exception):
+class RunEnded(Exception):
     """`lab32 class` has ended or is stopping; its next run grades this submission anew."""
 
 
-class Ended(Exception):
+class JobEnded(Exception):
     """This job was told to end and releases the submission that it was grading."""
 
 
@@ -73,7 +73,7 @@ class Signals:
 
     def end(self, *_):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise Ended
+        raise JobEnded
 
     def finish(self, *_):
         self.last = True
@@ -81,7 +81,7 @@ class Signals:
 
 def check_wanted(plan, store):
     if store.stopping() or (plan.owner and started_at(plan.owner[0]) != plan.owner[1]):
-        raise Unwanted
+        raise RunEnded
 
 
 def _die_with_parent():
@@ -194,7 +194,7 @@ def grade(plan, store, task):
     why = reason_of(status, plan.seconds, said, result)
     if task.refused and not why:
         data, text = refused(data, task.refused)
-    store.keep(task.slug, record_of(task, store, why, result, time.monotonic() - began), data, text)
+    store.write_record(task.slug, record_of(task, store, why, result, time.monotonic() - began), data, text)
 
 
 def record_of(task, store, why, result=None, seconds=0.0):
@@ -227,7 +227,7 @@ def this_job():
 
 def work(path, index, count):
     signals, plan = Signals(), pickle.loads(Path(path).read_bytes())
-    with contextlib.suppress(Unwanted, Ended):
+    with contextlib.suppress(RunEnded, JobEnded):
         grade_all(plan, Store(plan.out), index, count, signals)
 
 
@@ -243,7 +243,7 @@ def grade_all(plan, store, index, count, signals):
                 # Without locks two jobs might grade the same submission, so each keeps to its share.
                 if mine is False or (mine is None and share > 0):
                     continue
-                if done(store, task):
+                if has_record(store, task):
                     continue
                 if share > 0 and store.tries(task.slug):  # another job failed at it
                     continue
@@ -253,13 +253,13 @@ def grade_all(plan, store, index, count, signals):
                 try:
                     grade(plan, store, task)
                 except OSError as error:  # no scratch folder, no grader, or the process limit
-                    store.keep(task.slug, record_of(task, store, where_and_why(error)))
-                except Ended:
-                    if not store.stopping() and not done(store, task):
-                        store.keep(task.slug, record_of(task, store, ENDED))
+                    store.write_record(task.slug, record_of(task, store, where_and_why(error)))
+                except JobEnded:
+                    if not store.stopping() and not has_record(store, task):
+                        store.write_record(task.slug, record_of(task, store, ENDED))
                     raise
 
 
-def done(store, task):
+def has_record(store, task):
     record = store.valid(task.slug, task.key)
     return record and record["status"] != NOT_GRADED

@@ -16,8 +16,8 @@ from lab32.pictures import draw, kinds, leading
 from lab32.pictures.access import draw_access
 from lab32.pictures.canvas import STYLE, grouped
 from lab32.pictures.mapping import draw_mappings
-from lab32.readable import kept_together, quoted_lines, readable, said_by
 from lab32.report import plots
+from lab32.text_format import format_numbers, keep_units_together, message_of, quoted_lines
 
 HERE = Path(__file__).parent
 MOST_ACCESSES, MOST_REQUESTS, AROUND = 2, 8, 2
@@ -40,9 +40,9 @@ def score(value):
 def message(text):
     """HTML for a message. Indented lines are quoted code or tables; they are not wrapped, and scroll."""
     out = []
-    for quoted, lines in groupby(quoted_lines(readable(text)), lambda line: line[1]):
+    for quoted, lines in groupby(quoted_lines(format_numbers(text)), lambda line: line[1]):
         words = "\n".join(line for line, _ in lines)
-        words = escape(words if quoted else kept_together(words))
+        words = escape(words if quoted else keep_units_together(words))
         scrolls = 'class="wide" tabindex="0" role="group" aria-label="quoted lines, scroll sideways"'
         out.append(Markup(f"<span {scrolls}>{words}</span>") if quoted else Markup(f"<span>{words}</span>"))
     return Markup().join(out)
@@ -107,7 +107,7 @@ class Figures:
 
 def figure(picture, svg, title, caption=True):
     """The SVG with its caption, unless its words are already inside, as in a plot."""
-    said = f"<figcaption>{escape(kept_together(picture.says))}</figcaption>" if caption else ""
+    said = f"<figcaption>{escape(keep_units_together(picture.says))}</figcaption>" if caption else ""
     return Markup(
         f'<figure data-title="{escape(title)}"><div class="wide" tabindex="0" role="group" '
         f'aria-label="{escape(title)}, scrolls sideways">{svg}</div>{said}</figure>'
@@ -225,7 +225,7 @@ def lab_of(lab, result, attempts, figures, counter):
     own = [a for a in attempts if a["lab"] == lab.name]
     checks = [check_of(test, figures, next(counter)) for test in lab.tests]
     for check in checks:
-        check["said"] = said_by(check["test"], lab)
+        check["said"] = message_of(check["test"], lab)
     # The first check that lost points is unfolded, because the student works on it next.
     for check in checks:
         if check["test"].status == "failed" and (check["accesses"] or check["pictures"]):
@@ -256,7 +256,7 @@ def changes(before, after):
     for name, check in after["checks"].items():
         old = before["checks"].get(name) if before else None
         if old and old["measured"] != check["measured"] and check["measured"]:
-            lines.append(f"{name}: {readable(old['measured'] or '–')} → {readable(check['measured'])}")
+            lines.append(f"{name}: {format_numbers(old['measured'] or '–')} → {format_numbers(check['measured'])}")
     gained = after["score"] - before["score"] if before else None
     return {"attempt": after, "lines": lines, "gained": gained}
 
@@ -266,7 +266,7 @@ def template():
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    env.filters |= {"grouped": grouped, "message": message, "readable": readable, "score": score, "kept_together": kept_together}
+    env.filters |= {"grouped": grouped, "message": message, "format_numbers": format_numbers, "score": score, "keep_units_together": keep_units_together}
     return env.get_template("page.html")
 
 

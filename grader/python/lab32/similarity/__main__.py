@@ -14,10 +14,10 @@ from lab32.classroom.problem import Problem, visible
 from lab32.classroom.shell import (
     Parser,
     chosen_labs,
-    end_tidily,
-    open_closed,
-    say,
-    tell,
+    interrupt_on_termination,
+    open_closed_streams,
+    print_line,
+    print_list,
     whole_number,
 )
 from lab32.similarity import page, pairs, tokens
@@ -165,20 +165,20 @@ class Session:
             os.replace(part, out)
         finally:
             part.unlink(missing_ok=True)
-        tell("left out", self.left_out)
-        tell("refused", [f"{s.name}: {s.refused}" for s in self.students if s.refused])
-        tell("not compared, through no fault of the student", self.machine)
+        print_list("left out", self.left_out)
+        print_list("refused", [f"{s.name}: {s.refused}" for s in self.students if s.refused])
+        print_list("not compared, through no fault of the student", self.machine)
         counts = ", ".join(
             f"{each.lab}: {len(each.rows)} of {each.count * (each.count - 1) // 2} pairs"
             for each in pages
         )
-        say(f"to read side by side: {counts}; {visible(out)}")
+        print_line(f"to read side by side: {counts}; {visible(out)}")
         return NOT_ALL if self.machine else DONE
 
 
 def main(arguments=None):
-    open_closed()
-    end_tidily()
+    open_closed_streams()
+    interrupt_on_termination()
     try:
         options = options_of(arguments)
         return Session(options).run()

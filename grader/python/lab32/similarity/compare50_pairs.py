@@ -14,7 +14,7 @@ from compare50._data import Preprocessor
 WAY = passes.structure
 
 
-def readable(submission):
+def can_tokenize(submission):
     """Whether compare50 can tokenize it; compare50 itself would end at the first file that it cannot."""
     try:
         return all(file.tokens() for file in submission)
@@ -22,7 +22,7 @@ def readable(submission):
         return False
 
 
-def union(spans):
+def merged(spans):
     """[(start, end)] with overlapping spans merged."""
     out = []
     for start, end in sorted(spans):
@@ -33,7 +33,7 @@ def union(spans):
     return out
 
 
-def without(spans, holes):
+def subtract(spans, holes):
     out = []
     for start, end in spans:
         for low, high in holes:
@@ -50,11 +50,11 @@ def length(spans):
     return sum(end - start for start, end in spans)
 
 
-def side(text, matched, ignored):
+def matched_part(text, matched, ignored):
     """(the matched share of the text that is not ignored, matched characters, matched lines)"""
-    ignored = union(ignored)
-    matched = without(union(matched), ignored)
-    rest = length(without([(0, len(text))], ignored))
+    ignored = merged(ignored)
+    matched = subtract(merged(matched), ignored)
+    rest = length(subtract([(0, len(text))], ignored))
     starts = [0] + [at + 1 for at, c in enumerate(text) if c == "\n"]
     lines = set()
     for start, end in matched:
@@ -64,33 +64,33 @@ def side(text, matched, ignored):
 
 
 def main():
-    order = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     whole = Preprocessor(WAY.preprocessors)
 
     def submission(name):
-        return Submission(Path(order["folder"], name), [order["file"]], preprocessor=whole)
+        return Submission(Path(request["folder"], name), [request["file"]], preprocessor=whole)
 
-    every = [submission(str(at)) for at in range(order["count"])]
+    submissions = [submission(str(at)) for at in range(request["count"])]
     given = submission("given")
-    number = {one.id: at for at, one in enumerate(every)}
-    unread = [at for at, one in enumerate(every) if not readable(one)]
-    read = [one for at, one in enumerate(every) if at not in set(unread)]
+    number = {one.id: at for at, one in enumerate(submissions)}
+    unread = [at for at, one in enumerate(submissions) if not can_tokenize(one)]
+    read = [one for at, one in enumerate(submissions) if at not in set(unread)]
     out = []
     with contextlib.redirect_stdout(sys.stderr):
         ignored = set(given.files)
         ranked = rank(read, [], ignored, WAY, n=len(read) ** 2) if len(read) > 1 else []
-        asked = {frozenset(pair) for pair in order["asked"]}
+        asked = {frozenset(pair) for pair in request["asked"]}
         chosen, left = [], set(asked)
         for at, score in enumerate(ranked):
-            who = frozenset((number[score.sub_a.id], number[score.sub_b.id]))
-            if at < order["most"] or who in asked:
+            members = frozenset((number[score.sub_a.id], number[score.sub_b.id]))
+            if at < request["most"] or members in asked:
                 chosen.append(score)
-                left.discard(who)
-        for who in left:  # compare50 found nothing in common
-            if not who & set(unread):
-                chosen.append(Score(*(every[at] for at in sorted(who)), 0))
+                left.discard(members)
+        for members in left:  # compare50 found nothing in common
+            if not members & set(unread):
+                chosen.append(Score(*(submissions[at] for at in sorted(members)), 0))
         for found in WAY.comparator.compare(chosen, ignored):
-            pair = {"who": [], "shares": [], "lines": [], "characters": 0}
+            pair = {"members": [], "shares": [], "lines": [], "characters": 0}
             for each in (found.sub_a, found.sub_b):
                 (file,) = each.files
                 matched = [
@@ -101,8 +101,8 @@ def main():
                     (span.start, span.end) for span in found.ignored_spans if span.file == file
                 ]
                 ignore += [(span.start, span.end) for span in missing_spans(file)]
-                share, characters, lines = side(file.read(), matched, ignore)
-                pair["who"].append(number[each.id])
+                share, characters, lines = matched_part(file.read(), matched, ignore)
+                pair["members"].append(number[each.id])
                 pair["shares"].append(share)
                 pair["lines"].append(lines)
                 pair["characters"] += characters

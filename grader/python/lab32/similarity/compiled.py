@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab32.classroom.problem import Problem, visible
-from lab32.similarity.ptx import given_by, prints_of
+from lab32.similarity.ptx import prints_of, prints_of_skeleton
 
 PTX_BYTES = 32 << 20
 GRACE = 10  # seconds that a terminated process has to clean up
@@ -46,7 +46,7 @@ class Compiler:
             except subprocess.TimeoutExpired:
                 return "", f"not compiled after {self.seconds:g} s", True
             finally:
-                end(process)
+                terminate(process)
                 with self.lock:
                     self.running.discard(process)
             if process.returncode == 0:
@@ -75,7 +75,7 @@ class Compiler:
         text, why, _ = self.ptx(lab, Path(skeleton).read_bytes())
         if why:
             raise Problem(f"{visible(skeleton)}: {why}")
-        return given_by(text, f"{lab}.cu")
+        return prints_of_skeleton(text, f"{lab}.cu")
 
     def all(self, lab, files, given, jobs, each=lambda: None):
         """{name: Compiled} for {name: bytes}."""
@@ -103,7 +103,7 @@ class Compiler:
                 process.terminate()
 
 
-def end(process):
+def terminate(process):
     """Sends SIGTERM first, so that lab32 removes its temporary files and ends its own processes."""
     if process.poll() is None:
         process.terminate()

@@ -116,7 +116,7 @@ def cell(text):
     return f"<td>{text}</td>"
 
 
-def figures(row):
+def statistics(row):
     total = row.pair.total() if row.pair else None
     tokens = row.tokens
     return [
@@ -194,7 +194,7 @@ def lab_html(page):
         for at, row in enumerate(page.rows, 1):
             name = text_of(row.a)
             link = f'<a href="#{page.lab}-{at}">{name}</a>' if at <= MOST_PAIRS else name
-            shown.append([cell(link), cell(text_of(row.b)), *figures(row)])
+            shown.append([cell(link), cell(text_of(row.b)), *statistics(row)])
         out.append(table(head, shown))
         out += [pair_html(page, at, row) for at, row in enumerate(page.rows[:MOST_PAIRS], 1)]
     else:

@@ -12,7 +12,7 @@ TELLING = 0.5  # least rarity of a fingerprint whose lines are marked
 
 
 @dataclass
-class Alike:
+class Overlap:
     """What two submissions share, in weighted fingerprints."""
 
     shared: float = 0.0  # weight of the fingerprints that both have
@@ -22,7 +22,7 @@ class Alike:
         return self.shared / self.all if self.all else 0.0
 
     def __add__(self, other):
-        return Alike(self.shared + other.shared, self.all + other.all)
+        return Overlap(self.shared + other.shared, self.all + other.all)
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Pair:
     kernels: dict = field(default_factory=dict)  # {name: Overlap} of kernels that both have written
 
     def total(self):
-        return sum(self.kernels.values(), Alike())
+        return sum(self.kernels.values(), Overlap())
 
     def flagged(self):
         total = self.total()
@@ -70,7 +70,7 @@ class Frequencies:
             shared = self.weight(kernel, both, 2)
             alone = self.alone[a][kernel] + self.alone[b][kernel]
             alone -= 2 * self.weight(kernel, both, 1)
-            out.kernels[kernel] = Alike(shared, shared + max(alone, 0.0))
+            out.kernels[kernel] = Overlap(shared, shared + max(alone, 0.0))
         return out
 
     def pairs(self):

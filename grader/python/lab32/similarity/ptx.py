@@ -163,6 +163,6 @@ def prints_of(ptx, file, given=frozenset()):
     return {name: lines for name, lines in out.items() if lines}
 
 
-def given_by(ptx, file):
+def prints_of_skeleton(ptx, file):
     """The fingerprints of a skeleton."""
     return frozenset(print_ for lines in prints_of(ptx, file).values() for print_ in lines)

@@ -65,8 +65,8 @@ def environment(where=None, pinned=PINNED):
             if stamp.exists() and stamp.read_text() == wanted and python.exists():
                 return python
             shutil.rmtree(where, ignore_errors=True)
-            quiet([sys.executable, "-m", "venv", where])
-            quiet(
+            run_quietly([sys.executable, "-m", "venv", where])
+            run_quietly(
                 [python, "-m", "pip", "install", "--retries", "1", "--disable-pip-version-check",
                  "-r", pinned]
             )  # fmt: skip
@@ -76,7 +76,7 @@ def environment(where=None, pinned=PINNED):
         raise Unavailable(f"{visible(error.filename or where)}: {error.strerror}") from None
 
 
-def quiet(command):
+def run_quietly(command):
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
@@ -86,12 +86,12 @@ def quiet(command):
         raise Unavailable(visible(said[-1]) if said else f"status {done.returncode}")
 
 
-def plain(data):
+def decoded(data):
     """Decodes a submission, which may contain any bytes."""
     return data.decode("utf-8", "replace").replace("\0", " ")[:LONGEST]
 
 
-def compared(python, lab, files, skeleton, most, asked=()):
+def compare_all(python, lab, files, skeleton, most, asked=()):
     """({(a, b): Tokens}, names of unreadable files) for {name: bytes}. It covers the `most` similar pairs and the
     pairs in `asked`. Raises Unavailable."""
     names = sorted(files)
@@ -100,26 +100,26 @@ def compared(python, lab, files, skeleton, most, asked=()):
         for at, name in enumerate(names):
             path = Path(scratch, str(at), f"{lab}.cu")
             path.parent.mkdir()
-            path.write_text(plain(files[name]), "utf-8", newline="")
+            path.write_text(decoded(files[name]), "utf-8", newline="")
         path = Path(scratch, "given", f"{lab}.cu")
         path.parent.mkdir()
-        path.write_text(plain(Path(skeleton).read_bytes()), "utf-8", newline="")
+        path.write_text(decoded(Path(skeleton).read_bytes()), "utf-8", newline="")
         number = {name: at for at, name in enumerate(names)}
-        order = {
+        request = {
             "folder": scratch, "file": f"{lab}.cu", "count": len(names), "most": most,
             "asked": [[number[a], number[b]] for a, b in asked],
         }  # fmt: skip
-        record = run(python, order)
+        record = run(python, request)
     out = {}
     for pair in record["pairs"]:
-        first, second = sorted(zip(pair["who"], pair["shares"], pair["lines"]))
+        first, second = sorted(zip(pair["members"], pair["shares"], pair["lines"]))
         out[names[first[0]], names[second[0]]] = Tokens(
             pair["score"], (first[1], second[1]), pair["characters"], (first[2], second[2])
         )
     return out, [names[at] for at in record["unread"]]
 
 
-def run(python, order):
+def run(python, request):
     process = subprocess.Popen(
         [python, "-P", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
@@ -127,7 +127,7 @@ def run(python, order):
         | {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"},
     )  # fmt: skip
     try:
-        out, said = process.communicate(json.dumps(order).encode(), timeout=SECONDS)
+        out, said = process.communicate(json.dumps(request).encode(), timeout=SECONDS)
     except subprocess.TimeoutExpired:
         raise Unavailable(f"it did not finish within {SECONDS} s") from None
     finally:

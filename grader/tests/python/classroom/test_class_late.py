@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lab32.classroom.collect import Source
-from lab32.classroom.late import read_policy, rest_of
+from lab32.classroom.late import points_after_deduction, read_policy
 from lab32.classroom.problem import Problem
 from lab32.classroom.scores import hundredths, total
 
@@ -64,7 +64,7 @@ def test_whose_time_counts(tmp_path):
     "points, per_cent, rest", [(100, 10, 90), (27.7, 10, 24.93), (33.33, 33, 22.33), (0, 45, 0)]
 )
 def test_points_are_cut_to_hundredths(points, per_cent, rest):
-    assert rest_of(points, per_cent) == rest
+    assert points_after_deduction(points, per_cent) == rest
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import threading
 import pytest
 from class_tools import Classroom, class_of
 
-from lab32.classroom.progress import Shown, duration, summary
+from lab32.classroom.progress import ProgressDisplay, duration, summary
 
 TEXTS = {f"s{i}": f"// score {10 * i}" for i in range(4)} | {
     "s7": "// error expected a ;", "s8\x1b[2J": "// error no", "s9": "// machine no nvcc",
@@ -84,7 +84,7 @@ def test_what_was_graded_before_counts_as_done(classroom):
 
 def test_the_rate_is_of_the_last_ones(tmp_path):
     with open(tmp_path / "said", "w") as file:
-        shown = Shown(100, 0, file)
+        shown = ProgressDisplay(100, 0, file)
         shown.ends = [0.0] + [1000 + 2.0 * i for i in range(40)]
         shown.done = 40
     assert shown.rate() == 30
@@ -94,16 +94,16 @@ def test_the_rate_is_of_the_last_ones(tmp_path):
 def test_what_becomes_of_jobs_is_told_above_the_bar_or_between_the_lines(tmp_path, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     master, slave = os.openpty()
-    with open(slave, "w") as terminal, Shown(9, 0, terminal) as shown:
-        shown.tell("job 7_[1-2] on n2\x1b: NODE_FAIL")
+    with open(slave, "w") as terminal, ProgressDisplay(9, 0, terminal) as shown:
+        shown.print_above("job 7_[1-2] on n2\x1b: NODE_FAIL")
     said = b""
     with contextlib.suppress(OSError):  # at its end: nobody has it open any more
         while True:
             said += os.read(master, 1 << 16)
     os.close(master)
     assert b"lab32: job 7_[1-2] on n2\\x1b: NODE_FAIL\r\n" in said
-    with open(tmp_path / "lines", "w") as file, Shown(9, 0, file) as shown:
-        shown.tell("job 7 on n2: NODE_FAIL")
+    with open(tmp_path / "lines", "w") as file, ProgressDisplay(9, 0, file) as shown:
+        shown.print_above("job 7 on n2: NODE_FAIL")
     assert (tmp_path / "lines").read_text() == "lab32: job 7 on n2: NODE_FAIL\n"
 
 

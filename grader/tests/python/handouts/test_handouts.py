@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from handouts import figures, words
+from handouts import figures, translation
 from lab32 import ROOT
 
 FOLDER = ROOT / "handouts"
@@ -151,13 +151,13 @@ def test_both_pictures_show_the_same():
 
 
 def test_words_without_a_line_are_an_error():
-    with words.language("zh"):
-        assert words.said("12,288 wavefronts") == "12,288 个波前"
-        assert words.said("B1 scale: sectors") == "B1 scale\uff1a扇区"
-        assert words.said("3.5") == "3.5"
+    with translation.language("zh"):
+        assert translation.translate("12,288 wavefronts") == "12,288 个波前"
+        assert translation.translate("B1 scale: sectors") == "B1 scale\uff1a扇区"
+        assert translation.translate("3.5") == "3.5"
         with pytest.raises(LookupError, match="zh.toml has no line for 'a price list'"):
-            words.said("a price list")
-    assert words.said("a price list") == "a price list"
+            translation.translate("a price list")
+    assert translation.translate("a price list") == "a price list"
 
 
 COLUMN = 632  # pixels of a picture in the book, where pictures are smallest: 94 % of its column

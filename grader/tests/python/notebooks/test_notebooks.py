@@ -35,7 +35,7 @@ def test_a_report_asks_before_it_shows_and_ends_with_the_students_words(path):
     code = [cell.source for cell in cells if cell.cell_type == "code"]
     # First the predictions, still empty; then the student's own launch; then the plots.
     assert set(re.findall(r": (\S+?)[,}]", code[0])) == {"None"}
-    assert "explained.of_result(lab)" in code[1] and code[2] == "result"
+    assert "explained.worst_access_of_result(lab)" in code[1] and code[2] == "result"
     assert '"simulated: yours"' in code[3] or '"simulated: yours"' in code[4]
     assert any("expected=predicted" in source for source in code)
 

@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ElementTree
 import corpus
 import matplotlib.image
 import pytest
-from parts import in_parts
+from slow_parameters import slow_unless
 
 from lab32 import ROOT
 
@@ -77,7 +77,7 @@ def program(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("check", "begins"), in_parts([("B1 row_scan: wave", True), ("", False)], lambda part: part[1])
+    ("check", "begins"), slow_unless([("B1 row_scan: wave", True), ("", False)], lambda part: part[1])
 )
 def test_a_check_of_the_students_own_kernel_is_drawn(check, begins):
     status, text, _ = lab32("explain", "bank_conflicts", *([check] if check else []))
@@ -141,7 +141,7 @@ def test_check_names_the_command_that_draws_what_it_has_found(program):
     assert status == 0 and "no order: __syncthreads() is missing" in text
 
 
-@pytest.mark.parametrize("kind", in_parts(["svg", "png", "html"], "html".__eq__))
+@pytest.mark.parametrize("kind", slow_unless(["svg", "png", "html"], "html".__eq__))
 def test_pictures_are_written(program, kind):
     file = program / f"turn.{kind}"
     status, text, errors = lab32(

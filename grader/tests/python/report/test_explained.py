@@ -31,7 +31,7 @@ def lab(*checks):
 
 
 def test_the_check_that_lost_most_is_drawn_with_its_message(draws):
-    shown = explained.of_result(lab(("little", 1, "wasteful"), ("drawn", 9, "wasteful"), ("wrong", 10, "wrong_result")))
+    shown = explained.worst_access_of_result(lab(("little", 1, "wasteful"), ("drawn", 9, "wasteful"), ("wrong", 10, "wrong_result")))
     assert SVG in shown._repr_html_() and "message of drawn" in shown._repr_html_()
     assert pretty(shown) == "drawn\nmessage of drawn\n32 lanes, 16 sectors"
     # Lines are not broken inside words, whatever Jupyter does with code.
@@ -41,15 +41,15 @@ def test_the_check_that_lost_most_is_drawn_with_its_message(draws):
 
 
 def test_a_withheld_picture_makes_room_for_the_next(draws):
-    shown = explained.of_result(lab(("withheld", 9, "wasteful"), ("drawn", 5, "wasteful")))
+    shown = explained.worst_access_of_result(lab(("withheld", 9, "wasteful"), ("drawn", 5, "wasteful")))
     assert isinstance(shown, explained.Picture) and len(draws()) == 2
 
 
 def test_without_a_picture_there_is_one_line(draws):
-    shown = explained.of_result(lab(("withheld", 9, "wasteful")))
+    shown = explained.worst_access_of_result(lab(("withheld", 9, "wasteful")))
     assert pretty(shown) == "No picture: answer A1 first."
     assert shown._repr_html_() == "<p>No picture: answer A1 first.</p>"
-    assert pretty(explained.of_result(lab(("wrong", 9, "wrong_result")))) == (
+    assert pretty(explained.worst_access_of_result(lab(("wrong", 9, "wrong_result")))) == (
         "No picture: no check of this result lost points by its accesses."
     )
 

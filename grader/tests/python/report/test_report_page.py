@@ -6,9 +6,9 @@ import re
 import pytest
 import sample_pictures as sample
 
-from lab32.readable import readable
 from lab32.report import __main__ as program
 from lab32.report import history, page
+from lab32.text_format import format_numbers
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_an_attempt_calls_a_check_as_its_heading_does():
 
 
 def test_numbers_and_units_are_those_of_the_pictures():
-    assert readable("n = 1048576: 12.7 us, 0 of 1135") == "n = 1,048,576: 12.7 µs, 0 of 1,135"
-    assert readable("give or take 6.1e-07, 2e-12") == "give or take 6.1e-7, 2e-12"
+    assert format_numbers("n = 1048576: 12.7 us, 0 of 1135") == "n = 1,048,576: 12.7 µs, 0 of 1,135"
+    assert format_numbers("give or take 6.1e-07, 2e-12") == "give or take 6.1e-7, 2e-12"
     for kept in ("    x = a[1048576];", "/tmp/123456/x.cu:12345", "0x7f5e00000000", "--seed 137714160673423", "1.23456", "line 1234", "lane 1 in[65536]", "see `B3: blocks of 1024`"):
-        assert readable(kept) == kept
+        assert format_numbers(kept) == kept

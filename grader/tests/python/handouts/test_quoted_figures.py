@@ -2,28 +2,28 @@ import json
 
 import pytest
 
-from handouts import quoted
+from handouts import quoted_figures
 from lab32 import ROOT, tables
 
 COPIES = "[measured/h200-coalescing; push; given; n=2^26; times_copy]"
 
 
-@pytest.mark.parametrize("path", quoted.files(), ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", quoted_figures.files(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_figures_are_those_of_the_files(path):
-    for name, text in quoted.pages(path):
-        assert quoted.diagnostics(text) == [], f"{name}: python -m handouts.quoted reports it at once"
+    for name, text in quoted_figures.pages(path):
+        assert quoted_figures.diagnostics(text) == [], f"{name}: python -m handouts.quoted_figures reports it at once"
 
 
 def test_the_handouts_quote_figures():
     text = "".join(path.read_text() for path in ROOT.glob("handouts/*.md"))
-    assert len(list(quoted.references(text))) > 100
+    assert len(list(quoted_figures.references(text))) > 100
     for kind in ("documented", "measured", "devices"):
         assert f"[{kind}/" in text
 
 
 def test_sentences_are_plain_text():
-    for path in quoted.files():
-        for name, text in quoted.pages(path):
+    for path in quoted_figures.files():
+        for name, text in quoted_figures.pages(path):
             for line in text.splitlines():
                 assert "<!--" not in line.lstrip("> ")[1:], f"{name}: a comment inside a line"
 
@@ -44,7 +44,7 @@ def test_a_wrong_figure_and_one_without_reference_are_reported():
         f"form takes {copies:.2f} = {COPIES}",
         f"not {copies + 0.1:.2f} = {COPIES}",
     )
-    (line, wrong), (below, missing) = quoted.diagnostics(text)
+    (line, wrong), (below, missing) = quoted_figures.diagnostics(text)
     assert (line, below) == (2, 2)
     assert wrong == f"{copies + 0.1:.2f} is not = {copies:.6g}, which is {COPIES}"
     assert missing.startswith("where does 12 come from? Add a line to <!-- figures ... --> at the")
@@ -67,7 +67,7 @@ def test_a_wrong_figure_and_one_without_reference_are_reported():
     ],
 )
 def test_what_is_a_figure(text, figure):
-    ((line, what),) = quoted.diagnostics(f"first line\n{text}\n")
+    ((line, what),) = quoted_figures.diagnostics(f"first line\n{text}\n")
     assert line == 2
     assert what.startswith(f"where does {figure} come from?")
 
@@ -87,7 +87,7 @@ def test_what_is_a_figure(text, figure):
     ],
 )
 def test_what_is_none(text):
-    assert quoted.diagnostics(text) == []
+    assert quoted_figures.diagnostics(text) == []
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_is_none(text):
     ],
 )
 def test_a_wrong_reference_is_reported(text, reference, line, message):
-    ((at, what),) = quoted.diagnostics(page(text, reference))
+    ((at, what),) = quoted_figures.diagnostics(page(text, reference))
     assert at == line
     assert what.startswith(message)
 
@@ -111,8 +111,8 @@ def test_a_wrong_reference_is_reported(text, reference, line, message):
 def test_references_are_in_the_order_of_the_text():
     text = "One takes 12 ms,\nthe other 20 ms."
     in_order = ["takes 12 = 3 * 4", "other 20 = 5 * 4"]
-    assert quoted.diagnostics(page(text, *in_order)) == []
-    (line, unused), (at, what) = quoted.diagnostics(page(text, *reversed(in_order)))
+    assert quoted_figures.diagnostics(page(text, *in_order)) == []
+    (line, unused), (at, what) = quoted_figures.diagnostics(page(text, *reversed(in_order)))
     assert line == 1
     assert unused.startswith("where does 12 come from?")
     assert at == 6
@@ -122,26 +122,26 @@ def test_references_are_in_the_order_of_the_text():
 def test_the_same_figure_twice_has_two_references():
     text = "It takes 12 ms.\n> Here it also\n> takes 12 ms."
     one = "takes 12 = 3 * 4"
-    ((line, what),) = quoted.diagnostics(page(text, one))
+    ((line, what),) = quoted_figures.diagnostics(page(text, one))
     assert line == 3
     assert what.startswith("where does 12 come from?")
-    assert quoted.diagnostics(page(text, one, one)) == []
-    assert quoted.diagnostics(page(text, one, "also takes 12 = 3 * 4")) == []
+    assert quoted_figures.diagnostics(page(text, one, one)) == []
+    assert quoted_figures.diagnostics(page(text, one, "also takes 12 = 3 * 4")) == []
 
 
 def test_the_words_of_a_reference_may_hold_signs():
     text = "With 3 × 4 = 12 ms and T = 8 it is (at n < 5) 1,024 MB."
     references = ["= 12 = 3 * 4", "(at n < 5) 1,024 = 2^10"]
-    assert quoted.diagnostics(page(text, *references)) == []
+    assert quoted_figures.diagnostics(page(text, *references)) == []
 
 
 def test_the_command_reports_file_and_line(tmp_path, capsys):
     path = tmp_path / "page.md"
     path.write_text("\nIt takes 12 ms.\n")
-    assert quoted.main([str(path)]) == 1
+    assert quoted_figures.main([str(path)]) == 1
     assert capsys.readouterr().err.startswith(f"{path}:2: where does 12 come from?")
     path.write_text(page("It takes 12 ms.", "12 = 4 * 3"))
-    assert quoted.main([str(path)]) == 0
+    assert quoted_figures.main([str(path)]) == 0
 
 
 def test_notebooks_are_read_cell_by_cell(tmp_path, capsys):
@@ -151,7 +151,7 @@ def test_notebooks_are_read_cell_by_cell(tmp_path, capsys):
     ]
     page = tmp_path / "page.ipynb"
     page.write_text(json.dumps({"cells": cells}))
-    assert quoted.main([str(page)]) == 1
+    assert quoted_figures.main([str(page)]) == 1
     assert capsys.readouterr().err.startswith(f"{page}, cell 1:2: where does 12 come from?")
 
 
@@ -172,7 +172,7 @@ def test_notebooks_are_read_cell_by_cell(tmp_path, capsys):
     ],
 )
 def test_values(expression, value):
-    assert quoted.value(expression) == pytest.approx(value, rel=1e-12)
+    assert quoted_figures.value(expression) == pytest.approx(value, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_values(expression, value):
 )
 def test_what_a_reference_may_not_say(expression, message):
     with pytest.raises((ValueError, LookupError), match=message):
-        quoted.value(expression)
-    ((_, what),) = quoted.diagnostics(page("some 1.5 copies", f"1.5 = {expression}"))
+        quoted_figures.value(expression)
+    ((_, what),) = quoted_figures.diagnostics(page("some 1.5 copies", f"1.5 = {expression}"))
     assert what.startswith(f"1.5: {expression}: ")
 
 
@@ -216,4 +216,4 @@ def test_what_a_reference_may_not_say(expression, message):
     ],
 )
 def test_agreement(figure, how, reached, agrees):
-    assert quoted.agrees(figure, how, reached) is agrees
+    assert quoted_figures.agrees(figure, how, reached) is agrees

@@ -24,7 +24,7 @@ or of memory follows, %, `million` or `times`; in words, if `times more` (less, 
 long` (fast, slow) follows. What is left are sizes and counts that the text itself sets: 32 lanes,
 16 bytes, 2^22 ints.
 
-python -m handouts.quoted [FILE...] reports figures that are wrong, figures without a reference, and
+python -m handouts.quoted_figures [FILE...] reports figures that are wrong, figures without a reference, and
 references without a figure.
 """
 

@@ -10,14 +10,14 @@ from lab32.pictures.shuffles import kind_of
 from lab32.report import plots
 
 
-def look_of_access(access, number):
+def appearance_of_access(access, number):
     """Form, cost and height: lanes may be others."""
     r = access["requests"][number]
     inactive = any(a is None for a in r["address"])
     return access["space"], r["kind"], r["bytes"], r["matrix"], r["cost"], r["ideal"], inactive, len(rows_of(r)), access["ptx_level"]
 
 
-def look(launch, kind):
+def appearance(launch, kind):
     """What two pictures of a kind have in common that look alike."""
     facts = launch[kind]
     if kind == "steps":
@@ -33,18 +33,18 @@ def look(launch, kind):
     return facts["kind"], facts["size"] > 0, 0 <= facts["offset"] < facts["size"], facts["offset"] < 0
 
 
-def of_launch(launch):
+def pictures_of(launch):
     """[(kind, look, function that draws it)]"""
     found = []
     for kind in kinds(launch) if "kernel" in launch or launch.get("mappings") else ():
         if kind == "access":
             found += [
-                ("access", look_of_access(a, a["worst"]), lambda a=a: draw_access(a, a["worst"])) for a in launch["accesses"]
+                ("access", appearance_of_access(a, a["worst"]), lambda a=a: draw_access(a, a["worst"])) for a in launch["accesses"]
             ]
         elif kind == "mappings":
-            found += [(kind, look({kind: [m]}, kind), lambda m=m: draw({**launch, "mappings": [m]}, "mappings")) for m in launch[kind]]
+            found += [(kind, appearance({kind: [m]}, kind), lambda m=m: draw({**launch, "mappings": [m]}, "mappings")) for m in launch[kind]]
         else:
-            found.append((kind, look(launch, kind), lambda kind=kind: draw(launch, kind)))
+            found.append((kind, appearance(launch, kind), lambda kind=kind: draw(launch, kind)))
     return found
 
 
@@ -52,11 +52,11 @@ class Seen:
     """Pictures and plots of results, each look once."""
 
     def __init__(self):
-        self.looks, self.texts = set(), set()
+        self.appearances, self.texts = set(), set()
 
-    def fresh(self, *look):
-        new = look not in self.looks
-        self.looks.add(look)
+    def is_new(self, *appearance):
+        new = appearance not in self.appearances
+        self.appearances.add(appearance)
         return new
 
     def canvases(self, result):
@@ -68,35 +68,35 @@ class Seen:
                     self.texts.add(canvas.inner())
                     yield f"{lab.name}: {name}", f"plot of {name}", canvas
             for test in lab.tests:
-                for kind, look, draw_it in of_launch(test.pictures or {}):
-                    if self.fresh(kind, look):
+                for kind, appearance, draw_it in pictures_of(test.pictures or {}):
+                    if self.is_new(kind, appearance):
                         yield f"{lab.name}: {test.name}, {kind}", kind, draw_it()
 
 
-def thinned(result):
+def one_of_each_kind(result):
     """The same with each kind of message and picture once a lab (an access of each memory), and the source of one launch."""
-    return replace(result, labs=[replace(lab, tests=thinned_tests(lab.tests)) for lab in result.labs])
+    return replace(result, labs=[replace(lab, tests=one_test_of_each_kind(lab.tests)) for lab in result.labs])
 
 
-def thinned_tests(tests):
+def one_test_of_each_kind(tests):
     had, out = set(), []
 
-    def fresh(kind):
+    def is_new(kind):
         return kind not in had and not had.add(kind)
 
     for test in tests:
         # Of messages that differ in names and numbers alone, the first.
-        if test.message and not fresh((test.status, re.sub(r"`.*?`|\d+|\S*\w\.cu\S*", "#", test.message)[-60:])):
+        if test.message and not is_new((test.status, re.sub(r"`.*?`|\d+|\S*\w\.cu\S*", "#", test.message)[-60:])):
             continue
         launch = test.pictures
         if launch and "accesses" in launch:
             launch = launch | {
-                "accesses": [a for n, a in enumerate(launch["accesses"]) if (n == 0 or a["waste"]) and fresh(a["space"])][:2],
-                "mappings": [m for m in launch["mappings"] if fresh(m["name"])],
-                "lines": launch["lines"] if launch["lines"] and fresh("lines") else [],
+                "accesses": [a for n, a in enumerate(launch["accesses"]) if (n == 0 or a["waste"]) and is_new(a["space"])][:2],
+                "mappings": [m for m in launch["mappings"] if is_new(m["name"])],
+                "lines": launch["lines"] if launch["lines"] and is_new("lines") else [],
             }
             for kind in ("steps", "shuffles", "traffic", "race", "fault"):
-                if launch[kind] and not fresh(kind):
+                if launch[kind] and not is_new(kind):
                     launch[kind] = None
         out.append(replace(test, pictures=launch))
     return out

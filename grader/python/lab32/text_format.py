@@ -5,7 +5,7 @@ import re
 UNIT = r"(?<=\d) (?=(?:%|[nµm]?s|[kKMG]i?B|B|GB/s|bytes)(?!\w))"
 
 
-def kept_together(words):
+def keep_units_together(words):
     """Keeps a number and its unit, or 16 x 32, on one line."""
     return re.sub(UNIT, "\u00a0", re.sub(r"(?<=\d) ([x×]) (?=\d)", "\u00a0\\1\u00a0", words))
 
@@ -17,26 +17,26 @@ def quoted_lines(text):
     return [(line, line.startswith("    ") or marked[n] or marked[n + 1]) for n, line in enumerate(lines)]
 
 
-def readable(text):
+def format_numbers(text):
     """Formats numbers and units: 1,048,576; µs. Quoted code stays as it is: indented lines, text between
     backticks, indices in brackets."""
-    return "\n".join(line if quoted else readable_line(line) for line, quoted in quoted_lines(text))
+    return "\n".join(line if quoted else format_line(line) for line, quoted in quoted_lines(text))
 
 
-def readable_line(line):
+def format_line(line):
     if "seed" in line:
         return line
     parts = line.split("`")
-    parts[::2] = map(readable_words, parts[::2])
+    parts[::2] = map(format_words, parts[::2])
     return "`".join(parts)
 
 
-def readable_words(words):
+def format_words(words):
     words = re.sub(r"(?<![\w.,/:\[])(?<!line )\d{4,}(?![\w.])", lambda n: f"{int(n[0]):,}", words)
     words = re.sub(r"(?<=\de-)0(?=\d\b)", "", words)  # 6.1e-7
     return re.sub(r"(?<=\d )us\b", "µs", words)
 
 
-def said_by(test, lab):
+def message_of(test, lab):
     """The check's message, or nothing if the lab's message already says it for all checks."""
     return "" if lab.message and lab.message.startswith(test.message) else test.message

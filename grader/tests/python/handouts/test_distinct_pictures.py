@@ -4,7 +4,7 @@ import json
 
 import sample_pictures as sample
 
-from handouts import contact_sheets, distinct
+from handouts import contact_sheets, distinct_pictures
 from lab32.results import parse
 
 
@@ -19,7 +19,7 @@ def test_pictures_that_differ_in_numbers_alone_are_seen_once():
     for access in same["accesses"]:
         access["line"] += 100
     other["accesses"][0]["requests"][0]["cost"] -= 1
-    seen = distinct.Seen()
+    seen = distinct_pictures.Seen()
     first = [kind for _, kind, _ in seen.canvases(result(sample.launch()))]
     assert sorted(k for k in first if not k.startswith("plot")) == ["access", "access", "fault", "mappings", "race", "shuffles", "steps", "traffic"]
     assert list(seen.canvases(result(same))) == []
@@ -27,7 +27,7 @@ def test_pictures_that_differ_in_numbers_alone_are_seen_once():
 
 
 def test_a_page_has_each_kind_once():
-    thin = distinct.thinned(result(sample.launch(), sample.launch(race=None))).labs[0].tests
+    thin = distinct_pictures.one_of_each_kind(result(sample.launch(), sample.launch(race=None))).labs[0].tests
     # A message that differs in names and numbers alone is left out, and its check with it.
     assert [test.name for test in thin] == ["B0"]
     assert thin[0].pictures["race"] and len(thin[0].pictures["accesses"]) == 2

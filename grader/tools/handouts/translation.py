@@ -1,8 +1,8 @@
 """The languages of the handouts. What is drawn and what heads a table is written once, in English,
 where it is made; zh.toml has the same in Chinese.
 
-    with words.language("zh"):
-        words.said("lane 5 in bank 3")      ->  "通道 5 在存储体 3"
+    with translation.language("zh"):
+        translation.translate("lane 5 in bank 3")      ->  "通道 5 在存储体 3"
 
 A line `"lane {} in bank {}" = "..."` holds for all numbers and words in the places of {}; what stands
 there is translated as well, if it has a line of its own. Code, numbers and what `same` lists are the
@@ -33,7 +33,7 @@ def language(name):
         _language.reset(token)
 
 
-def spoken():
+def current_language():
     return _language.get()
 
 
@@ -43,7 +43,7 @@ def pattern(text):
 
 
 @functools.cache
-def catalogue():
+def entries():
     """(words that stay, {English: Chinese}, [(pattern, Chinese)] with the longest first)."""
     read = tomllib.loads(CATALOGUE.read_text())
     patterns = sorted((text for text in read["words"] if "{}" in text), key=len, reverse=True)
@@ -54,29 +54,29 @@ def catalogue():
     )
 
 
-def is_free(text):
+def has_no_words(text):
     """Without words: numbers, signs, a letter, a piece of code in quotation marks of Markdown."""
     return not re.search(r"[A-Za-z]{2}", re.sub(r"`[^`]*`", "", text))
 
 
-def translated(text):
+def chinese_of(text):
     """The Chinese of `text`, or None."""
-    same, whole, patterns = catalogue()
+    same, whole, patterns = entries()
     if text in whole:
         return whole[text]
-    if is_free(text) or any(kept.fullmatch(text) for kept in same):
+    if has_no_words(text) or any(kept.fullmatch(text) for kept in same):
         return text
     for expression, chinese in patterns:
         if found := expression.fullmatch(text):
-            return chinese.format(*((translated(part) or part) for part in found.groups()))
+            return chinese.format(*((chinese_of(part) or part) for part in found.groups()))
     return None
 
 
-def said(text):
+def translate(text):
     """`text`, which is English, in the language that is spoken."""
-    if spoken() == "en":
+    if current_language() == "en":
         return text
-    chinese = translated(text)
+    chinese = chinese_of(text)
     if chinese is None:
         raise LookupError(f"{CATALOGUE.name} has no line for {text!r}")
     return chinese
