@@ -37,14 +37,14 @@ def test_commands_for_all_labs_are_refused(first_build, command):
 
 
 @pytest.mark.slow
-def test_labs_that_are_left_out(first_build):
+def test_labs_missing_from_the_first_build_are_named(first_build):
     code, _, err = say(first_build, "grade")
     assert code == 2 and err.startswith("lab32: name a lab: `make grade` has built this lab32 for ")
     code, _, err = say(first_build, "grade", "shuffle")
     assert code == 2 and err.startswith("lab32: there is no lab `shuffle` here: `make grade` has built this lab32 for ")
 
 
-def test_every_command_is_listed():
+def test_the_help_lists_every_command():
     code, out, _ = say(ROOT / "build/lab32", "--help")
     assert code == 0
     listed = {line.split()[0] for line in out.split("Subcommands:")[1].splitlines() if line.strip()}
@@ -68,11 +68,11 @@ def tree(tmp_path):
     ("run", "x.cu", "-DN=1", "--", "--help", ""), ("profile", "x.cu", "--csv", "y"), ("check", "x.cu"),
     ("nvcc", "--version"), ("explain", "x.cu", "--line", "3"),
 ])  # fmt: skip
-def test_whole_programs_are_left_to_the_guest(tree, words):
+def test_commands_for_whole_programs_start_the_runtimes_program(tree, words):
     assert say(ROOT / "build/lab32", *words, root=tree) == (7, "".join(f"[{word}]" for word in words), "")
 
 
-def test_a_guest_that_is_not_there_is_built_or_missed(tree):
+def test_a_missing_runtime_program_is_built_or_reported(tree):
     guest = tree / "build/runtime/lab32"
     made = tree / "made"
     guest.rename(made)
@@ -89,7 +89,7 @@ def test_a_guest_that_is_not_there_is_built_or_missed(tree):
     assert (code, out, err) == (2, "", f"lab32: {guest}: this lab32 was installed without what runs whole programs\n")
 
 
-def test_a_lab_that_is_none_is_refused_before_anything_is_compiled():
+def test_an_unknown_lab_is_refused_before_anything_is_compiled():
     done = subprocess.run(["make", "grade", "LAB=shufle"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2 and "c++" not in done.stderr
     assert "*** there is no lab `shufle`; the labs are: bank_conflicts coalescing " in done.stderr

@@ -17,7 +17,7 @@ def definitions(text):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
 @pytest.mark.parametrize("folder", ["labs", "solutions"])
-def test_given_kernels_are_those_that_students_see(file, folder):
+def test_given_kernels_equal_those_in_the_students_files(file, folder):
     lab = file.parent.name
     shown = (ROOT / folder / lab / f"{lab}.cu").read_text()
     found = definitions(file.read_text())
@@ -29,5 +29,5 @@ def test_given_kernels_are_those_that_students_see(file, folder):
         assert definition.replace("_as_given(", "(") in shown
 
 
-def test_each_lab_has_some():
+def test_each_lab_has_given_kernels():
     assert [f.parent.name for f in FILES] == sorted(p.parent.name for p in ROOT.glob("labs/*/*.cu"))

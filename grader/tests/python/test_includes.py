@@ -66,12 +66,12 @@ def includes():
     return edges
 
 
-def test_every_module_has_its_row():
+def test_every_module_has_a_row_in_the_table():
     found = {module_of(file) for edge in includes() for file in edge if not is_tested(file)}
     assert found <= set(ALLOWED)
 
 
-def test_rows_go_down():
+def test_rows_list_only_lower_modules():
     for table in (ALLOWED, RUNTIME):
         rows = list(table)
         for number, module in enumerate(rows):
@@ -119,12 +119,12 @@ def knots(graph):
     return found
 
 
-def test_knots_are_found():
+def test_include_cycles_are_detected():
     graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a"}}
     assert knots(graph) == [["b", "c"]]
 
 
-def test_no_files_need_each_other():
+def test_there_are_no_include_cycles():
     # x.h and x.cpp are one idea, so one node. Across modules the layers forbid a circle.
     graph = defaultdict(set)
     for file, header in includes():

@@ -16,7 +16,7 @@ __global__ void add(const int* in, int* out, int n) {
 """
 
 
-def test_each_changes_one_line_in_one_place():
+def test_each_mutant_changes_one_line_in_one_place():
     made = list(mutants.mutants_of("lab", SOURCE))
     assert len({(m.line, m.new) for m in made}) == len(made)
     for mutant in made:
@@ -24,7 +24,7 @@ def test_each_changes_one_line_in_one_place():
         assert [i for i in range(len(before)) if before[i] != after[i]] == [mutant.line - 1]
 
 
-def test_kinds():
+def test_all_kinds_of_mutants_are_made():
     new = {m.new.strip() for m in mutants.mutants_of("lab", SOURCE)}
     assert "if (i <= n) out[i] = in[i] + 1;" in new
     assert "if (i < n) out[i] = in[i] - 1;" in new
@@ -36,12 +36,12 @@ def test_kinds():
     assert not any("i <= n" in line and "blockIdx" in line for line in new)
 
 
-def test_given_kernels_are_left_alone():
+def test_given_kernels_are_not_mutated():
     assert not list(mutants.code_lines(SOURCE, {"add"}))
     assert "weigh_plain" in mutants.given_kernels("swizzle")
 
 
-def test_the_same_seed_draws_the_same_and_all_kinds():
+def test_a_seed_draws_the_same_mutants_of_all_kinds():
     every = list(mutants.mutants_of("lab", SOURCE))
     assert mutants.drawn(every, 8, 1) == mutants.drawn(every, 8, 1)
     kinds = {m.kind for m in every}
@@ -49,12 +49,12 @@ def test_the_same_seed_draws_the_same_and_all_kinds():
 
 
 @pytest.mark.parametrize("lab", mutants.LABS)
-def test_there_are_more_than_sixty(lab):
+def test_a_lab_has_more_than_sixty_mutants(lab):
     source = (ROOT / f"solutions/{lab}/{lab}.cu").read_text()
     assert len(list(mutants.mutants_of(lab, source))) > 60
 
 
-def test_what_is_explained_can_be_drawn():
+def test_every_explained_mutant_exists():
     keys = set()
     for lab in mutants.LABS:
         source = (ROOT / f"solutions/{lab}/{lab}.cu").read_text()

@@ -76,7 +76,7 @@ def checkout(tmp_path_factory):
     return new
 
 
-def test_it_is_graded_with_the_others(checkout, tmp_path):
+def test_a_new_lab_is_graded_with_the_others(checkout, tmp_path):
     """A folder that holds this lab's file alone: no other lab takes time."""
     shutil.copytree(checkout.path / "labs" / NEW, tmp_path / NEW)
     words = ["--dir", tmp_path, "--device", "sim", "--seed", 1, "--format", "json"]
@@ -88,14 +88,14 @@ def test_it_is_graded_with_the_others(checkout, tmp_path):
     assert f"{NEW} " in checkout.run("build/lab32", "grade", NEW, *words[:-2])
 
 
-def test_it_has_a_page(checkout, tmp_path):
+def test_a_new_lab_has_a_report_page(checkout, tmp_path):
     page = tmp_path / "report.html"
     words = ["--dir", "labs", "--device", "sim", "--seed", 1, "-o", page]
     checkout.run("build/lab32", "report", NEW, *words, status=1)
     assert f'<section id="lab-{NEW}"' in page.read_text()
 
 
-def test_a_class_is_graded_in_it(checkout, tmp_path):
+def test_a_class_can_be_graded_in_a_new_lab(checkout, tmp_path):
     (tmp_path / "in/ann").mkdir(parents=True)
     shutil.copy(checkout.path / f"solutions/{NEW}/{NEW}.cu", tmp_path / "in/ann")
     checkout.run("build/lab32", "class", tmp_path / "in", "-o", tmp_path / "out", "--jobs", 1)
@@ -103,7 +103,7 @@ def test_a_class_is_graded_in_it(checkout, tmp_path):
     assert "100" in row
 
 
-def test_the_tests_of_all_labs_test_it(checkout):
+def test_the_tests_of_all_labs_include_a_new_lab(checkout):
     listed = checkout.run("build/lab32_tests", "--list-test-cases", "--no-skip")
     names = {lab: set(re.findall(rf"^(.*): {lab}$", listed, re.M)) for lab in (COPIED, NEW)}
     assert names[NEW] == names[COPIED] and len(names[NEW]) >= 6
@@ -112,7 +112,7 @@ def test_the_tests_of_all_labs_test_it(checkout):
     checkout.run("build/lab32_tests", "--no-skip", "-tc=" + ",".join(cases))
 
 
-def test_the_handouts_tables_and_figures_have_it(checkout):
+def test_tables_and_figures_of_the_handouts_include_a_new_lab(checkout):
     assert "README.md" in checkout.python("-m", "handouts.handout", "README.md")
     table = (checkout.path / "README.md").read_text().split("<!-- table: labs -->")[1]
     assert f"[{NEW}](handouts/{NEW}.md)" in table.split("<!-- end -->")[0].splitlines()[-1]
@@ -121,7 +121,7 @@ def test_the_handouts_tables_and_figures_have_it(checkout):
     assert checkout.python("-c", said).split().count(NEW) == 2
 
 
-def test_students_get_it(checkout, tmp_path):
+def test_the_students_pack_includes_a_new_lab(checkout, tmp_path):
     checkout.python("grader/setup/dist/students.py", tmp_path, checkout.path / "build/lab32")
     for name in (f"labs/{NEW}/{NEW}.cu", f"labs/{NEW}/report.ipynb", f"handouts/{NEW}.md"):
         assert (tmp_path / name).exists(), name

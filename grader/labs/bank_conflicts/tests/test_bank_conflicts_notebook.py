@@ -37,14 +37,14 @@ def test_the_simulator_counts_what_the_hardware_counts(labs, limits):
                 assert hardware.value("value", task=task, form=form, n=n, metric=ideal) == counted
 
 
-def test_each_task_that_is_graded_pays():
+def test_each_graded_task_has_a_measured_effect():
     """No task without a measured effect: the given form takes longer than the optimised one."""
     for task in bank_conflicts.TASKS:
         assert bank_conflicts.measured_ratio(task) > 1.2, task
         assert bank_conflicts.measured_ratio(task, "wavefronts") > 3, task
 
 
-def test_what_the_handout_says_of_the_pseudo_conflicts():
+def test_the_handouts_pseudo_conflicts_match_the_measurements():
     table = tables.measured("h200-bank_conflicts-counters")
 
     def value(form, metric):
@@ -58,7 +58,7 @@ def test_what_the_handout_says_of_the_pseudo_conflicts():
     assert value("int4, 32 threads", raw) > value("int, 32 threads", raw)
 
 
-def test_touches_agree_with_the_documents(labs):
+def test_counted_touches_match_the_documents(labs):
     ours = bank_conflicts.touches(labs["solutions"])
     compared = 0
     for kind in bank_conflicts.TYPES:
@@ -77,7 +77,7 @@ def test_tasks_are_multiples_of_the_ideal(labs):
     assert all(mine[task] <= limit[task] for task in bank_conflicts.TASKS)
 
 
-def test_drawn_wavefronts_are_those_counted(labs):
+def test_drawn_wavefronts_equal_the_counted_ones(labs):
     counted = bank_conflicts.touches(labs["solutions"])["int"]
     for name, _, word_of, _ in drawings.STRIDES:
         if name.startswith("stride"):

@@ -57,7 +57,7 @@ def ms(form, n=reduction.LARGE, task="int"):
 # ---- what is documented --------------------------------------------------------------------------
 
 
-def test_the_lectures_table_hangs_together():
+def test_the_lectures_table_is_consistent():
     """2^22 ints over the time is the bandwidth, and the speed-ups are ratios of times, as far as
     three decimals of a millisecond tell."""
     times = reduction.documented("time")
@@ -78,7 +78,7 @@ def test_the_lectures_table_hangs_together():
     assert g80.value("value", kernel="v7", metric="bandwidth, 32M ints") == 73
 
 
-def test_the_notes_threads_are_blocks_of_its_launches():
+def test_the_tutorials_thread_counts_are_the_blocks_of_its_launches():
     table = tables.documented("reduce_ladder")
     threads = {k: table.value("value", kernel=k, metric="Threads") for k in reduction.TUTORIAL_FORMS}
     n = reduction.TUTORIAL
@@ -88,7 +88,7 @@ def test_the_notes_threads_are_blocks_of_its_launches():
         assert counted == threads[kernel], kernel
 
 
-def test_every_row_of_the_notes_comparison_is_there():
+def test_every_row_of_the_tutorials_comparison_exists():
     rows = tables.documented("reduce_ladder").rows
     assert len(rows) == 11 * 4
     assert {row["kernel"] for row in rows} == set(reduction.TUTORIAL_FORMS)
@@ -98,12 +98,12 @@ def test_every_row_of_the_notes_comparison_is_there():
 
 
 @pytest.mark.parametrize("task", ["int", "float", "int, warm", "float, warm"])
-def test_v8_is_ahead_of_cub(task):
+def test_v8_is_faster_than_cub(task):
     for n in reduction.SIZES:
         assert ms("v8", n, task) < ms("CUB", n, task), n
 
 
-def test_v4_to_v6_wait_for_blocks_to_start():
+def test_v4_to_v6_are_limited_by_block_starts():
     for form in ("v4", "v5", "v6", "no tree"):
         assert ms(form) == pytest.approx(ms("empty"), rel=0.01), form
     for form in ("v3", "v1, mask"):
@@ -111,7 +111,7 @@ def test_v4_to_v6_wait_for_blocks_to_start():
     assert ms("empty, one int per thread") == pytest.approx(2 * ms("empty"), rel=0.01)
 
 
-def test_each_step_that_is_graded_pays():
+def test_each_graded_step_has_a_measured_effect():
     """No task without a measured effect. v5 and v6 show theirs in blocks of 256 threads."""
     for slow, fast in (
         ("v1", "v2"),
@@ -133,7 +133,7 @@ def test_the_notes_ladder_follows_the_number_of_blocks():
     assert max(each) < 1.15 * min(each)  # ns
 
 
-def test_only_whole_steps_are_safe_but_only_none_is_seen_to_fail():
+def test_only_all_barriers_are_safe_but_only_no_barriers_fail_visibly():
     rows = tables.measured("h200-reduction-steps").rows
     wrong = {row["form"]: int(row["wrong"]) for row in rows}
     assert wrong.pop("nothing") > 16000
@@ -175,13 +175,13 @@ def accesses(ptx):
     return [re.match(r"(ld|st)\.(volatile\.)?shared", line)[1] for line in ptx if "shared" in line]
 
 
-def test_without_volatile_most_stores_vanish():
+def test_without_volatile_nvcc_removes_most_stores():
     kept, gone = last_warp("volatile"), last_warp()
     assert accesses(kept) == ["ld", "ld", "st"] * 6
     assert accesses(gone) == ["ld"] * 7 + ["st"]
 
 
-def test_the_handout_shows_what_nvcc_makes():
+def test_the_handout_shows_nvccs_output():
     def plain(line):
         return re.sub(r"\s+", " ", line.replace(">", " ")).strip()
 
@@ -214,13 +214,13 @@ def test_v1_and_v2_add_the_same_words():
         assert one == two
 
 
-def test_speed_ups():
+def test_speed_ups_are_ratios_of_times():
     step, cumulative = reduction.speed_ups({"v1": 8.0, "v2": 4.0, "v3": 1.0, "CUB": 0.5})
     assert step == {"v2": 2, "v3": 4}
     assert cumulative == {"v2": 2, "v3": 8}
 
 
-def test_own_times_are_taken_where_there_are_some(tmp_path):
+def test_the_students_own_times_are_used_if_present(tmp_path):
     assert reduction.own_times(folder=tmp_path) == ({}, "")
     (tmp_path / "t4-reduction.csv").write_text(
         "# device: Tesla T4\ntask,form,n,block,median_ms\n"
@@ -236,7 +236,7 @@ def test_figures_are_by_version(lab):
     assert reduction.ideals(lab, "barriers")["v5"] == reduction.figures(lab, "barriers")["v5"] == 2
 
 
-def test_modelled_times_stand_beside_measured_ones(lab):
+def test_modelled_times_are_shown_with_measured_ones(lab):
     """The grader models as many ints as the SYSU Lecture's table has."""
     modelled, measured = reduction.modelled_times(lab), reduction.times()
     assert set(modelled) == {"v7", "v8"}

@@ -26,7 +26,7 @@ def ms(task, form, n):
     return tables.measured("h200-shuffle").value("median_ms", task=task, form=form, n=n)
 
 
-def test_the_lessons_numbers_hang_together():
+def test_the_lessons_numbers_are_consistent():
     """Its speedups are those of its times, and its times are 0.5 to 17 GB/s."""
     times = shuffle.documented_times()
     for name, ratio in shuffle.ratios(times).items():
@@ -37,7 +37,7 @@ def test_the_lessons_numbers_hang_together():
     assert blocks == shuffle.LESSON / (2 * 256)
 
 
-def test_the_order_is_the_lessons_the_hardwares_and_the_models(lab):
+def test_lesson_hardware_and_model_agree_on_the_order(lab):
     """What can be carried from card to card: who is faster than whom."""
     modelled = shuffle.modelled_times(lab)
     assert len(modelled) == 3
@@ -102,7 +102,7 @@ def test_numpy_adds_as_the_hardware_does():
             assert f"{order(values):.9g}" == row["first"], (form, n)
 
 
-def test_where_ones_stop(limits):
+def test_the_sum_of_ones_stops_at_the_documented_value(limits):
     answers = {name: q["answer"] for name, q in limits["ones"]["questions"].items()}
     sums = shuffle.sums_of_ones([25])
     assert answers["one_by_one"] == sums["one by one"]["2^25"]
@@ -113,7 +113,7 @@ def test_where_ones_stop(limits):
         assert float(row["first"]) == answers["in_pairs" if exact else "one_by_one"]
 
 
-def test_each_task_pays():
+def test_each_task_has_a_measured_effect():
     """No task without a measured effect."""
     n = shuffle.LESSON
     assert ms("sum", "reduce_shared", n) > 1.2 * ms("sum", "reduce_shuffle", n)

@@ -11,7 +11,7 @@ def limits():
     return tables.limits("swizzle")
 
 
-def test_the_documented_table_is_whole():
+def test_the_documented_table_is_complete():
     table = swizzle.documented_table()
     assert table == [[x ^ y for x in range(8)] for y in range(8)]
 
@@ -34,7 +34,7 @@ def test_the_simulator_counts_what_the_hardware_counts(limits):
     assert 16 * figures["C1 plain: wavefronts"]["wavefronts"] == counted("plain")
 
 
-def test_the_task_pays():
+def test_the_task_has_a_measured_effect():
     """No task without a measured effect; and none is claimed where each row is read once."""
     for task in ("x4", "x4.trans"):
         times = swizzle.measured_times(task)
@@ -44,7 +44,7 @@ def test_the_task_pays():
     assert once["plain"] < 1.3 * once["swizzled"]
 
 
-def test_every_dumped_box_is_asked_for(limits):
+def test_every_recorded_box_has_a_question(limits):
     modes = [key[0] for key in boxes()]
     for line in ("tensor_128", "tensor_64_32"):
         asked = limits[line]["modes"]

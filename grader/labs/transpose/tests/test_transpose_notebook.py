@@ -23,7 +23,7 @@ def hardware(form, metric, size=transpose.COUNTED, kind="float"):
     return table.value("value", task=kind, form=form, n=size, metric=metric)
 
 
-def test_the_lecture_counts_as_g80_did():
+def test_the_lectures_conflicts_follow_the_g80s_bank_rule():
     """16 banks, half-warps: the documented conflicts follow from the bank rule."""
     ways = {
         f"16 wide, pitch {pitch}": max(words_in_banks(16, pitch, 16, 16))
@@ -35,7 +35,7 @@ def test_the_lecture_counts_as_g80_did():
     }
 
 
-def test_the_simulator_counts_as_the_bank_rule_of_today(lab, limits):
+def test_the_simulators_conflicts_follow_todays_bank_rule(lab, limits):
     ours = transpose.wavefronts_of_pitches(lab)
     assert len(ours) == 4
     for label, (wide, pitch) in transpose.PITCHES.items():
@@ -95,7 +95,7 @@ def test_ideals_follow_from_the_shape(limits):
         assert line.get("ideal_requests", n * m / 64) == n * m / 64  # 128 floats each way
 
 
-def test_each_version_that_is_graded_pays():
+def test_each_graded_version_has_a_measured_effect():
     """No task without a measured effect: each version is faster than the one it improves on."""
     times = {
         row["form"]: float(row["median_ms"])
@@ -111,13 +111,13 @@ def test_each_version_that_is_graded_pays():
         assert times[slow] > 1.1 * times[fast], (slow, fast)
 
 
-def test_the_lectures_ratios():
+def test_the_lectures_ratios_match_its_times():
     ratios = transpose.documented_ratios()
     assert [round(ratio, 1) for ratio in ratios.values()] == [6.6, 3.2]
 
 
 @pytest.mark.slow
-def test_the_warm_up_runs_and_columns_take_longer():
+def test_the_warm_up_shows_that_columns_take_longer():
     rows = transpose.warm_up()
     assert transpose.ratios(rows)["walk: columns / rows"] > 1
     assert len(transpose.strides(rows)) == 7

@@ -136,7 +136,7 @@ class Session:
         rows.sort(key=page.Row.order)
         shown = {(row.a, row.b) for row in rows}
         return page.LabPage(
-            lab, len(files), {name: tokens.plain(data) for name, data in files.items()}, rows,
+            lab, len(files), {name: tokens.decoded(data) for name, data in files.items()}, rows,
             pairs.clusters(shown), pairs.single_kernels(every, shown), frequencies.agreement(),
             apart, signals,
         )  # fmt: skip
@@ -147,7 +147,7 @@ class Session:
             return {}
         most = max(len(files), 20)  # matching a pair takes a fifth of a second
         try:
-            found, unread = tokens.compared(python, lab, files, skeleton, most, asked[:most])
+            found, unread = tokens.compare_all(python, lab, files, skeleton, most, asked[:most])
         except tokens.Unavailable as error:
             self.machine.append(f"{lab}: compare50: {error}")
             signals.append(f"Without compare50: {error}.")

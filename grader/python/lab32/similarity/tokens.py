@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lab32 import ROOT
 from lab32.classroom.problem import visible
-from lab32.similarity.compiled import end
+from lab32.similarity.compiled import terminate
 
 HERE = Path(__file__).resolve().parent
 PINNED = HERE / "compare50.txt"
@@ -131,7 +131,7 @@ def run(python, request):
     except subprocess.TimeoutExpired:
         raise Unavailable(f"it did not finish within {SECONDS} s") from None
     finally:
-        end(process)
+        terminate(process)
     try:
         return json.loads(out)
     except ValueError:

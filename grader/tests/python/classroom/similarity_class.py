@@ -252,7 +252,7 @@ def measure_text(lab, python):
     files = {name: text.encode() for name, text in texts.items()}
     files |= {f"{name} copied": copied(text).encode() for name, text in texts.items()}
     files |= {f"by {path.stem}": path.read_bytes() for path in STUDENTS.glob(f"{lab}/*.cu")}
-    found, _ = tokens.compared(python, lab, files, ROOT / f"labs/{lab}/{lab}.cu", len(files) ** 2)
+    found, _ = tokens.compare_all(python, lab, files, ROOT / f"labs/{lab}/{lab}.cu", len(files) ** 2)
     out = {"independent": [], "copies": [], "by the handout": []}
     for a, b in combinations(sorted(files), 2):
         one = found.get((a, b))

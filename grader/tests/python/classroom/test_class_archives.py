@@ -37,11 +37,11 @@ def special(name, mode, text="shuffle.cu"):
 @pytest.mark.parametrize(
     "name", ["../../shuffle.cu", "a/../../x.cu", "/etc/passwd", "C:\\x.cu", "..\\..\\shuffle.cu"]
 )
-def test_a_path_that_leads_out(tmp_path, name):
+def test_a_path_outside_the_archive_is_refused(tmp_path, name):
     assert "leads out of its archive" in refusal(tmp_path, zipped({name: "x", "shuffle.cu": "y"}))
 
 
-def test_a_symbolic_link(tmp_path):
+def test_a_symbolic_link_is_refused(tmp_path):
     assert refusal(tmp_path, special("shuffle2.cu", stat.S_IFLNK | 0o777, "/etc/passwd")) == (
         "shuffle2.cu is a link"
     )
@@ -52,24 +52,24 @@ def test_a_link_to_a_folder(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
-def test_a_pipe_a_device_a_socket(tmp_path, kind):
+def test_pipes_devices_and_sockets_are_refused(tmp_path, kind):
     assert refusal(tmp_path, special("x.cu", kind | 0o666)) == "x.cu is no plain file"
 
 
-def test_a_bomb(tmp_path):
+def test_a_zip_bomb_is_refused(tmp_path):
     bomb = zipped({"shuffle.cu": b"\0" * (80 << 20)})
     assert len(bomb) < 100_000
     assert refusal(tmp_path, bomb) == "unpacks to more than 64 MiB"
 
 
-def test_a_bomb_that_lies_about_its_size(tmp_path):
+def test_a_zip_bomb_with_a_false_size_is_refused(tmp_path):
     data = zipped({"shuffle.cu": b"\0" * (80 << 20)})
     lying = data.replace(struct.pack("<L", 80 << 20), struct.pack("<L", 100))
     assert lying != data
     assert "cannot be unpacked" in refusal(tmp_path, lying) or "MiB" in refusal(tmp_path, lying)
 
 
-def test_archives_in_archives(tmp_path):
+def test_deeply_nested_archives_are_refused(tmp_path):
     data = zipped({"inner.zip": zipped({"shuffle.cu": "x"})})
     put(tmp_path, {"ann.zip": data})
     assert collect(tmp_path, LABS)[0][0].files["shuffle"].data == b"x"
@@ -78,16 +78,16 @@ def test_archives_in_archives(tmp_path):
     )
 
 
-def test_too_many_archives(tmp_path):
+def test_too_many_nested_archives_are_refused(tmp_path):
     many = zipped({f"{i}.zip": zipped({"a.cu": "x"}) for i in range(30)})
     assert refusal(tmp_path, many) == "too many archives"
 
 
-def test_too_many_files(tmp_path):
+def test_an_archive_with_too_many_files_is_refused(tmp_path):
     assert refusal(tmp_path, zipped({f"{i}": "" for i in range(10_001)})) == "too many files"
 
 
-def test_a_list_of_files_that_is_too_long_is_not_read(tmp_path, monkeypatch):
+def test_an_oversized_archive_directory_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(entries, "DIRECTORY_BYTES", 1000)
     assert (
         refusal(tmp_path, zipped({f"{i}": "" for i in range(100)}))
@@ -95,7 +95,7 @@ def test_a_list_of_files_that_is_too_long_is_not_read(tmp_path, monkeypatch):
     )
 
 
-def test_an_encrypted_one(tmp_path):
+def test_an_encrypted_archive_is_refused(tmp_path):
     data = bytearray(zipped({"shuffle.cu": "x"}))
     at = data.rindex(b"PK\1\2")
     data[6] |= 1
@@ -104,30 +104,30 @@ def test_an_encrypted_one(tmp_path):
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\3\4", b"no archive at all"])
-def test_no_archive(tmp_path, data):
+def test_a_file_that_is_not_an_archive_is_refused(tmp_path, data):
     assert "ann.zip is no zip archive that can be read" in refusal(tmp_path, data)
 
 
 @pytest.mark.parametrize("cut", [10, 40, 60, 100])
-def test_one_that_is_cut_off(tmp_path, cut):
+def test_a_truncated_archive_is_refused(tmp_path, cut):
     whole = zipped({"shuffle.cu": bytes(range(256)) * 40})
     assert "no zip archive that can be read" in refusal(tmp_path, whole[:-cut])
 
 
-def test_one_with_damaged_data(tmp_path):
+def test_an_archive_with_damaged_data_is_refused(tmp_path):
     data = bytearray(zipped({"shuffle.cu": bytes(range(256)) * 40}))
     data[60:80] = b"\xff" * 20
     assert "shuffle.cu cannot be unpacked" in refusal(tmp_path, bytes(data))
 
 
-def test_a_method_that_is_not_known(tmp_path):
+def test_an_unknown_compression_method_is_refused(tmp_path):
     data = bytearray(zipped({"shuffle.cu": "x"}))
     at = data.rindex(b"PK\1\2")
     data[8:10] = data[at + 10 : at + 12] = struct.pack("<H", 77)
     assert "cannot be unpacked" in refusal(tmp_path, bytes(data))
 
 
-def test_a_name_with_a_nul_and_one_that_is_no_path(tmp_path):
+def test_names_with_a_nul_and_names_that_are_not_paths(tmp_path):
     put(tmp_path, {"ann.zip": zipped({"./": "", "shuffle.cu": "x", "a//b/./c.txt": "y"})})
     assert collect(tmp_path, LABS)[0][0].files["shuffle"].data == b"x"
 
@@ -155,7 +155,7 @@ def test_the_whole_export_may_be_large_but_not_broken(tmp_path):
         collect(path, LABS)
 
 
-def test_one_entry_of_the_whole_export_is_damaged(tmp_path):
+def test_a_damaged_entry_of_the_export_affects_one_student(tmp_path):
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("ann/shuffle.cu", "A" * 100)
@@ -167,6 +167,6 @@ def test_one_entry_of_the_whole_export_is_damaged(tmp_path):
     assert bob.files["shuffle"].data == b"good"
 
 
-def test_a_submission_that_is_too_large_reaches_the_grader_that_says_so(tmp_path):
+def test_the_grader_reports_a_submission_that_is_too_large(tmp_path):
     put(tmp_path, {"ann/shuffle.cu": b"/" * ((1 << 20) + 100)})
     assert len(collect(tmp_path, LABS)[0][0].files["shuffle"].data) == (1 << 20) + 1

@@ -30,7 +30,7 @@ def last(folder):
         ("doe/backup/shuffle.cu", "doe/shuffle.cu"),
     ],
 )
-def test_the_last_counts(tmp_path, earlier, later):
+def test_the_last_attempt_counts(tmp_path, earlier, later):
     for name, text in ((earlier, "earlier"), (later, "later")):
         put(tmp_path, {name: zipped({"shuffle.cu": text}) if name.endswith("zip") else text})
     data, notes = last(tmp_path)
@@ -38,7 +38,7 @@ def test_the_last_counts(tmp_path, earlier, later):
     assert notes[0].startswith("shuffle: 2 files, graded is ")
 
 
-def test_of_gradescope_the_later_time_counts(tmp_path):
+def test_gradescopes_later_submission_counts(tmp_path):
     submissions = {"submission_5": "2026-11-21", "submission_9": "2026-11-20"}
     metadata = "".join(
         f"{name}:\n  :submitters:\n  - :name: Doe\n    :sid: '1'\n  :created_at: {day} 10:00:00.0 Z\n"
@@ -49,7 +49,7 @@ def test_of_gradescope_the_later_time_counts(tmp_path):
     assert last(tmp_path)[0] == "2026-11-21"
 
 
-def test_each_lab_has_its_own_last(tmp_path):
+def test_each_lab_has_its_own_last_attempt(tmp_path):
     put(tmp_path, {
         "doe_1_100_shuffle.cu": "1", "doe_1_101_swizzle.cu": "2", "doe_1_102_shuffle-1.cu": "3",
     })  # fmt: skip

@@ -28,7 +28,7 @@ def limited_to(size):
     return limit
 
 
-def test_a_full_disk_costs_nobody_a_point(classroom):
+def test_a_full_disk_costs_no_student_points(classroom):
     assert classroom.run(before=limited_to(600)) == 2
     assert "File too large" in classroom.err_text
     assert not any(path.stat().st_size for path in (classroom.out / "results").iterdir())
@@ -53,7 +53,7 @@ def test_a_disk_that_fills_up_when_scores_are_written(classroom):
     assert "s2" in classroom.rows(), "the old one is whole"
 
 
-def test_a_standard_output_that_is_full(classroom):
+def test_a_full_standard_output_is_reported(classroom):
     def full():
         os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
 
@@ -63,13 +63,13 @@ def test_a_standard_output_that_is_full(classroom):
 
 
 @pytest.mark.slow
-def test_a_shell_that_has_closed_all_three(classroom):
+def test_closed_standard_streams_do_no_harm(classroom):
     command = ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', *classroom.command()]
     assert subprocess.run(command, env=classroom.environment, timeout=60).returncode == 0
     assert classroom.scores() == {"s0": "0", "s1": "1", "s2": "2"}
 
 
-def test_an_output_folder_that_cannot_be_written(classroom):
+def test_an_unwritable_output_folder_is_reported(classroom):
     classroom.out.mkdir()
     classroom.out.chmod(0o555)
     become = (lambda: os.setuid(NOBODY)) if os.geteuid() == 0 else (lambda: None)
@@ -82,7 +82,7 @@ def test_an_output_folder_that_cannot_be_written(classroom):
     )
 
 
-def test_an_output_folder_that_is_a_file(classroom):
+def test_an_output_folder_that_is_a_file_is_reported(classroom):
     put(classroom.folder, {"out": "x"})
     assert classroom.run() == 2
     assert (
@@ -91,7 +91,7 @@ def test_an_output_folder_that_is_a_file(classroom):
     )
 
 
-def test_an_output_folder_of_somebody_else(classroom):
+def test_an_output_folder_with_other_files_is_refused(classroom):
     put(classroom.out, {"thesis.tex": "x"})
     assert classroom.run() == 2
     assert classroom.err_text == (
@@ -100,14 +100,14 @@ def test_an_output_folder_of_somebody_else(classroom):
 
 
 @pytest.mark.parametrize("inside", [".", "graded"])
-def test_an_output_folder_among_the_submissions(classroom, inside):
+def test_an_output_folder_among_the_submissions_is_refused(classroom, inside):
     classroom.out = classroom.submissions / inside
     assert classroom.run() == 2
     assert "OUT lies in SUBMISSIONS, and would be taken for a student's" in classroom.err_text
 
 
 @pytest.mark.parametrize("change", ["missing", "not executable"])
-def test_a_grader_that_is_not_there(classroom, change):
+def test_a_missing_grader_is_reported(classroom, change):
     if change == "missing":
         classroom.binary.unlink()
     else:
@@ -117,7 +117,7 @@ def test_a_grader_that_is_not_there(classroom, change):
     assert not classroom.out.exists()
 
 
-def test_a_grader_that_goes_away_meanwhile(classroom):
+def test_a_grader_that_disappears_during_the_run_is_reported(classroom):
     class_of(classroom.submissions, {"s0": f"// machine once {classroom.folder}/flag"})
     classroom.binary.write_text(
         classroom.binary.read_text().replace(
@@ -146,7 +146,7 @@ def test_a_grader_that_goes_away_meanwhile(classroom):
         (["--labs", "swizzle\x1b[2J"], "there is no lab `swizzle\\x1b[2J`"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_done_is_told_before_anything_is_graded(classroom, options, words):
+def test_bad_options_are_reported_before_grading_begins(classroom, options, words):
     classroom.environment["PATH"] = "/nowhere"
     assert classroom.run(*options, executor=None) == 2
     assert classroom.err_text.startswith(f"lab32: {words}")
@@ -154,13 +154,13 @@ def test_what_cannot_be_done_is_told_before_anything_is_graded(classroom, option
     assert classroom.graded() == []
 
 
-def test_submissions_that_are_not_there(classroom):
+def test_missing_submissions_are_reported(classroom):
     classroom.submissions = classroom.folder / "none"
     assert classroom.run() == 2
     assert classroom.err_text == f"lab32: {classroom.submissions}: no such file or folder\n"
 
 
-def test_a_folder_with_nothing_of_a_lab(classroom):
+def test_a_folder_without_files_of_a_lab_is_reported(classroom):
     classroom.submissions = put(classroom.folder / "other", {"ann/notes.txt": "", "bob/x.cu": ""})
     assert classroom.run() == 2
     assert "no file there is called as a lab" in classroom.err_text

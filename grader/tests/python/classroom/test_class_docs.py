@@ -23,12 +23,12 @@ def options_of_the_parser(capsys):
     )
 
 
-def test_every_option(capsys):
+def test_the_readme_lists_every_option(capsys):
     written = set(re.findall(r"`(--?[a-z][\w-]*)", section("Options")))
     assert written == options_of_the_parser(capsys) - {"-h", "--help"}
 
 
-def test_the_example_policy_is_one(tmp_path):
+def test_the_readmes_example_policy_is_valid(tmp_path):
     text = section("Late submissions").partition("```toml\n")[2].partition("```")[0]
     (tmp_path / "late.toml").write_text(text)
     policy = late.read_policy(tmp_path / "late.toml", ["shuffle"])
@@ -36,7 +36,7 @@ def test_the_example_policy_is_one(tmp_path):
     assert set(re.findall(r"^(\w+) =", text, re.M)) == {"due", "use_file_times", *late.NUMBERS}
 
 
-def test_every_status():
+def test_the_readme_lists_every_status():
     rows = re.findall(r"^\| ([a-z ]+) \|", section("What OUT holds"), re.M)
     assert rows[1:] == [
         "status of a student", store.GRADED, store.REFUSED, scores.ABSENT, store.NOT_GRADED,
@@ -48,7 +48,7 @@ def test_every_status():
     ]  # fmt: skip
 
 
-def test_the_columns_of_scores():
+def test_the_readme_lists_the_columns_of_scores():
     header = scores.scores_csv([], ["LAB"]).split("\r\n")[0].split(",")
     row = next(line for line in section("What OUT holds").splitlines() if "`scores.csv`" in line)
     assert re.findall(r"`(\w+)`", row) == [name for name in header if name != "LAB"]

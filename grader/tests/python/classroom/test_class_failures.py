@@ -12,7 +12,7 @@ def classroom(tmp_path):
     return Classroom(tmp_path)
 
 
-def test_one_that_cannot_be_compiled_is_hostile_crashes_or_never_ends(classroom):
+def test_broken_and_hostile_submissions_affect_only_themselves(classroom):
     class_of(classroom.submissions, GOOD | {
         "broken": "// error expected a ;",
         "crashes": "// signal SIGSEGV",
@@ -69,7 +69,7 @@ def test_one_that_cannot_be_compiled_is_hostile_crashes_or_never_ends(classroom)
     ] == []
 
 
-def test_what_was_not_graded_is_tried_when_the_class_is_graded_again(classroom):
+def test_ungraded_submissions_are_retried_by_the_next_run(classroom):
     flag = classroom.folder / "flag"
     text = f"// machine once {flag}\n// machine once {flag}2\n// score 50"
     class_of(classroom.submissions, GOOD | {"late nvcc": text})
@@ -80,7 +80,7 @@ def test_what_was_not_graded_is_tried_when_the_class_is_graded_again(classroom):
     assert sorted(classroom.graded()) == ["good 0", "good 1", "good 2", "late nvcc"]
 
 
-def test_names_that_shells_and_spreadsheets_trip_over(classroom):
+def test_names_with_characters_special_to_shells_and_spreadsheets(classroom):
     names = [
         "-rf *",
         "=1+1",
@@ -102,7 +102,7 @@ def test_names_that_shells_and_spreadsheets_trip_over(classroom):
     assert {path.stem for path in (classroom.out / "results").iterdir()} == set(scores)
 
 
-def test_the_roster_has_the_last_word_on_who_is_there(classroom):
+def test_the_roster_decides_which_students_have_rows(classroom):
     class_of(classroom.submissions, {"s1": "// score 60", "s9": "// score 70"})
     (classroom.folder / "roster.csv").write_text("id,name\ns1,Jane Doe\ns2,Ann Lee\n")
     assert classroom.run("--roster", classroom.folder / "roster.csv") == 0
@@ -117,7 +117,7 @@ def test_the_roster_has_the_last_word_on_who_is_there(classroom):
     )
 
 
-def test_the_late_policy_and_the_gradebook(classroom):
+def test_the_gradebook_gets_scores_after_the_late_policy(classroom):
     put(
         classroom.submissions,
         {"doe_11_1_shuffle.cu": "// score 60", "lee_LATE_12_2_shuffle.cu": "// score 70"},

@@ -81,14 +81,14 @@ def test_canvas_with_first_and_last_names():
     assert changed(text, filled(text, [row("x", {"canvas": "11"}, shuffle=5)])[0]) == [("", "5")]
 
 
-def test_a_canvas_id_is_no_other_number():
+def test_a_canvas_id_matches_no_other_number():
     text = "Student,ID,SIS User ID,Section,Shuffle\nDoe,11,,S,\nLee,12,11,S,\n"
     after, _ = filled(text, [row("x", {"sid": "11"}, shuffle=5)])
     assert after == text.replace("Lee,12,11,S,", "Lee,12,11,S,5")
 
 
 @pytest.mark.parametrize("cell", ["EX", "N/A"])
-def test_who_is_excused_stays_so(cell):
+def test_an_excused_student_stays_excused(cell):
     text = f"Student,ID,SIS Login ID,Section,Shuffle (5)\nDoe,11,j,S,{cell}\n"
     after, told = filled(text, [row("doe", {"canvas": "11"}, shuffle=5)])
     assert after == text
@@ -109,7 +109,7 @@ def test_the_worksheet_takes_the_total_of_several_labs():
     assert told == ["`Grade`: of 200 points to 100"]
 
 
-def test_a_maximum_that_is_no_number_scales_nothing():
+def test_a_maximum_that_is_not_a_number_scales_nothing():
     for maximum in ("1e999999999", "1/0", "-5", "nan", "", "0"):
         text = WORKSHEET.replace("100.00,Yes", maximum + ",Yes")
         data, told = filled(text, [row("Jane", {"moodle": "11"}, shuffle=40)], ["shuffle"])
@@ -125,11 +125,11 @@ def test_moodles_gradebook_by_email_or_id_number():
 @pytest.mark.parametrize(
     "text", [CANVAS, WORKSHEET, MOODLE, CANVAS.replace("\r\n", "\n"), MOODLE.rstrip("\n")]
 )
-def test_with_nobody_graded_not_a_byte_changes(text):
+def test_without_graded_students_not_a_byte_changes(text):
     assert filled(text, []) == (text, [])
 
 
-def test_who_is_missing_or_there_twice_is_told():
+def test_missing_and_duplicate_students_are_reported():
     text = "Student,ID,Email,Shuffle\na,1,x@x.edu,\nb,2,,\nc,1,,\n"
     rows = [
         row("gone", {"canvas": "9"}, shuffle=1),
@@ -148,19 +148,19 @@ def test_who_is_missing_or_there_twice_is_told():
     ]
 
 
-def test_a_name_alone_matches_nobody():
+def test_a_name_alone_matches_no_student():
     text = "Student,ID,Shuffle\nJane Doe,1,\n"
     assert filled(text, [row("Jane Doe", {"plain": "Jane Doe"}, shuffle=1)])[0] == text
 
 
-def test_who_is_not_graded_or_handed_nothing_in_keeps_his_cell():
+def test_students_without_a_grade_keep_their_cells():
     absent = row("a", {"canvas": "11"}, shuffle=0)
     absent.status = "not handed in"
     later = Row(collect.Student("b", "b", (("canvas", "12"),)), "b", status="not graded")
     assert filled(CANVAS, [absent, later]) == (CANVAS, [])
 
 
-def test_another_encoding_stays():
+def test_the_files_encoding_is_kept():
     data = "Student;ID;Shuffle\r\nMüller;1;\r\n".encode("utf-16")
     after, _ = Gradebook(Table(data, "b"), ["shuffle"]).filled(
         [row("x", {"canvas": "1"}, shuffle=5)]
@@ -190,7 +190,7 @@ def test_the_column_can_be_named():
         ("", [], "book.csv: empty"),
     ],
 )  # fmt: skip
-def test_a_gradebook_that_does_not_fit_is_told_and_no_column_is_made(text, columns, words):
+def test_a_gradebook_without_a_matching_column_is_reported(text, columns, words):
     with pytest.raises(Problem) as caught:
         filled(text, [], columns=columns)
     assert words in str(caught.value)

@@ -27,7 +27,7 @@ def texts():
     }  # fmt: skip
 
 
-def test_a_class_is_graded_as_each_alone(tmp_path, texts):
+def test_a_class_gets_the_same_scores_as_single_submissions(tmp_path, texts):
     classroom = Classroom(tmp_path)
     classroom.binary = ROOT / "build/lab32"
     put(classroom.submissions, {f"{name}/swizzle.cu": text for name, text in texts.items()})
@@ -52,7 +52,7 @@ def test_a_class_is_graded_as_each_alone(tmp_path, texts):
     assert "1 cannot be compiled or loaded" in classroom.out_text
 
 
-def test_modelled_times_are_no_points(tmp_path):
+def test_modelled_times_change_no_points(tmp_path):
     folder = put(tmp_path, {"swizzle/swizzle.cu": (ROOT / "solutions/swizzle/swizzle.cu").read_bytes()})
     points, timed = [], []
     for options in ([], ["--no-modelled-times"]):
@@ -66,7 +66,7 @@ def test_modelled_times_are_no_points(tmp_path):
     assert timed[1] == [""] * len(timed[0])
 
 
-def test_the_limit_of_a_lab_is_the_graders(tmp_path):
+def test_the_time_limit_of_a_lab_is_passed_to_the_grader(tmp_path):
     classroom = Classroom(tmp_path)
     class_of(classroom.submissions, {"ann": "// says its time limit\n"})
     assert classroom.run() == 0

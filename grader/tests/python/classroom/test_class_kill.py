@@ -33,7 +33,7 @@ def finished(classroom):
 
 
 @pytest.mark.slow
-def test_killed_at_ten_random_moments(tmp_path):
+def test_a_run_killed_at_ten_random_moments_ends_with_the_same_scores(tmp_path):
     draw, classroom = random.Random(SEED), Classroom(tmp_path)
     class_of(classroom.submissions, STUDENTS)
     kills, process = 0, classroom.start(jobs=2)

@@ -33,18 +33,18 @@ def policy(folder, text):
         (timedelta(days=900), 45),
     ],
 )
-def test_each_day_begun_costs(tmp_path, late, per_cent):
+def test_each_started_day_costs_points(tmp_path, late, per_cent):
     assert policy(tmp_path, TEXT).per_cent("shuffle", DUE + late) == per_cent
 
 
-def test_a_time_for_each_lab(tmp_path):
+def test_each_lab_may_have_its_own_due_time(tmp_path):
     text = "per_cent_per_day = 10\n[due]\nshuffle = 2026-11-23T23:59:00+01:00\n"
     late = policy(tmp_path, text)
     assert late.per_cent("shuffle", DUE + timedelta(hours=1)) == 10
     assert late.per_cent("swizzle", DUE + timedelta(hours=1)) == 0
 
 
-def test_whose_time_counts(tmp_path):
+def test_the_rosters_time_precedes_the_platforms(tmp_path):
     day = timedelta(days=1)
     source = Source(b"", "x", time=DUE + day, file_time=DUE + 3 * day)
     late = policy(tmp_path, TEXT)
@@ -83,18 +83,18 @@ def test_points_are_cut_to_hundredths(points, per_cent, rest):
         ("due =\n", "Invalid value"),
     ],
 )  # fmt: skip
-def test_a_bad_policy_is_told(tmp_path, text, words):
+def test_a_bad_policy_is_reported(tmp_path, text, words):
     with pytest.raises(Problem) as caught:
         policy(tmp_path, text)
     assert f"late.toml: {words}" in str(caught.value)
 
 
-def test_a_policy_that_is_not_there(tmp_path):
+def test_a_missing_policy_is_reported(tmp_path):
     with pytest.raises(Problem, match="none.toml: cannot be read: No such file"):
         read_policy(tmp_path / "none.toml", LABS)
 
 
-def test_sums_of_points_have_no_binary_dust():
+def test_sums_of_points_have_no_rounding_errors():
     assert [hundredths(points) for points in (86.03999999999999, 88.0, 0, 99.99)] == [
         86.04,
         88,

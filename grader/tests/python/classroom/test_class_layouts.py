@@ -77,7 +77,7 @@ def test_canvas(tmp_path):
     assert left_out == ["textwriter_13_504_text.html: neither a .cu file nor a zip"]
 
 
-def test_canvas_says_who_is_late(tmp_path):
+def test_canvas_marks_late_submissions(tmp_path):
     put(tmp_path, {"doejane_LATE_11_501_shuffle.cu": "1", "leeann_12_502_shuffle.cu": "2"})
     students, _ = collect(tmp_path, LABS)
     assert [student.files["shuffle"].late for student in students] == [True, False]
@@ -110,7 +110,7 @@ def test_moodle_has_other_numbers_in_each_assignment(tmp_path):
     ]
 
 
-def test_two_of_one_name_in_moodle_stay_two(tmp_path):
+def test_two_moodle_students_of_one_name_stay_two(tmp_path):
     put(tmp_path, {
         "shuffle/Jane Doe_11_assignsubmission_file_/main.cu": "1",
         "shuffle/Jane Doe_12_assignsubmission_file_/main.cu": "2",
@@ -164,7 +164,7 @@ def test_gradescope_and_its_groups(tmp_path):
     assert left_out == []
 
 
-def test_gradescope_without_its_list_goes_by_numbers(tmp_path):
+def test_gradescope_without_its_metadata_uses_submission_numbers(tmp_path):
     gradescope(tmp_path)
     (tmp_path / "assignment_77_export/submission_metadata.yml").unlink()
     assert files(tmp_path)[0] == {
@@ -172,7 +172,7 @@ def test_gradescope_without_its_list_goes_by_numbers(tmp_path):
     }  # fmt: skip
 
 
-def test_gradescopes_list_cannot_run_code(tmp_path):
+def test_gradescopes_metadata_cannot_run_code(tmp_path):
     metadata = "submission_901: !!python/object/apply:os.system ['true']\n"
     with pytest.raises(Problem, match="submission_metadata.yml:1: no YAML that can be read"):
         collect(gradescope(tmp_path, metadata), LABS)
@@ -192,12 +192,12 @@ def test_a_folder_or_zip_per_lab_around_any_of_these(tmp_path, zips):
     )  # fmt: skip
 
 
-def test_a_class_of_one(tmp_path):
+def test_a_class_of_one_student(tmp_path):
     put(tmp_path, {"Jane Doe/shuffle/shuffle.cu": "1", "Jane Doe/swizzle/swizzle.cu": "2"})
     assert files(tmp_path)[0] == {"Jane Doe": {"shuffle": "1", "swizzle": "2"}}
 
 
-def test_what_is_nobodys_is_told(tmp_path):
+def test_files_without_a_student_are_reported(tmp_path):
     put(tmp_path, {"shuffle.cu": "1", "notes.txt": "2", "ann_shuffle.cu": "3", ".DS_Store": "4"})
     found, left_out = files(tmp_path)
     assert found == {"ann": {"shuffle": "3"}}
@@ -207,24 +207,24 @@ def test_what_is_nobodys_is_told(tmp_path):
     ]
 
 
-def test_what_of_a_student_is_not_looked_at_is_told(tmp_path):
+def test_a_students_ignored_files_are_reported(tmp_path):
     put(tmp_path, {"ann/shuffle.cu": "1", "ann/helper.cu": "2", "ann/readme.md": "3"})
     students, _ = collect(tmp_path, LABS)
     assert students[0].notes == ["not looked at: helper.cu"]
 
 
-def test_a_file_of_any_name_is_the_lab_that_is_graded_alone(tmp_path):
+def test_with_a_single_lab_any_file_name_is_accepted(tmp_path):
     put(tmp_path, {"ann/kernel.cu": "1", "bob/main.cu": "2", "bob/other.cu": "3"})
     found, _ = files(tmp_path, ["shuffle"])
     assert found == {"ann": {"shuffle": "1"}, "bob": {}}
 
 
-def test_the_labs_are_those_of_which_there_is_a_file(tmp_path):
+def test_labs_with_at_least_one_file_are_graded(tmp_path):
     put(tmp_path, {"ann/shuffle.cu": "1", "bob/empty": ""})
     assert labs_handed_in(tmp_path, ["coalescing", *LABS]) == ["shuffle"]
 
 
-def test_names_that_are_no_utf8(tmp_path):
+def test_names_that_are_not_utf8(tmp_path):
     put(tmp_path, {"x/shuffle.cu": "1", "y/shuffle.cu": "1"})
     (tmp_path / "x").rename(str(tmp_path / "J\udcf6rg"))
     students, _ = collect(tmp_path, LABS)

@@ -66,11 +66,11 @@ def test_gradescope():
 @pytest.mark.parametrize(
     "name", ["Jane Doe", "jane_reduction.cu", "submission", "12345", "a_1_b", "2026_11_23_Jane"]
 )
-def test_no_platform(name):
+def test_names_without_a_platforms_form(name):
     assert names.by_platform(name) is None
 
 
-def test_one_name_written_in_two_ways_is_one():
+def test_two_spellings_of_a_name_are_one_student():
     composed, apart = names.by_hand("J\u00f6rg"), names.by_hand("Jo\u0308rg")
     assert composed == apart
 
@@ -96,10 +96,10 @@ def test_the_lab_of_a_file(name, lab, exactness, attempt, prefix):
 
 
 @pytest.mark.parametrize("name", ["main.cu", "shuffle and reduction notes.cu", "preduction.cu"])
-def test_a_file_of_no_lab(name):
+def test_a_file_name_without_a_lab(name):
     assert names.lab_of(name, LABS) is None
 
 
 @pytest.mark.parametrize("part", ["__MACOSX", "._reduction.cu", ".DS_Store", "Thumbs.db"])
-def test_what_systems_leave_behind_is_nobodys(part):
+def test_files_of_operating_systems_are_ignored(part):
     assert names.is_junk(("ann", part))

@@ -36,7 +36,7 @@ def pages(classroom):
     return {rows[path.stem]: path.read_text() for path in (classroom.out / "pages").iterdir()}
 
 
-def test_everybody_with_points_has_a_page(classroom):
+def test_every_student_with_points_has_a_page(classroom):
     assert classroom.run(PAGES) == 2  # gus
     made = pages(classroom)
     assert made.keys() == {"ann", "Jörg <b>", "小明", "absent"}
@@ -51,7 +51,7 @@ def test_everybody_with_points_has_a_page(classroom):
 
 
 @pytest.mark.slow
-def test_a_page_is_made_anew_where_it_would_say_something_else(classroom):
+def test_a_page_is_rewritten_when_its_contents_change(classroom):
     classroom.run(PAGES)
     ann = classroom.out / "pages/ann.html"
 
@@ -74,12 +74,12 @@ def test_a_page_is_made_anew_where_it_would_say_something_else(classroom):
     assert classroom.graded().count("ann") == 2
 
 
-def test_no_pages(classroom):
+def test_pages_can_be_turned_off(classroom):
     classroom.run()
     assert list((classroom.out / "pages").iterdir()) == []
 
 
-def test_a_page_that_cannot_be_written_is_told_and_costs_nothing_else(classroom):
+def test_a_page_that_cannot_be_written_is_reported_and_affects_nothing_else(classroom):
     classroom.run()
     os.rmdir(classroom.out / "pages")
     put(classroom.out, {"pages": "x"})
@@ -89,7 +89,7 @@ def test_a_page_that_cannot_be_written_is_told_and_costs_nothing_else(classroom)
     assert len(classroom.rows()) == len(TEXTS) + 1
 
 
-def test_a_result_that_no_page_can_be_made_of_costs_its_page_only(classroom):
+def test_an_invalid_result_costs_only_its_page(classroom):
     changed = classroom.binary.read_text().replace(
         '"figures": {},', '"figures": {"sectors": "x", "ideal_sectors": 8},'
     )

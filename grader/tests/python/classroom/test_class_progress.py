@@ -60,7 +60,7 @@ def test_a_bar_with_the_rate_the_estimate_and_the_failures(classroom):
     assert "\x1b[2J" not in said
 
 
-def test_lines_where_there_is_no_terminal(classroom):
+def test_without_a_terminal_progress_is_printed_in_lines(classroom):
     assert classroom.run() == 2
     lines = classroom.err_text.splitlines()
     assert lines[:4] == [f"[{i + 1}/7] s{i}: {10 * i} / 100" for i in range(4)]
@@ -74,7 +74,7 @@ def test_lines_where_there_is_no_terminal(classroom):
     )
 
 
-def test_what_was_graded_before_counts_as_done(classroom):
+def test_earlier_results_count_as_done(classroom):
     assert classroom.run() == 2
     class_of(classroom.submissions, {"s9": "// score 90"})
     _, said = on_a_terminal(classroom)
@@ -82,7 +82,7 @@ def test_what_was_graded_before_counts_as_done(classroom):
     assert "7/7" in said
 
 
-def test_the_rate_is_of_the_last_ones(tmp_path):
+def test_the_rate_is_computed_from_the_last_students(tmp_path):
     with open(tmp_path / "said", "w") as file:
         shown = ProgressDisplay(100, 0, file)
         shown.ends = [0.0] + [1000 + 2.0 * i for i in range(40)]
@@ -91,7 +91,7 @@ def test_the_rate_is_of_the_last_ones(tmp_path):
     assert shown.told() == "30.0 per minute, 2:00 left"
 
 
-def test_what_becomes_of_jobs_is_told_above_the_bar_or_between_the_lines(tmp_path, monkeypatch):
+def test_news_of_jobs_is_printed_above_the_bar_or_between_the_lines(tmp_path, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     master, slave = os.openpty()
     with open(slave, "w") as terminal, ProgressDisplay(9, 0, terminal) as shown:
@@ -114,5 +114,5 @@ def test_durations(seconds, text):
     assert duration(seconds) == text
 
 
-def test_the_commonest_failures_come_first():
+def test_the_most_frequent_failures_come_first():
     assert summary(["a", "b", "b", "c\n", "d", "b"]) == "3 b, 1 a, 1 c\\x0a"

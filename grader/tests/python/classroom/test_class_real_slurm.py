@@ -151,7 +151,7 @@ def test_an_array_over_two_nodes_gives_the_scores_of_the_local_executor(classroo
 
 
 @pytest.mark.parametrize("slurm_starts_it_again", [True, False])
-def test_a_node_dies(classroom, cluster, slurm_starts_it_again):
+def test_a_class_survives_the_death_of_a_node(classroom, cluster, slurm_starts_it_again):
     classroom.hand_in()
     if not slurm_starts_it_again:
         classroom.environment["SBATCH_NO_REQUEUE"] = "1"
@@ -179,7 +179,7 @@ def test_a_node_dies(classroom, cluster, slurm_starts_it_again):
         assert f"lab32: job {', '.join(died)} on n1: NODE_FAIL\n" in classroom.said
 
 
-def test_a_job_of_an_array_is_cancelled(classroom, cluster):
+def test_a_cancelled_job_of_an_array_is_replaced(classroom, cluster):
     classroom.hand_in()
     classroom.begin()
     jobs = classroom.running(4)
@@ -193,7 +193,7 @@ def test_a_job_of_an_array_is_cancelled(classroom, cluster):
     assert f"lab32: job {job} on {jobs[job]}: CANCELLED\n" in classroom.said
 
 
-def test_whose_jobs_die_twice_is_not_graded_and_the_reason_is_told(classroom, cluster):
+def test_a_submission_whose_jobs_die_twice_is_reported_as_ungraded(classroom, cluster):
     class_of(classroom.submissions, {
         "cancelled": f"// hangs once {classroom.folder}/1\n// hangs once {classroom.folder}/2",
         "killed": f"// hangs once {classroom.folder}/3\n// hangs once {classroom.folder}/4",
@@ -219,7 +219,7 @@ def test_whose_jobs_die_twice_is_not_graded_and_the_reason_is_told(classroom, cl
     assert set(classroom.scores().values()) == {"10"}
 
 
-def test_before_its_time_is_over_a_job_finishes_what_it_has_begun(classroom, cluster):
+def test_a_job_near_its_time_limit_finishes_its_submission(classroom, cluster):
     classroom.hand_in()
     classroom.begin(jobs=1)
     (job,) = classroom.running(1)
@@ -233,7 +233,7 @@ def test_before_its_time_is_over_a_job_finishes_what_it_has_begun(classroom, clu
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_class_cancels_its_array_and_goes_on(classroom, number):
+def test_an_interrupted_class_cancels_its_array_and_resumes_later(classroom, number):
     classroom.hand_in()
     classroom.begin(jobs=6)
     classroom.running(6)
@@ -250,7 +250,7 @@ def test_an_interrupted_class_cancels_its_array_and_goes_on(classroom, number):
     assert all(classroom.graded().count(name) == 1 for name in kept)
 
 
-def test_slurm_itself_is_away_for_a_while(classroom, cluster):
+def test_a_class_survives_an_outage_of_slurm(classroom, cluster):
     classroom.hand_in()
     classroom.begin()
     jobs = classroom.running(4)
@@ -263,7 +263,7 @@ def test_slurm_itself_is_away_for_a_while(classroom, cluster):
     assert set(classroom.tries().values()) == {f"1 {job}" for job in jobs}
 
 
-def test_a_class_that_is_killed_goes_on_without_the_jobs_that_it_has_left(classroom):
+def test_a_killed_class_resumes_and_cancels_its_old_jobs(classroom):
     classroom.hand_in()
     class_of(classroom.submissions, {"s8": f"// score 80\n// waits {classroom.gate}"})
     classroom.begin("--partition", "first", "--seed", "8", jobs=8)
@@ -283,7 +283,7 @@ def test_a_class_that_is_killed_goes_on_without_the_jobs_that_it_has_left(classr
         assert classroom.result(name)["seed"] == 7, "of the second run"
 
 
-def test_slurm_s_own_words_where_it_takes_no_jobs(classroom):
+def test_slurms_error_message_is_shown_when_it_refuses_jobs(classroom):
     class_of(classroom.submissions, {f"s{i:03}": "" for i in range(101)})
     for options, jobs, words in [
         (["--partition", "nowhere"], 2, "invalid partition specified: nowhere"),
@@ -296,14 +296,14 @@ def test_slurm_s_own_words_where_it_takes_no_jobs(classroom):
         assert words in classroom.said
 
 
-def test_a_job_whose_time_is_over_is_told_and_its_submission_graded_again(late):
+def test_a_job_over_its_time_limit_is_reported_and_its_submission_graded_again(late):
     assert late.end(120) == 0
     assert late.scores() == {"quick": "10", "slow": "30"}
     assert sorted(late.graded()) == ["quick", "slow"]
     assert f"lab32: job {late.job} on n2: TIMEOUT\n" in late.said
 
 
-def test_the_grader_itself(classroom):
+def test_the_real_grader_runs_on_slurm(classroom):
     classroom.binary = ROOT / "build/lab32"
     labs = {"as given": "labs", "solved": "solutions"}
     texts = {

@@ -47,7 +47,7 @@ def rows_of(table):
 
 
 @pytest.mark.slow
-def test_the_page_says_what_the_results_say(classroom, page):
+def test_the_page_shows_the_numbers_of_the_results(classroom, page):
     assert classroom.status == 2  # one is not graded, and the report is there all the same
     counts, labs, failures, checks, _, leaders = page.find_all("table")
     assert rows_of(counts) == [["graded", "7"], ["not handed in", "1"], ["not graded", "1"]]
@@ -69,7 +69,7 @@ def test_the_page_says_what_the_results_say(classroom, page):
 
 
 @pytest.mark.slow
-def test_the_page_needs_nothing_and_runs_nothing(page):
+def test_the_page_needs_no_network_and_runs_no_script(page):
     assert page.find_all(["script", "iframe", "object", "embed", "link", "form"]) == []
     for tag in page.find_all(True):
         for name, value in tag.attrs.items():
@@ -83,7 +83,7 @@ def test_the_page_needs_nothing_and_runs_nothing(page):
 
 
 @pytest.mark.slow
-def test_nobody_is_named(classroom, page):
+def test_the_page_names_no_student(classroom, page):
     text = page.get_text()
     assert not [name for name in TEXTS if re.search(rf"\b{name}\b", text)]
     known = (classroom.out / "pseudonyms.csv").read_text().splitlines()
@@ -94,13 +94,13 @@ def test_nobody_is_named(classroom, page):
     assert (classroom.out / ".class/pseudonyms").stat().st_mode & 0o077 == 0
 
 
-def test_text_of_students_is_shown_as_it_is():
+def test_text_of_students_is_escaped():
     shown = analysis.table(["a"], [["<script>\u202e\x1b&amp;"]]).text
     assert "<td>&lt;script&gt;\\u202e\\x1b&amp;amp;</td>" in shown
 
 
 @pytest.mark.slow
-def test_what_has_not_changed_is_not_written_again(classroom):
+def test_an_unchanged_page_is_not_written_again(classroom):
     page = classroom.out / "report.html"
     before = page.stat().st_mtime_ns
     (classroom.submissions / "gus").rename(classroom.folder / "gus")
@@ -113,7 +113,7 @@ def test_what_has_not_changed_is_not_written_again(classroom):
 
 
 @pytest.mark.slow
-def test_a_page_that_cannot_be_made_is_told(classroom, monkeypatch):
+def test_a_page_that_cannot_be_made_is_reported(classroom, monkeypatch):
     monkeypatch.setattr("lab32.classroom.page.NOTEBOOK", put(classroom.folder, {
         "bad.ipynb": '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 99, "x": ',
     }) / "bad.ipynb")  # fmt: skip
@@ -131,7 +131,7 @@ def test_a_page_that_cannot_be_made_is_told(classroom, monkeypatch):
         ("", ""),
     ],
 )
-def test_the_last_words_of_an_error_are_a_line(text, said):
+def test_the_last_sentence_of_an_error_is_one_line(text, said):
     assert last_sentence(text) == said
 
 
@@ -148,11 +148,11 @@ def test_the_last_words_of_an_error_are_a_line(text, said):
         ("", ""),
     ],
 )
-def test_what_of_a_message_is_quoted(message, said):
+def test_the_quoted_sentence_of_a_message(message, said):
     assert sentence(message) == said
 
 
-def test_pseudonyms_stay_and_are_all_different():
+def test_pseudonyms_are_stable_and_distinct():
     names = leaders.pseudonyms(b"secret", [f"s{i}" for i in range(2000)])
     assert len(set(names.values())) == 2000
     assert all(re.fullmatch("([bdfgklmnprstvz][aeiou]){3}", name) for name in names.values())

@@ -35,7 +35,7 @@ def test_only_what_has_changed_is_graded_again(classroom):
     assert classroom.scores() == scores | {"s1": "91", "s7": "97"}
 
 
-def test_what_a_score_depends_on(classroom):
+def test_changes_that_affect_scores_cause_regrading(classroom):
     class_of(classroom.submissions, {"s0": "// score 1", "s1": "// score 2"})
     assert classroom.run() == 0
     for change, again in [
@@ -58,7 +58,7 @@ def test_what_a_score_depends_on(classroom):
         assert classroom.result("s1")["score"] == 2
 
 
-def test_a_late_policy_needs_no_grading(classroom):
+def test_a_changed_late_policy_causes_no_regrading(classroom):
     class_of(classroom.submissions, FIVE)
     assert classroom.run() == 0
     put(
@@ -82,7 +82,7 @@ def test_a_secret_seed_stays_the_same(classroom):
     assert classroom.result("s1")["seed"] == seed >= 1 << 16
 
 
-def test_an_interrupted_class_goes_on(classroom):
+def test_an_interrupted_class_can_be_resumed(classroom):
     class_of(classroom.submissions, {f"s{i}": f"// score {i}\n// sleep 0.1" for i in range(6)})
     process = classroom.start()
     until = time.monotonic() + 20
@@ -102,7 +102,7 @@ def test_an_interrupted_class_goes_on(classroom):
 
 
 @pytest.mark.slow
-def test_two_at_a_time_do_not_write_the_same_folder(classroom):
+def test_two_runs_cannot_use_one_output_folder(classroom):
     class_of(classroom.submissions, {"s0": "// sleep 5"})
     first = classroom.start()
     until = time.monotonic() + 20
@@ -120,7 +120,7 @@ def test_two_at_a_time_do_not_write_the_same_folder(classroom):
     )
 
 
-def test_a_record_says_what_was_graded(classroom):
+def test_a_record_names_the_graded_files(classroom):
     class_of(classroom.submissions, {"s0": "// score 3"})
     assert classroom.run() == 0
     record = json.loads((classroom.out / ".class/records/s0.json").read_text())

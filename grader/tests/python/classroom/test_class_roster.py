@@ -29,7 +29,7 @@ def match(folder, files, text):
     return {key: person.id for key, person in found.items()}, unmatched
 
 
-def test_columns_have_the_names_that_platforms_give_them(tmp_path):
+def test_rosters_may_use_the_platforms_column_names(tmp_path):
     (person,) = roster(
         tmp_path,
         "Last Name,First name,SIS Login ID,Canvas ID,Email address\r\nDoe,Jane,jd1,77,j@x.edu\r\n",
@@ -40,7 +40,7 @@ def test_columns_have_the_names_that_platforms_give_them(tmp_path):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_as_spreadsheets_write_it(tmp_path, encoding, delimiter):
+def test_rosters_of_spreadsheets_are_read(tmp_path, encoding, delimiter):
     text = 'id|name\r\n7|"王; 小明, ""Ming"""\r\n8|Jörg\r\n'.replace("|", delimiter)
     assert [p.name for p in roster(tmp_path, text.encode(encoding))] == ['王; 小明, "Ming"', "Jörg"]
 
@@ -55,7 +55,7 @@ def test_canvas_ids_match_canvas_files(tmp_path):
     assert unmatched == ["x: nobody of the roster has this id or name"]
 
 
-def test_an_id_of_one_kind_is_none_of_another(tmp_path):
+def test_ids_of_different_kinds_do_not_match(tmp_path):
     found, _ = match(tmp_path, {"doe_77_1_shuffle.cu": ""}, "id number,email\n77,a@x.edu\n")
     assert found == {}
 
@@ -70,7 +70,7 @@ def test_folders_named_by_id_or_by_name(tmp_path):
     assert unmatched == []
 
 
-def test_a_name_that_two_have_matches_nobody(tmp_path):
+def test_an_ambiguous_name_matches_no_student(tmp_path):
     _, unmatched = match(
         tmp_path,
         {"Jane Doe/shuffle.cu": "", "y/shuffle.cu": ""},
@@ -79,7 +79,7 @@ def test_a_name_that_two_have_matches_nobody(tmp_path):
     assert unmatched == ["Jane Doe: more than one of the roster has this id or name"]
 
 
-def test_two_who_say_that_they_are_the_same(tmp_path):
+def test_two_submissions_of_one_roster_entry_are_reported(tmp_path):
     found, unmatched = match(
         tmp_path, {"s1/shuffle.cu": "", "a@x.edu/shuffle.cu": ""}, "id,email\ns1,a@x.edu\n"
     )
@@ -107,21 +107,21 @@ def test_two_who_say_that_they_are_the_same(tmp_path):
          "write it as 2026-11-23T23:59:00+01:00"),
     ],
 )  # fmt: skip
-def test_a_bad_roster_is_told_in_one_line(tmp_path, text, words):
+def test_a_bad_roster_is_reported_in_one_line(tmp_path, text, words):
     assert problem(tmp_path, text) == words
 
 
-def test_a_roster_that_is_not_there(tmp_path):
+def test_a_missing_roster_is_reported(tmp_path):
     with pytest.raises(Problem, match="none.csv: cannot be read: No such file or directory"):
         people.read_roster(tmp_path / "none.csv")
 
 
-def test_empty_lines_are_none_of_the_class(tmp_path):
+def test_empty_lines_of_a_roster_are_ignored(tmp_path):
     assert len(roster(tmp_path, "id,name\n\n1,a\n\n\n2,b\n")) == 2
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_a_table_is_written_as_it_was_read(newline):
+def test_an_unchanged_table_is_written_byte_for_byte(newline):
     data = 'a,"b, ""c""",d|1, x ,"two|lines"'.replace("|", newline)
     table = Table((data + newline).encode(), "t")
     assert table.rows[0][2] == f"two{newline}lines"

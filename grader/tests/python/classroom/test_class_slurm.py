@@ -40,7 +40,7 @@ def scripts(classroom):
     return [dict(re.findall(r"^#SBATCH --([\w-]+)=(.*)$", text, re.M)) for text in texts]
 
 
-def test_an_array_of_jobs_of_which_one_loses_its_node(classroom):
+def test_an_array_with_a_lost_node_is_completed(classroom):
     texts = {f"s{i}": f"// score {i}\n// sleep 0.1" for i in range(5)}
     texts["s2"] += f"\n// node fails {classroom.folder}/node"
     class_of(classroom.submissions, texts)
@@ -81,7 +81,7 @@ def test_an_interrupted_class_cancels_its_jobs(classroom):
     assert before == after == f"--name={name}", "what an earlier run has left, and its own"
 
 
-def test_an_sbatch_that_fails_is_told(classroom):
+def test_a_failing_sbatch_is_reported(classroom):
     class_of(classroom.submissions, {"s0": ""})
     (classroom.folder / "bin/sbatch").write_text(
         "#!/bin/sh\necho 'invalid partition' >&2; exit 1\n"
@@ -95,7 +95,7 @@ def listing(*jobs):
     return "".join(f"{'|'.join(job)}|\n" for job in jobs)
 
 
-def test_what_squeue_s_words_mean(monkeypatch):
+def test_states_of_squeue_are_understood(monkeypatch):
     seconds = iter(range(0, 1000, 50))
     monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
     queue, names = slurm.Queue("lab32-class-1"), ["7_0", "7_1", "7_2"]
@@ -131,11 +131,11 @@ def test_what_squeue_s_words_mean(monkeypatch):
     "text, minutes",
     [("60", 60), ("90:00", 90), ("1:30:00", 90), ("0:00:30", 1), ("2-0", 2880), ("1-12:30", 2190)],
 )
-def test_times_are_written_as_slurm_has_them(text, minutes):
+def test_slurms_time_formats_are_accepted(text, minutes):
     assert slurm.minutes_of(text) == minutes
 
 
 @pytest.mark.parametrize("text", ["", "0", "-5", "1:2:3:4", "1h", "1-"])
-def test_what_is_no_time(text):
+def test_invalid_times_are_refused(text):
     with pytest.raises(Problem, match="--time"):
         slurm.minutes_of(text)

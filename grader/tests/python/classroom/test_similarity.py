@@ -104,7 +104,7 @@ def natural():
 # ---- what is found -------------------------------------------------------------------------------------
 
 
-def test_copies_are_suggested_and_nobody_else(outcome):
+def test_only_copies_are_suggested(outcome):
     done, text = outcome
     assert Parts(text).suggested() == PAIRS
     assert f"{LAB}: 2 of {len(CLASS) * (len(CLASS) - 1) // 2} pairs" in done.stdout
@@ -123,7 +123,7 @@ def test_names_comments_blanks_and_order_do_not_matter(natural):
         assert pairs.Frequencies(natural | copy).pair("ben", "copy").total().share() > 0.99
 
 
-def test_those_who_follow_the_handout_stay_below(natural):
+def test_submissions_that_follow_the_handout_stay_below_the_limits(natural):
     for pair in pairs.Frequencies(natural).pairs():
         assert pair.total().share() < pairs.THRESHOLD / 2 and not pair.flagged(), (pair.a, pair.b)
 
@@ -136,7 +136,7 @@ def test_the_limits_lie_between_copies_and_independent_ones():
         assert min(one.shared for one in found[what]) > pairs.WEIGHT
 
 
-def test_a_short_kernel_that_two_write_alike_is_not_suggested(natural):
+def test_equal_short_kernels_are_not_suggested(natural):
     """transpose_tiled comes out the same without any copying: dan's is the solution's."""
     only = {name: {"transpose_tiled": one["transpose_tiled"]} for name, one in natural.items()}
     only["same"] = only["dan"]
@@ -144,12 +144,12 @@ def test_a_short_kernel_that_two_write_alike_is_not_suggested(natural):
     assert pair.total().share() == 1 and not pair.flagged()
 
 
-def test_the_skeleton_counts_nothing(natural):
+def test_code_of_the_skeleton_has_no_weight(natural):
     assert made.prints_of(LAB, {"": SKELETON})[""] == {}
     assert all("transpose_naive" not in one and "turn_tile" not in one for one in natural.values())
 
 
-def test_what_everybody_has_counts_nothing():
+def test_code_that_all_have_has_no_weight():
     kernel = {number: {1} for number in range(100)}
     own = {number: {2} for number in range(1000, 1100)}
     group = {f"s{i}": {"k": dict(kernel)} for i in range(6)}
@@ -166,7 +166,7 @@ def test_what_everybody_has_counts_nothing():
     )  # two are no class: nothing is rare or common
 
 
-def test_a_copied_kernel_is_told_apart():
+def test_a_single_copied_kernel_is_listed():
     own = {name: {"a": {hash((name, i)): {1} for i in range(500)}} for name in "xyz"}
     for name in "xy":
         own[name]["b"] = {i: {2} for i in range(150)}
@@ -176,7 +176,7 @@ def test_a_copied_kernel_is_told_apart():
     assert pairs.single_kernels(every, {("x", "y")}) == []
 
 
-def test_clusters_hang_together():
+def test_clusters_are_connected_components():
     assert pairs.clusters([("a", "b"), ("d", "e"), ("c", "b")]) == [["a", "b", "c"], ["d", "e"]]
     assert pairs.clusters([]) == []
 
@@ -224,12 +224,12 @@ def fingerprints(text):
         ("_param_0]", "_param_1]", False),
     ],
 )
-def test_what_makes_a_fingerprint(old, new, same):
+def test_changes_that_keep_or_change_a_fingerprint(old, new, same):
     assert old in TEXT and len(fingerprints(TEXT)) == 3  # 8 instructions
     assert (fingerprints(TEXT.replace(old, new)) == fingerprints(TEXT)) is same
 
 
-def test_restrict_is_no_other_load():
+def test_restrict_does_not_change_a_fingerprint():
     load = TEXT.replace("shl.b32 %r4, %r3, 2", "ld.global.u32 %r4, [%rd1]")
     assert fingerprints(load) == fingerprints(load.replace("ld.global.", "ld.global.nc."))
     assert fingerprints(load) != fingerprints(load.replace("ld.global.", "ld.global.cg."))
@@ -253,7 +253,7 @@ def test_names_of_kernels(mangled, name):
     assert ptx.base_name(mangled) == name
 
 
-def test_any_text_is_read_as_ptx():
+def test_invalid_ptx_is_read_without_an_error():
     for at in range(0, len(TEXT), 7):
         ptx.prints_of(TEXT[:at], "k.cu")
         ptx.prints_of(TEXT[at:], "k.cu")
@@ -263,7 +263,7 @@ def test_any_text_is_read_as_ptx():
 # ---- what is broken or hostile --------------------------------------------------------------------------
 
 
-def test_broken_files_cost_only_themselves(outcome):
+def test_broken_files_affect_only_themselves(outcome):
     _, text = outcome
     apart = {row[0]: row[1] for row in Parts(text).rows if len(row) == 2}
     assert set(apart) == {"-rf *", "=1+1", "O'Neill; ls $(id)", "x" * 150, "first skeleton", "second skeleton"}  # fmt: skip
@@ -274,7 +274,7 @@ def test_broken_files_cost_only_themselves(outcome):
     assert apart["first skeleton"] == "nothing but the skeleton's"
 
 
-def test_the_page_shows_what_was_written_and_runs_nothing(outcome):
+def test_the_page_escapes_text_of_students(outcome):
     _, text = outcome
     parts = Parts(text)
     assert set(parts.tags) <= {
@@ -305,7 +305,7 @@ def test_the_page_suggests_and_does_not_judge(outcome):
     assert "It does not judge" in outcome[1] and "This page suggests" in outcome[1]
 
 
-def test_marked_lines_are_those_of_the_kernels(outcome):
+def test_only_lines_of_kernels_are_marked(outcome):
     """dan's lines that are marked: his kernels' and nobody's comments."""
     marked = pairs.Frequencies(
         made.prints_of(LAB, {"a": NATURAL["dan"], "b": laid_out_anew(NATURAL["dan"])})
@@ -317,7 +317,7 @@ def test_marked_lines_are_those_of_the_kernels(outcome):
     assert outcome[1].count('class="ptx"') > 50
 
 
-def test_a_group_is_one_and_the_same_file_of_two_is_two(tmp_path):
+def test_a_group_counts_once_and_equal_files_of_two_students_count_twice(tmp_path):
     metadata = "submission_1:\n  :submitters:\n" + "".join(
         f"  - :name: {name}\n    :sid: '{name}'\n" for name in ("Ann", "Bob")
     )
@@ -330,13 +330,13 @@ def test_a_group_is_one_and_the_same_file_of_two_is_two(tmp_path):
     assert len(students) == 4 and len(files) == 3 and "Ann, Bob" in files
 
 
-def test_two_of_one_name_are_two(tmp_path):
+def test_two_students_of_one_name_are_both_compared(tmp_path):
     put(tmp_path, {f"doejane_{i}_7{i}_{LAB}.cu": f"// {i}" for i in (1, 2)})
     students, _ = collect(tmp_path, [LAB])
     assert sorted(command.files_of(students, LAB)) == ["doejane", "doejane (2)"]
 
 
-def test_a_refused_archive_is_told(tmp_path):
+def test_a_refused_archive_is_reported(tmp_path):
     put(tmp_path / "in", {
         "ann.zip": zipped({f"../{LAB}.cu": "1"}), "bob.zip": b"no zip", f"eve/{LAB}.cu": NATURAL["eva"],
     })  # fmt: skip
@@ -370,7 +370,7 @@ def with_fake(folder, texts, *options):
     )  # fmt: skip
 
 
-def test_what_the_machine_cannot_do_is_told_and_costs_one(tmp_path):
+def test_a_failure_of_the_machine_is_reported_for_one_submission(tmp_path):
     texts = {
         name: f"// {name}\n" for name in ("crash", "endless", "large", "machine", "odd", "plain")
     }
@@ -385,7 +385,7 @@ def test_what_the_machine_cannot_do_is_told_and_costs_one(tmp_path):
     assert set(apart) == set(texts) and apart["large"] == "its PTX has more than 32 MiB"
 
 
-def test_interrupted_it_leaves_nothing(tmp_path):
+def test_an_interrupted_run_leaves_no_processes(tmp_path):
     process = with_fake(tmp_path, {"a": "// endless", "b": "// endless"})
     until = time.monotonic() + 60
     while not (tmp_path / "log").exists() and time.monotonic() < until:
@@ -407,14 +407,14 @@ def test_interrupted_it_leaves_nothing(tmp_path):
         (["-o", "/tmp"], "is a folder"),
     ],
 )
-def test_wrong_options_are_told_at_once(tmp_path, options, words):
+def test_wrong_options_are_reported_at_once(tmp_path, options, words):
     put(tmp_path / "in", {f"ann/{LAB}.cu": SKELETON})
     done = run(tmp_path, *options)
     assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "page.html").exists()
 
 
-def test_an_empty_folder_is_told(tmp_path):
+def test_an_empty_folder_is_reported(tmp_path):
     (tmp_path / "in").mkdir()
     with pytest.raises(Problem, match="no file there is called as a lab"):
         command.Session(
@@ -439,7 +439,7 @@ def test_the_readme_names_every_option_and_status(capsys):
     ]
 
 
-def test_the_readme_has_the_limits():
+def test_the_readme_states_the_limits():
     words = " ".join(README.split())
     assert (
         f"| PTX | {pairs.THRESHOLD:.0%} | a weight of {pairs.WEIGHT:.0f} |".replace("%", " %")
@@ -454,7 +454,7 @@ def test_the_readme_has_the_limits():
 
 
 @pytest.mark.parametrize("lab", ["reduction", "transpose"])
-def test_the_readme_has_how_many_agree(lab):
+def test_the_readme_states_how_many_pairs_agree(lab):
     """In each kernel, of those who have followed the handout."""
     texts = made.handed_in(lab) | {"solution": dict(made.right_ones(lab))["solution"]}
     frequencies = pairs.Frequencies(made.prints_of(lab, texts))
@@ -467,7 +467,7 @@ def test_the_readme_has_how_many_agree(lab):
 # ---- compare50 -----------------------------------------------------------------------------------------
 
 
-def test_without_a_network_it_goes_on_with_ptx(tmp_path, monkeypatch, capsys):
+def test_without_a_network_only_ptx_is_compared(tmp_path, monkeypatch, capsys):
     pinned = tmp_path / "pinned.txt"
     pinned.write_text("--no-index\ncompare50==1.2.15\n")
     make = tokens.environment
@@ -488,7 +488,7 @@ def compare50():
         return None, str(error)
 
 
-def test_compare50_finds_copies_in_what_does_not_compile(tmp_path):
+def test_compare50_finds_copies_in_files_that_do_not_compile(tmp_path):
     python, why = compare50()
     if python is None:  # no network: the other test says what then happens
         assert why and "\n" not in why
@@ -503,7 +503,7 @@ def test_compare50_finds_copies_in_what_does_not_compile(tmp_path):
         "skeleton": SKELETON.encode(),
     }
     path = ROOT / f"labs/{LAB}/{LAB}.cu"
-    found, unread = tokens.compared(
+    found, unread = tokens.compare_all(
         python, LAB, files, path, 100, [("<copy>", "ben"), ("ada", "empty")]
     )
     assert {who for who, one in found.items() if one.flagged()} == {("<copy>", "ben")}
@@ -514,20 +514,20 @@ def test_compare50_finds_copies_in_what_does_not_compile(tmp_path):
         set(best.lines[1]) <= set(range(1, NATURAL["ben"].count("\n") + 2))
         and len(best.lines[1]) > 40
     )
-    again, _ = tokens.compared(python, LAB, files, path, 100, [("<copy>", "ben")])
+    again, _ = tokens.compare_all(python, LAB, files, path, 100, [("<copy>", "ben")])
     assert {who: (one.score, one.shares) for who, one in again.items()} == {
         who: (one.score, one.shares) for who, one in found.items()
     }
 
 
-def test_compare50_leaves_pythons_own_names_alone():
+def test_compare50_has_an_environment_of_its_own():
     """Its attrs is older than what lab32 needs: they never share an environment."""
     assert tokens.folder() != ROOT / ".venv"
     pins = [line for line in tokens.PINNED.read_text().splitlines() if line and line[0] not in "#-"]
     assert "compare50==1.2.15" in pins and all("==" in line for line in pins)
 
 
-def test_an_installed_lab32_keeps_it_with_its_other_caches(tmp_path, monkeypatch):
+def test_an_installed_lab32_keeps_compare50_in_the_cache_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(tokens, "ROOT", tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert tokens.folder() == tmp_path / "cache/lab32/compare50"

@@ -33,12 +33,12 @@ def test_links_and_pictures_of_a_book_are_in_it(language):
     assert "<!--" not in text
 
 
-def test_nothing_stays_folded():
+def test_details_are_open_in_the_book():
     assert "<details open>" in book.manuscript("en")
     assert "<details>" not in book.manuscript("en")
 
 
-def test_what_leads_out_of_a_book_is_words(tmp_path):
+def test_links_out_of_a_book_become_text(tmp_path):
     page, other = tmp_path / "one.md", tmp_path / "two.md"
     page.write_text("# One\n\n[in](two.md#part), [out](../data/README.md), [web](https://a.b) ![p](f/p.svg)\n")
     text = book.chapter(page, [page, other])
@@ -46,7 +46,7 @@ def test_what_leads_out_of_a_book_is_words(tmp_path):
     assert f"[in](#two), out, [web](https://a.b) ![p]({tmp_path}/f/p.svg)" in text
 
 
-def test_a_long_table_may_be_on_two_pages():
+def test_a_long_table_may_span_two_pages():
     rows = "<tr><td>1</td></tr>"
     tables = [f"<table>\n{rows * n}</table>" for n in (3, 45, 20)]
     assert re.findall(r"<table[^>]*>", book.announced("<p>x</p>".join(tables))) == [
@@ -54,7 +54,7 @@ def test_a_long_table_may_be_on_two_pages():
     ]  # fmt: skip
 
 
-def test_what_announces_a_picture_stays_with_it():
+def test_a_paragraph_before_a_picture_stays_on_its_page():
     html = "<p>one</p>\n<p>two</p>\n<p><img src='x'></p>\n<p>three</p>\n<table>"
     classes = re.findall(r"<p( class=.announces.)?>(\w+)", book.announced(html))
     assert [word for mark, word in classes if mark] == ["two", "three"]
@@ -66,7 +66,7 @@ def test_a_number_keeps_its_unit():
     assert book.unbroken(html) == kept.replace("<code>", '<code class="whole">')
 
 
-def test_words_with_signs_stay_whole():
+def test_words_with_signs_are_not_broken():
     html = "<title>1 GB/s</title><p>4 GB/s, W/p + S, an 8-way conflict, 24–31, is -infinity, not lanes/words; compare-and-swap</p>"
     whole = re.findall(r'<span class="whole">([^<]*)</span>', book.unbroken(html))
     assert whole == ["GB/s", "W/p", "8-way", "24–31", "-infinity"]
@@ -96,6 +96,6 @@ def test_code_in_a_text_breaks_after_commas():
     assert html == "<td>x</td><p><code>ncu --metrics launch__grid_size,<wbr>sm__inst.sum X</code></p>"
 
 
-def test_on_paper_a_column_is_as_narrow_as_on_a_screen():
+def test_columns_are_as_narrow_on_paper_as_on_a_screen():
     html = "<td>a_<wbr>b</td><p>a/<wbr>b</p><td>c</td>"
     assert book.printed(html) == "<td>a_\u200bb</td><p>a/<wbr>b</p><td>c</td>"

@@ -14,7 +14,7 @@ def result(*launches):
     return parse(json.dumps(record))
 
 
-def test_pictures_that_differ_in_numbers_alone_are_seen_once():
+def test_pictures_that_differ_only_in_numbers_are_shown_once():
     same, other = sample.launch(), sample.launch()
     for access in same["accesses"]:
         access["line"] += 100
@@ -33,7 +33,7 @@ def test_a_page_has_each_kind_once():
     assert thin[0].pictures["race"] and len(thin[0].pictures["accesses"]) == 2
 
 
-def test_each_lab_is_seen_in_each_look():
+def test_each_lab_is_shown_in_each_look():
     looks = {
         lab: {contact_sheets.LOOKS[(k + n) % len(contact_sheets.LOOKS)] for n in range(len(contact_sheets.STATES))}
         for k, lab in enumerate(contact_sheets.LABS)

@@ -7,7 +7,7 @@ from handouts.figures import FIGURES
 from lab32.labs.coalescing import figures as coalescing
 
 
-def test_patterns_touch_what_the_documents_say():
+def test_patterns_touch_the_documented_sectors():
     expected = {"add1": 4, "add2": 5, "add3": 4, "add4": 1, "add5": 16}
     for name, (_, word_of) in coalescing.PATTERNS.items():
         words = [word_of(lane) for lane in range(32)]

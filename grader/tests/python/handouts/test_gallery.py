@@ -39,7 +39,7 @@ def shell(monkeymodule):
     monkeymodule.setattr(transpose, "warm_up", lambda: WALKS)
     monkeymodule.setattr(shuffle, "sums_of_ones", sums_of_ones)
     monkeymodule.setattr(shuffle, "errors", errors)
-    monkeymodule.setattr(explained, "of_result", lambda lab: explained.NoPicture("drawn elsewhere"))
+    monkeymodule.setattr(explained, "worst_access_of_result", lambda lab: explained.NoPicture("drawn elsewhere"))
     yield InteractiveShell.instance()
     InteractiveShell.clear_instance()
 

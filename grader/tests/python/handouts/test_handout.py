@@ -28,7 +28,7 @@ def test_a_changed_number_is_noticed(tmp_path, capsys):
     assert handout.main(["--check", str(path)]) == 0
 
 
-def test_unknown_tables_are_named():
+def test_an_unknown_table_is_an_error_that_names_it():
     with pytest.raises(ValueError, match="unknown table `price list`; there are: labs, tasks"):
         handout.make("price list")
 
@@ -64,7 +64,7 @@ def test_every_figure_is_drawn_and_shown():
     assert shown == drawn
 
 
-def test_links_lead_somewhere():
+def test_links_have_existing_targets():
     for page in [
         ROOT / "README.md",
         *ROOT.glob("labs/*.md"),
@@ -76,7 +76,7 @@ def test_links_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page}: {target}"
 
 
-def test_cells_of_several_lines_are_one():
+def test_cells_of_several_lines_are_joined():
     rows = handout.score_report("occupancy-skeleton")
     assert rows["B6 match: rows that stay in L1"] == ("1024 KB under way", "192 KB of L1")
     assert rows["B3 trace: blocks of 1024"] == ("1 block, 40 registers", "2 blocks")

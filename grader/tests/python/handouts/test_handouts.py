@@ -59,7 +59,7 @@ def test_a_path_can_be_finished(name):
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_both_languages_say_the_same(name):
+def test_both_languages_have_the_same_contents(name):
     english, chinese = page(name), page(name, "zh")
     for what, of in (
         ("headings", lambda text: re.findall(r"^(#+) ", text, re.MULTILINE)),
@@ -119,7 +119,7 @@ def test_chinese_tables_name_their_checks_in_chinese(name):
     assert [cell for cell in cells if re.search(r"\w: [a-z]", cell)] == []
 
 
-def test_the_glossary_has_no_word_twice():
+def test_the_glossary_defines_no_word_twice():
     text = (FOLDER / "glossary.md").read_text()
     first = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
     terms = [term for term in first if term != "English" and not term.startswith("---")]
@@ -150,7 +150,7 @@ def test_both_pictures_show_the_same():
             assert numbers(one) == numbers(other), (path.name, one, other)
 
 
-def test_words_without_a_line_are_an_error():
+def test_a_missing_translation_is_an_error():
     with translation.language("zh"):
         assert translation.translate("12,288 wavefronts") == "12,288 个波前"
         assert translation.translate("B1 scale: sectors") == "B1 scale\uff1a扇区"
@@ -163,7 +163,7 @@ def test_words_without_a_line_are_an_error():
 COLUMN = 632  # pixels of a picture in the book, where pictures are smallest: 94 % of its column
 
 
-def test_the_type_of_a_picture_can_be_read_in_the_book():
+def test_text_in_pictures_is_large_enough_in_the_book():
     """What else a picture may have wrong with it, test_gallery looks for."""
     for path, text in figures.drawn().items():
         width = float(re.search(r'width="([\d.]+)"', text)[1])
@@ -173,7 +173,7 @@ def test_the_type_of_a_picture_can_be_read_in_the_book():
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_no_table_of_tasks_says_what_a_question_asks(language):
+def test_no_table_of_tasks_answers_a_question(language):
     """How many adds C1's kernel makes as given is 32 times what is to be reached: A2's answer."""
     folder = FOLDER if language == "en" else FOLDER / language
     table = (folder / "shuffle.md").read_text().split("<!-- table: tasks shuffle C -->")[1].split("<!-- end -->")[0]

@@ -39,7 +39,7 @@ def test_points_add_up(lab):
 
 
 @pytest.mark.parametrize("lab", CORE)
-def test_what_is_asked_has_a_record_and_a_reason(lab):
+def test_each_limit_has_a_measurement_and_a_reason(lab):
     rows = rows_of(tables.limits(lab))
     # A bonus comes on top: 10 points of what an H200 is asked for.
     record = tables.measured("h200-solutions").rows

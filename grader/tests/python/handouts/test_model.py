@@ -12,7 +12,7 @@ def test_ranks_and_correlation():
     assert model.correlation([1, 2, 3], [6, 4, 2]) == pytest.approx(-1)
 
 
-def test_both_sets_are_near_what_was_measured():
+def test_the_model_is_near_the_measurements_of_both_sets():
     for name in model.SETS:
         group = [launch for launch in model.launches() if launch["set"] == name]
         assert len(group) >= 42
@@ -23,7 +23,7 @@ def test_every_bottleneck_has_its_row():
     assert {launch["bottleneck"] for launch in model.launches()} <= set(model.PARTS)
 
 
-def test_values_taken_over_from_the_h200_follow_their_rules():
+def test_derived_values_follow_their_rules():
     for path, text, fresh in devices.profiles():
         assert text == fresh, f"{path.name} is stale: run python -m lab32.devices"
 

@@ -9,7 +9,7 @@ COPIES = "[measured/h200-coalescing; push; given; n=2^26; times_copy]"
 
 
 @pytest.mark.parametrize("path", quoted_figures.files(), ids=lambda p: str(p.relative_to(ROOT)))
-def test_figures_are_those_of_the_files(path):
+def test_quoted_figures_match_the_data(path):
     for name, text in quoted_figures.pages(path):
         assert quoted_figures.diagnostics(text) == [], f"{name}: python -m handouts.quoted_figures reports it at once"
 
@@ -66,7 +66,7 @@ def test_a_wrong_figure_and_one_without_reference_are_reported():
         ("takes twice as long", "twice"),
     ],
 )
-def test_what_is_a_figure(text, figure):
+def test_numbers_that_need_a_reference(text, figure):
     ((line, what),) = quoted_figures.diagnostics(f"first line\n{text}\n")
     assert line == 2
     assert what.startswith(f"where does {figure} come from?")
@@ -86,7 +86,7 @@ def test_what_is_a_figure(text, figure):
         "<!-- 12 ms -->",
     ],
 )
-def test_what_is_none(text):
+def test_numbers_that_need_no_reference(text):
     assert quoted_figures.diagnostics(text) == []
 
 
@@ -102,7 +102,7 @@ def test_what_is_none(text):
         ("It takes 12.", "takes 12 = 3 * 5", 1, "12 is not = 15, which is 3 * 5"),
     ],
 )
-def test_a_wrong_reference_is_reported(text, reference, line, message):
+def test_an_invalid_reference_is_reported(text, reference, line, message):
     ((at, what),) = quoted_figures.diagnostics(page(text, reference))
     assert at == line
     assert what.startswith(message)
@@ -171,7 +171,7 @@ def test_notebooks_are_read_cell_by_cell(tmp_path, capsys):
         ("[devices/h200; memory; l2_bytes] / 2^20", 60),
     ],
 )
-def test_values(expression, value):
+def test_expressions_have_the_right_values(expression, value):
     assert quoted_figures.value(expression) == pytest.approx(value, rel=1e-12)
 
 
@@ -190,7 +190,7 @@ def test_values(expression, value):
         ("[devices/h200; memory; colour]", "has no `colour` there"),
     ],
 )
-def test_what_a_reference_may_not_say(expression, message):
+def test_invalid_expressions_are_refused(expression, message):
     with pytest.raises((ValueError, LookupError), match=message):
         quoted_figures.value(expression)
     ((_, what),) = quoted_figures.diagnostics(page("some 1.5 copies", f"1.5 = {expression}"))
@@ -215,5 +215,5 @@ def test_what_a_reference_may_not_say(expression, message):
         ("30", ">", 31, False),
     ],
 )
-def test_agreement(figure, how, reached, agrees):
+def test_figures_agree_within_the_stated_precision(figure, how, reached, agrees):
     assert quoted_figures.agrees(figure, how, reached) is agrees

@@ -20,7 +20,7 @@ def test_there_are_documented_tables():
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
-def test_documented_rows_are_whole(name):
+def test_documented_rows_are_complete(name):
     table = tables.documented(name)
     assert table.columns == COLUMNS
     for row in table.rows:
@@ -37,7 +37,7 @@ def test_each_counted_kernel_has_its_launch():
                 assert row["kernel"] in launches, row
 
 
-def test_documented_numbers_hang_together():
+def test_documented_numbers_are_consistent():
     """The arithmetic of the source document: a warp is 32 threads, a sector 32 bytes."""
     l1 = tables.documented("add1_l1")
     launch = tables.documented("launches").where(kernel="add1")[0]
@@ -62,7 +62,7 @@ def test_documented_numbers_hang_together():
         )
 
 
-def test_measured_tables_say_where_they_come_from():
+def test_measured_tables_name_their_source():
     for path in sorted((ROOT / "data/measured").glob("*.csv")):
         table = tables.read(path)
         assert {"device", "driver", "date", "command"} <= set(table.head), path
@@ -131,13 +131,13 @@ def test_a_table_is_read_again_when_it_has_changed(tmp_path):
     assert tables.read(file).value("ms", n=2) == 4
 
 
-def test_value_wants_one_row():
+def test_value_requires_exactly_one_row():
     table = tables.documented("add1_l1")
     with pytest.raises(LookupError, match="0 rows have"):
         table.value("value", metric="no such")
 
 
-def test_answers_about_time_are_what_was_measured():
+def test_answers_about_time_match_the_measurements():
     """A question's answer is the nearest option to the measured ratio."""
     limits = tables.limits("coalescing")
     table = tables.measured("h200-coalescing")
@@ -153,7 +153,7 @@ def test_answers_about_time_are_what_was_measured():
         assert min(asked["options"], key=lambda option: abs(option - ratio)) == asked["answer"]
 
 
-def test_each_task_that_is_graded_pays():
+def test_each_graded_task_has_a_measured_effect():
     """No task without a measured effect: the given form takes longer than the optimised one."""
     table = tables.measured("h200-coalescing")
     for task in ("scale", "fields", "push", "centre", "axpy"):
@@ -165,14 +165,14 @@ def test_each_task_that_is_graded_pays():
 
 
 @pytest.mark.parametrize("path", sorted((tables.DATA / "measured").glob("h200-*.csv")))
-def test_what_is_said_above_a_table_fits_a_notebook(path):
+def test_the_description_of_a_table_fits_a_notebook(path):
     lines = tables.about(table := tables.read(path)).splitlines()
     assert max(map(len, lines)) <= 88
     assert [line.split(":")[0] for line in lines if not line.startswith(" ")] == list(table.head)
     assert "cub" not in table.head or "cub: 3.0.1" in lines
 
 
-def test_numbers_as_people_read_them():
+def test_numbers_are_formatted_for_people():
     assert [markdown.small(x) for x in (1.0, 0.5, 1.5e-5, 7.4e-10)] == ["1", "0.5", "1.5e-5", "7.4e-10"]
     assert markdown.with_unit("2097152", "sector") == "2,097,152 sectors"
     assert markdown.with_unit("1", "wavefront") == "1 wavefront"

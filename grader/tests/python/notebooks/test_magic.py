@@ -60,7 +60,7 @@ def test_an_error_points_into_the_cell(said):
 
 
 @pytest.mark.slow
-def test_a_cell_without_main_says_so(said):
+def test_a_cell_without_main_is_reported(said):
     _, _, err = said("%%cuda\n__global__ void kernel() {}")
     assert err.startswith("the cell has no main(): it has to be a complete program\n")
 
@@ -97,14 +97,14 @@ def test_bad_input_gets_one_line(said, line, error):
     assert error in err and len(err.splitlines()) == 1 and err.startswith("UsageError")
 
 
-def test_options_of_nvcc4jupyter_mean_what_they_mean_there():
+def test_options_of_nvcc4jupyter_keep_their_meaning():
     assert magic.parse('-p -c "-O3 -DN=4" -- a b') == ("profile", [], ["a", "b"], "-O3 -DN=4")
     assert magic.parse("profile --source --device sim:t4") == (
         "profile", ["--source", "--device", "sim:t4"], [], "",
     )  # fmt: skip
 
 
-def test_another_extensions_cuda_stays_its_own(shell, capsys):
+def test_an_earlier_extension_keeps_its_cuda_magic(shell, capsys):
     """Whoever loads nvcc4jupyter first keeps its %%cuda; %%lab32 is there all the same."""
     other = lambda line, cell: "theirs"  # noqa: E731
     other.__module__ = "nvcc4jupyter.plugin"
@@ -119,7 +119,7 @@ def test_another_extensions_cuda_stays_its_own(shell, capsys):
         shell.register_magic_function(ours, "cell", "cuda")
 
 
-def test_a_grading_is_a_report(said, shell):
+def test_the_grade_magic_shows_a_report(said, shell):
     _, result, _ = said("%lab32 grade swizzle --dir solutions --seed 3")
     assert isinstance(result, results.Result) and result.seed == 3
     shell.user_ns["result"] = result
@@ -127,7 +127,7 @@ def test_a_grading_is_a_report(said, shell):
     assert "100 of 100 points, on sim:h200, seed 3" in out and "✓" in out
 
 
-def test_a_picture_that_cannot_be_drawn_is_one_line(monkeypatch, said):
+def test_a_missing_picture_is_explained_in_one_line(monkeypatch, said):
     monkeypatch.setattr(explained, "BINARY", "/bin/false")
     out, value, err = said('%lab32 explain coalescing "B1 scale: sectors"')
     assert isinstance(value, explained.NoPicture) and not err

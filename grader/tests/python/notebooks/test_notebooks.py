@@ -25,7 +25,7 @@ def test_a_report_runs_and_its_figures_are_not_empty(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.parent.name)
-def test_a_report_asks_before_it_shows_and_ends_with_the_students_words(path):
+def test_a_report_asks_for_predictions_first_and_for_a_conclusion_last(path):
     cells = nbformat.read(path, as_version=4).cells
     words = [cell.source for cell in cells if cell.cell_type == "markdown"]
     assert words[1].startswith("## Before you look")
@@ -67,12 +67,12 @@ def test_no_figure_is_typed_into_a_report(path):
             assert not typed_numbers(re.sub(r"(?m)^%.*|%lab32 .*", "0", cell.source))
 
 
-def test_a_typed_figure_is_noticed():
+def test_a_typed_figure_is_detected():
     assert typed_numbers("plots.bars(names, {'measured': {'v1': 8.054}})") == ["{'v1': 8.054}"]
     assert typed_numbers("plt.subplots(2, figsize=(8, 10)); range(12, 25)") == []
 
 
-def test_committed_reports_hold_no_outputs():
+def test_committed_reports_have_no_outputs():
     for path in REPORTS:
         for cell in nbformat.read(path, as_version=4).cells:
             assert not cell.get("outputs"), f"{path}: clear the outputs before committing"
@@ -85,19 +85,19 @@ def write(path, source):
 
 
 @pytest.mark.slow
-def test_a_failing_cell_is_one_line(tmp_path, capsys, monkeypatch):
+def test_a_failing_cell_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(notebooks, "FOLDER", tmp_path / "out")
     path = write(tmp_path / "report.ipynb", "raise KeyError('no such figure')")
     assert notebooks.main([str(path)]) == 1
     assert "report.ipynb: a cell failed: KeyError" in capsys.readouterr().err
 
 
-def test_a_missing_notebook_is_one_line(tmp_path, capsys):
+def test_a_missing_notebook_is_reported_in_one_line(tmp_path, capsys):
     assert notebooks.main([str(tmp_path / "none.ipynb")]) == 1
     assert "there is no such notebook" in capsys.readouterr().err
 
 
-def test_what_is_not_installed_is_named_in_one_line(tmp_path):
+def test_a_missing_package_is_reported_in_one_line(tmp_path):
     """A first run, before any set-up: a Python that has the package lab32 and nothing else."""
     outcome = subprocess.run(
         [sys.executable, "-S", "-m", "lab32.notebooks", "labs/swizzle/report.ipynb"],

@@ -37,7 +37,7 @@ def key(axes):
     return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
-def test_bars_have_the_values_and_say_whose_they_are():
+def test_bars_show_values_and_name_their_source():
     axes = plots.bars(
         ["a", "b"], {"simulated": {"a": 4, "b": 5}, "documented": {"b": 4.6}}, "t", "u"
     )
@@ -46,7 +46,7 @@ def test_bars_have_the_values_and_say_whose_they_are():
     assert words(axes) == ["4", "5", "4.60"]
 
 
-def test_a_bar_of_nobody_is_refused():
+def test_a_series_without_a_source_is_refused():
     with pytest.raises(ValueError, match="not guessed"):
         plots.bars(["a"], {"guessed": {"a": 1}}, "t", "u")
     with pytest.raises(ValueError, match="scale must be linear, ratio, points; not log"):
@@ -66,13 +66,13 @@ def test_a_zero_is_drawn_on_every_scale():
     assert plots.bars(["a"], {"simulated": {"a": 0}}, "t", "u").get_xlim()[1] > 0
 
 
-def test_a_loss_points_to_the_left_of_one():
+def test_a_bar_below_one_points_left():
     axes = plots.bars(["a", "b"], {"measured": {"a": 4, "b": 0.5}}, "t", "times", scale="ratio")
     assert spans(axes) == [(1, 4), (1, 0.5)]
     assert axes.get_xlabel() == "times (logarithmic; bars start at 1)"
 
 
-def test_no_bar_starts_where_a_logarithmic_axis_happens_to():
+def test_no_bar_starts_at_the_end_of_a_logarithmic_axis():
     axes = plots.bars(["a"], {"measured": {"a": 400}}, "t", "ms", scale="points")
     assert spans(axes) == [] and words(axes) == ["400"]
 
@@ -83,7 +83,7 @@ def colours(axes):
     return {n: (h.get_facecolor(), h.get_hatch()) for n, h in zip(key(axes), handles)}
 
 
-def test_a_series_without_figures_takes_no_colour_from_another():
+def test_a_series_without_figures_changes_no_other_colour():
     names = ["measured: a", "measured: b", "modelled: c"]
     full = plots.bars(["x"], {n: {"x": 1} for n in names}, "t", "u")
     partly = plots.bars(["x"], {n: {} if n == "measured: a" else {"x": 1} for n in names}, "t", "u")
@@ -94,7 +94,7 @@ def test_a_series_without_figures_takes_no_colour_from_another():
     assert bars_drawn == {colours(full)[name] for name in names[1:]}
 
 
-def test_what_is_not_counted_of_yours_is_no_zero():
+def test_a_missing_count_of_yours_is_not_drawn_as_zero():
     axes = plots.bars(["a", "b"], {"simulated: yours": {"a": 2}}, "t", "u")
     assert words(axes) == ["2", "not counted"]
 
@@ -113,7 +113,7 @@ def test_a_prediction_is_shown_once_there_is_one():
     assert [list(c.get_offsets()[0]) for c in drawn(3).collections if len(c.get_offsets())] == [[3, 0]]
 
 
-def test_a_ratio_of_one_and_a_bit_less_is_no_loss():
+def test_a_ratio_just_below_one_is_not_drawn_as_a_loss():
     axes = plots.bars(["a"], {"simulated": {"a": 0.9995}}, "t", "u", scale="ratio")
     assert words(axes) == ["1.00"]
     assert [note.get_ha() for note in axes.texts] == ["left"]
@@ -137,7 +137,7 @@ def test_the_key_covers_no_bar():
     [(0, "0"), (1210, "1,210"), (16777216, "16,777,216"), (1234.5, "1,234"), (181.4, "181"), (2.125, "2.12"),
      (0.00934, "0.00934"), (3.1e-8, "3.1×10⁻⁸"), (1e-6, "10⁻⁶"), (-2.5, "-2.5")],
 )  # fmt: skip
-def test_numbers_as_people_write_them(value, shown):
+def test_axis_numbers_are_formatted_for_people(value, shown):
     assert plots.number(value) == shown
 
 
@@ -180,7 +180,7 @@ def passed(lab, check):
     next(t for t in lab.tests if t.name == check).status = "passed"
 
 
-def test_what_a_question_asks_is_not_drawn_before_it_is_answered(lab):
+def test_figures_do_not_answer_open_questions(lab):
     assert "add2" not in coalescing.sectors_per_request(lab, "load")
     assert "length_aos" in coalescing.hidden(lab)
     assert "int4" not in bank_conflicts.touches(lab)
@@ -206,11 +206,11 @@ def test_tasks_are_multiples_of_the_ideal(lab):
     assert [name.split(",")[0] for name in found] == coalescing.TASKS
 
 
-def test_a_number_behind_the_limit_is_not_taken_for_it():
+def test_a_number_near_the_limits_mark_stands_clear_of_it():
     axes = plots.bars(["a", "b"], {"simulated: yours": {"a": 32768, "b": 32768}}, "t", "bytes", limit={"a": 36864, "b": 32768})
     assert [text.get_text() for text in axes.texts] == ["32,768 of 36,864", "32,768"]
 
 
-def test_where_all_is_ideal_the_axis_has_a_scale():
+def test_an_axis_with_only_ideal_values_has_a_scale():
     axes = plots.bars(["a"], {"simulated: yours": {"a": 1}}, "t", "times the ideal", scale="ratio")
     assert {1, 2} <= set(axes.get_xticks()) and axes.get_xlim()[1] > 2

@@ -76,7 +76,7 @@ def test_rubrics_of_the_pack_hold_hashes_for_answers(files):
     assert len({sealed for *_, sealed in seen}) == len(list(questions()))
 
 
-def test_rubrics_of_the_pack_are_the_repository_s_but_for_answers_and_reasons(files):
+def test_rubrics_of_the_pack_differ_only_in_answers_and_reasons(files):
     for lab in LABS:
         limits = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())
         (held,) = [
@@ -92,7 +92,7 @@ def test_rubrics_of_the_pack_are_the_repository_s_but_for_answers_and_reasons(fi
         assert held == limits
 
 
-def test_no_text_of_the_pack_says_an_answer(files):
+def test_no_text_of_the_pack_contains_an_answer(files):
     """As a student would look for it: with grep for the question's name."""
     for lab, _, name, answer in questions():
         number = re.compile(rf"(?<![\w.$-]){answer}(?![\w.])")
@@ -104,7 +104,7 @@ def test_no_text_of_the_pack_says_an_answer(files):
                     assert not number.search(line.replace(name, "")), (path, line)
 
 
-def test_programs_of_the_pack_know_no_question(files):
+def test_programs_of_the_pack_contain_no_answer(files):
     """What `strings` shows of them: the rubric is not in them, nor a number that only an answer is."""
     programs = {p: d for p, d in files.items() if re.search(r"/lab32$|libcudart\.so\.13$", p)}
     assert len(programs) == 4
@@ -121,7 +121,7 @@ def squeezed(text):
     return re.sub(rb"\s+", b"", text)
 
 
-def test_nothing_of_the_solutions_is_in_the_pack(files):
+def test_the_pack_contains_no_code_of_the_solutions(files):
     given = b"\n".join(
         squeezed(path.read_bytes())
         for top, pattern in (("labs", "*.cu*"), ("grader/labs", "given.cu"), ("grader/gpu", "*.cu"))
@@ -149,7 +149,7 @@ def test_reference_solutions_of_the_pack_are_sealed(files):
         assert not re.search(rb"[\x20-\x7e\t]{24}", data[40:]), path
 
 
-def test_the_pack_has_no_file_that_students_are_not_to_see(files):
+def test_the_pack_has_no_internal_file(files):
     parts = {part for path in files for part in re.split(r"[!/]", path)}
     for name in ("solutions", "submissions", "variants.cuh", "tests", "measure", ".git", "mutants.py",
                  "explained.toml", "golden", "h200-score-report.txt"):  # fmt: skip
@@ -170,7 +170,7 @@ def test_counters_of_the_pack_are_those_that_notebooks_draw(files):
         assert not [line for line in rows if line.startswith("stage,")]
 
 
-def test_links_of_the_pack_lead_somewhere(files):
+def test_links_of_the_pack_have_existing_targets(files):
     top = f"lab32-{VERSION}.tar.gz!"
     found = {path.removeprefix(top) for path in files if path.startswith(top)}
     found |= {posixpath.dirname(path) for path in found}
@@ -203,7 +203,7 @@ def grade(pack, text, lab=LAB):
     return root.run(bin / "lab32", "grade", lab, cwd=top)
 
 
-def test_the_pack_is_all_that_it_works_with(pack):
+def test_the_pack_needs_nothing_outside_itself(pack):
     root, _, bin = pack
     found = root.run(bin / "python", "-c", "import lab32; print(lab32.ROOT)").stdout.strip()
     assert Path(found).is_relative_to(root.folder)
@@ -239,7 +239,7 @@ def answered(lab, answers):
         ("shuffle", {}, {"next_float": 16777217}, {}),
     ],
 )
-def test_answers_are_judged_in_the_pack_as_in_the_repository(pack, lab, right, wrong, no_hint):
+def test_the_pack_grades_answers_like_the_repository(pack, lab, right, wrong, no_hint):
     """By hashes there, by numbers here: the same points, the same hints, word for word."""
     root, top, bin = pack
     (top / "labs" / lab / f"{lab}.cu").write_text(answered(lab, right | wrong | no_hint))
@@ -284,7 +284,7 @@ def test_cells_of_all_notebooks_of_the_pack_run_without_solutions(pack):
 
 
 @pytest.mark.parametrize("command", ["class", "similarity"])
-def test_what_a_command_of_instructors_lacks_is_told_with_how_to_get_it(pack, command):
+def test_an_instructors_command_explains_how_to_install_what_it_needs(pack, command):
     root, top, bin = pack
     without = {"PYTHONPATH": ""}  # the root's stands for what pip would have installed
     outcome = root.run(bin / "lab32", command, "labs", "-o", "out", cwd=top, **without)
@@ -337,7 +337,7 @@ def test_gradescope_gives_a_solution_all_points(autograder):
     assert {test["status"] for test in record["tests"] if "status" in test} == {"passed"}
 
 
-def test_gradescope_gives_a_wrong_one_less_and_says_why(autograder):
+def test_gradescope_gives_a_wrong_submission_less_and_explains_why(autograder):
     record, outcome = gradescope(autograder, {f"homework/{LAB}/{LAB}.cu": skeleton()})
     assert outcome.returncode == 0, outcome.stderr
     assert 0 < record["score"] < 50
@@ -353,13 +353,13 @@ def test_gradescope_takes_a_lone_file_by_any_name_and_headers(autograder):
     assert record["score"] == 100
 
 
-def test_gradescope_shows_what_was_not_handed_in(autograder):
+def test_gradescope_lists_missing_files(autograder):
     record, _ = gradescope(autograder, {"notes.txt": "later"})
     assert record["score"] == 0
     assert "was not handed in" in record["output"]
 
 
-def test_gradescope_has_no_score_where_the_machine_fails(autograder):
+def test_gradescope_gets_no_score_if_the_machine_fails(autograder):
     record, outcome = gradescope(autograder, {f"{LAB}.cu": solution()}, LAB32_NVCC="/nowhere")
     assert record is None or "score" not in record
     assert outcome.returncode == 2
@@ -402,13 +402,13 @@ def test_autolab_takes_an_archive(autograder, dist, tmp_path):
     assert 0 < scores(outcome)[LAB] < 50
 
 
-def test_autolab_installs_what_its_image_lacks(dist, tmp_path):
+def test_autolab_installs_missing_packages(dist, tmp_path):
     root = CleanRoot(tmp_path / "bare")
     outcome = autolab(root, dist, "job", {f"{LAB}.cu": skeleton().encode()})
     assert 0 < scores(outcome)[LAB] < 50, outcome.stdout
 
 
-def test_autolab_gets_no_scores_where_the_machine_fails(autograder, dist):
+def test_autolab_gets_no_scores_if_the_machine_fails(autograder, dist):
     outcome = autolab(autograder[0], dist, "broken", {f"{LAB}.cu": b""}, LAB32_NVCC="/nowhere")
     assert outcome.returncode != 0
     assert not outcome.stdout.splitlines()[-1].startswith("{")
@@ -417,7 +417,7 @@ def test_autolab_gets_no_scores_where_the_machine_fails(autograder, dist):
 # ---- make dist -------------------------------------------------------------------------------------
 
 
-def test_images_are_made_by_the_same_steps_of_what_lies_beside_their_recipes(dist):
+def test_docker_and_apptainer_recipes_have_the_same_steps(dist):
     folder = dist / "container"
     docker, apptainer = recipe.read(folder / "Dockerfile"), recipe.read(folder / "lab32.def")
     assert docker.copies == apptainer.copies
@@ -441,14 +441,14 @@ def test_work_on_lab32_itself_has_an_image_too():
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 
-def test_a_recipe_with_a_step_that_is_not_known_is_not_half_done(tmp_path):
+def test_a_recipe_with_an_unknown_step_is_refused(tmp_path):
     for name, text in (("Dockerfile", "FROM debian\nADD a b\n"), ("x.def", "%post\n true\n%test\n x\n")):
         (tmp_path / name).write_text(text)
         with pytest.raises(ValueError, match="not known"):
             recipe.read(tmp_path / name)
 
 
-def test_labs_are_chosen_and_unknown_ones_named(dist, tmp_path):
+def test_labs_can_be_selected_and_unknown_ones_are_refused(dist, tmp_path):
     (wheel,) = (dist / "students").glob("*.whl")
     script = ROOT / "grader/setup/dist/make_dist.py"
 

@@ -58,7 +58,7 @@ def test_a_student_starts_in_an_empty_directory(lab32):
     assert list((lab32.home / ".cache/lab32/artifacts").iterdir())
 
 
-def test_init_replaces_nothing(lab32):
+def test_init_overwrites_no_file(lab32):
     mine = lab32.work / "there" / "labs/shuffle/shuffle.cu"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
@@ -90,7 +90,7 @@ def test_the_helpers_of_every_notebook_are_found(tree):
     assert outcome.stdout.strip() == f"{tree} {' '.join(labs.names())}", outcome.stderr
 
 
-def test_it_names_its_version_and_no_place(lab32, tree):
+def test_it_prints_its_version_without_a_path(lab32, tree):
     makefile = (ROOT / "Makefile").read_text()
     version = re.search(r"^VERSION := (.*)$", makefile, re.MULTILINE)[1]
     assert lab32("--version").stdout == f"lab32 {version}\n"
@@ -99,7 +99,7 @@ def test_it_names_its_version_and_no_place(lab32, tree):
         assert str(ROOT).encode() not in (tree / file).read_bytes()
 
 
-def test_a_program_without_its_files_says_so(lab32, tree, tmp_path):
+def test_a_program_without_its_files_reports_that(lab32, tree, tmp_path):
     alone = tmp_path / "lab32"
     alone.write_bytes((tree / "build/lab32").read_bytes())
     alone.chmod(0o755)

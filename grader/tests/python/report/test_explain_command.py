@@ -116,7 +116,7 @@ def test_warp_and_request_choose_another_access(program):
 
 
 @pytest.mark.slow
-def test_what_goes_wrong_in_a_program_is_drawn(program):
+def test_errors_of_a_program_are_drawn(program):
     """A race, an absent lane and a bad access, each on the line that is asked for."""
     (program / "wrong.cu").write_text(WRONG)
     told = {}
@@ -129,7 +129,7 @@ def test_what_goes_wrong_in_a_program_is_drawn(program):
 
 
 @pytest.mark.slow
-def test_check_names_the_command_that_draws_what_it_has_found(program):
+def test_check_names_the_command_that_draws_its_findings(program):
     shutil.copy(program / "wrong.cu", program / "it's wrong.cu")
     status, text, _ = lab32("check", "it's wrong.cu", "--", "an argument", cwd=program)
     assert status == 1
@@ -179,13 +179,13 @@ def test_pictures_are_written(program, kind):
         (["explain", "--swizzle", "2,0,3"], "lab32: a task of the lab swizzle asks for that table"),
     ],
 )
-def test_what_cannot_be_drawn_is_one_line(program, words, line):
+def test_an_impossible_drawing_is_reported_in_one_line(program, words, line):
     status, text, errors = lab32(*words, cwd=program)
     assert (status, text) == (2, "")
     assert line in errors and errors.count("\n") == 1
 
 
-def test_the_access_that_the_message_speaks_of_is_drawn_and_the_message_printed(tmp_path):
+def test_the_access_of_the_message_is_drawn_with_the_message(tmp_path):
     file = tmp_path / "spectrum.svg"
     status, text, _ = lab32(
         "explain", "bank_conflicts", "B5 spectrum: wave", "--format", "svg", "-o", file
@@ -200,7 +200,7 @@ def test_the_access_that_the_message_speaks_of_is_drawn_and_the_message_printed(
     assert "32 wavefronts where 1 would do" in words and "sectors" not in words
 
 
-def test_a_check_that_a_question_withholds_is_one_line():
+def test_a_withheld_picture_is_explained_in_one_line():
     status, _, errors = lab32("explain", "transpose", "B1 tiled: sectors")
     assert status == 2
     assert (
@@ -223,7 +223,7 @@ def test_a_check_that_a_question_withholds_is_one_line():
         (["bank_conflicts", "B1 row_scan: wave", "--picture", "race"], "no picture of race here; there are: access, "),
     ],
 )  # fmt: skip
-def test_a_lab_that_has_no_such_picture_says_why(words, line):
+def test_a_missing_picture_of_a_lab_is_explained(words, line):
     """Not only on which line of the source."""
     status, text, errors = lab32("explain", *words)
     assert (status, text) == (2, "")
@@ -235,7 +235,7 @@ def test_a_lab_that_has_no_such_picture_says_why(words, line):
     [("coalescing", "A1"), ("coalescing", "A3"), ("bank_conflicts", "A4")],
 )
 @pytest.mark.slow
-def test_how_an_answer_reads_the_graders_table_is_not_drawn(tmp_path, lab, check):
+def test_reads_of_an_answer_functions_table_are_not_drawn(tmp_path, lab, check):
     """A function that answers for an access reads 32 addresses: that is no access of a kernel of the student's."""
     corpus.written(tmp_path, lab, corpus.half_done(lab))
     for folder in (tmp_path, ROOT / "solutions"):
@@ -246,7 +246,7 @@ def test_how_an_answer_reads_the_graders_table_is_not_drawn(tmp_path, lab, check
 
 @pytest.mark.parametrize("shape", ["8,4,8", "16,0,-16", "3,2,20", "0,0,31"])
 @pytest.mark.slow
-def test_a_swizzle_of_any_size_is_drawn_by_the_formula_and_by_ones_own_function(shape):
+def test_a_swizzle_is_drawn_by_its_formula_and_by_the_students_function(shape):
     status, by_formula, _ = lab32("explain", "--swizzle", shape)
     assert status == 0 and "Drawn: the first 32 of " in by_formula
     assert max(map(len, by_formula.splitlines())) <= 80
@@ -267,7 +267,7 @@ def test_a_given_kernel_is_drawn_where_the_students_function_places_its_accesses
     assert "32 sectors where 4 would do" in text and re.search(r"^particles\[\d+\]  *│", text, re.M)
 
 
-def test_a_picture_does_not_answer_a_question_that_is_open(tmp_path):
+def test_pictures_do_not_answer_open_questions(tmp_path):
     """Steps show which lanes of which warps add; shuffles, who keeps its own value; atomics, how many add."""
     for lab, check, question in (
         ("reduction", "v4: idle lanes", "A1 lanes, warps, banks"),

@@ -30,7 +30,7 @@ def lab(*checks):
     return results.Lab("coalescing", "failed", 0, 100, tests, seed=7)
 
 
-def test_the_check_that_lost_most_is_drawn_with_its_message(draws):
+def test_the_check_that_lost_the_most_points_is_drawn_with_its_message(draws):
     shown = explained.worst_access_of_result(lab(("little", 1, "wasteful"), ("drawn", 9, "wasteful"), ("wrong", 10, "wrong_result")))
     assert SVG in shown._repr_html_() and "message of drawn" in shown._repr_html_()
     assert pretty(shown) == "drawn\nmessage of drawn\n32 lanes, 16 sectors"
@@ -40,12 +40,12 @@ def test_the_check_that_lost_most_is_drawn_with_its_message(draws):
     assert " coalescing drawn --dir " in asked and asked.endswith(" --seed 7")
 
 
-def test_a_withheld_picture_makes_room_for_the_next(draws):
+def test_after_a_withheld_picture_the_next_check_is_drawn(draws):
     shown = explained.worst_access_of_result(lab(("withheld", 9, "wasteful"), ("drawn", 5, "wasteful")))
     assert isinstance(shown, explained.Picture) and len(draws()) == 2
 
 
-def test_without_a_picture_there_is_one_line(draws):
+def test_without_any_picture_one_line_explains_why(draws):
     shown = explained.worst_access_of_result(lab(("withheld", 9, "wasteful")))
     assert pretty(shown) == "No picture: answer A1 first."
     assert shown._repr_html_() == "<p>No picture: answer A1 first.</p>"
@@ -54,7 +54,7 @@ def test_without_a_picture_there_is_one_line(draws):
     )
 
 
-def test_a_check_that_is_named_is_no_raw_backticks():
+def test_names_of_checks_are_marked_as_code():
     html = explained.NoPicture("what it shows is what `C1 <plain>: wavefronts` asks: answer that first")._repr_html_()
     assert html == (
         "<p>No picture: what it shows is what <code>C1 &lt;plain&gt;: wavefronts</code> asks: answer that first.</p>"

@@ -71,7 +71,7 @@ def test_gradescope(result):
                for test in record["tests"] if "score" in test)  # fmt: skip
 
 
-def test_a_result_that_is_not_complete_is_none_for_gradescope():
+def test_an_incomplete_result_is_not_written_for_gradescope():
     record = json.loads(sample("gradescope"))
     for place in (record, *record["tests"]):
         place.pop("score", None)

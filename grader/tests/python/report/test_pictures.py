@@ -45,7 +45,7 @@ def test_each_kind_is_drawn_as_svg_and_png(kind):
     assert len(image.getcolors(1 << 20)) > 4
 
 
-def test_of_a_large_swizzle_a_part_is_drawn_and_said():
+def test_a_large_swizzle_is_drawn_in_part_with_a_note():
     columns = [column ^ row for row in range(32) for column in range(32)]
     mapping = {
         "name": "Swizzle<8, 4, 8>", "rows": 32, "columns": 32, "all_rows": 256, "all_columns": 1024, "unit": 16, "turned": False,
@@ -62,7 +62,7 @@ def test_of_a_large_swizzle_a_part_is_drawn_and_said():
     assert any("✗ it leaves its row; → it leaves what is drawn; last row" in text for text in words)
 
 
-def test_kinds_are_those_that_there_are():
+def test_only_pictures_with_data_are_offered():
     nothing = dict.fromkeys(("steps", "shuffles", "traffic", "race", "fault"))
     assert kinds(sample.launch(**nothing, accesses=[], mappings=[])) == []
     assert kinds(sample.launch()) == list(KINDS)
@@ -70,7 +70,7 @@ def test_kinds_are_those_that_there_are():
         draw(sample.launch(**nothing, mappings=[]), "steps")
 
 
-def test_what_a_check_is_about_is_drawn_first():
+def test_the_picture_that_explains_the_check_is_drawn_first():
     """One access of a kernel with idle lanes is as good as can be: its steps show them."""
     launch = sample.launch(race=None, fault=None)
     assert [leading(launch, c) for c in ("v4: idle lanes", "v2: divergence", "v7: sectors", "")] == ["steps"] * 2 + ["access"] * 2
@@ -78,7 +78,7 @@ def test_what_a_check_is_about_is_drawn_first():
     assert leading(sample.launch(), "v4: idle lanes") == "fault"
 
 
-def test_lanes_are_found_again_in_their_places():
+def test_lanes_are_drawn_in_the_words_that_they_access():
     request = sample.request(False, 256, 32, mask=0x00FFFFFF)
     rows = rows_of(request)
     assert [row.lanes for row in rows.values()] == [{8 * k: [4 * n + k] for k in range(4)} for n in range(6)]
@@ -91,20 +91,20 @@ def test_lanes_are_found_again_in_their_places():
     assert "▲ 24 sectors where 3 would do; 12.5 % of the bytes moved are used" in texts(picture)
 
 
-def test_conflicts_are_told_by_number():
+def test_conflicts_have_their_degree_as_a_number():
     access = sample.access(True, [sample.request(True, 0, 128)])
     assert "At once 32 words of bank 0." in says(access, access["requests"][0])
     assert texts(draw_access(access, 0)).count("32") == 1  # below its bank
 
 
-def test_a_lane_of_an_atomic_is_a_lane_and_no_word():
+def test_lanes_of_an_atomic_are_counted_as_lanes():
     request = sample.request(True, 0, 0, kind="atom", cost=32, degree=[32] + [0] * 31)
     access = sample.access(True, [request])
     assert "At once 32 lanes of bank 0." in says(access, request)
     assert "lanes at once" in texts(draw_access(access, 0))
 
 
-def test_lines_run_over_what_is_grey_and_under_what_is_coloured():
+def test_lines_run_over_grey_and_under_coloured_cells():
     """So that they can be followed to the last row, and the numbers be read."""
     access = sample.access(True, [sample.request(True, 0, 128)])
     text = draw_access(access, 0).marks()
@@ -112,7 +112,7 @@ def test_lines_run_over_what_is_grey_and_under_what_is_coloured():
     assert grey < ways < lane_0
 
 
-def test_a_line_of_a_png_is_seen_over_grey():
+def test_a_line_of_a_png_is_visible_over_grey():
     """Darker than what it crosses, also where it is nearly transparent."""
     picture = canvas.Canvas(40, 20, "t", "s")
     picture.cells([(0, 0)], 40, 20, "cell unused")
@@ -121,13 +121,13 @@ def test_a_line_of_a_png_is_seen_over_grey():
     assert image.getpixel((40, 20))[0] < image.getpixel((40, 10))[0] - 30
 
 
-def test_a_ratio_of_nearly_one_is_told_as_a_difference():
+def test_a_ratio_near_one_is_shown_as_a_difference():
     assert needless(2_099_222, 2_099_162) == "▲ 60 sectors more"
     assert needless(1_001, 1_000, "wavefronts") == "▲ 1 wavefront more"
     assert (needless(9, 4), needless(4, 4), needless(0, 0)) == ("▲ 2.25 × ideal", *["✓ as few as can be"] * 2)
 
 
-def test_accesses_without_waste_are_not_praised_where_the_task_takes_fewer():
+def test_accesses_without_waste_are_not_praised_if_the_reference_needs_fewer():
     traffic = {"wavefronts": 725, "ideal": 725}
     assert verdict(traffic, {"wavefronts": 725}, "wavefronts", "ideal") == ["✓ as few as can be"]
     assert verdict(traffic, None, "wavefronts", "ideal") == ["✓ as few as can be"]
@@ -136,7 +136,7 @@ def test_accesses_without_waste_are_not_praised_where_the_task_takes_fewer():
     assert verdict(wasteful, {"wavefronts": 290}, "wavefronts", "ideal") == ["▲ 2 × ideal", "▲ 5 × reference"]
 
 
-def test_shuffles_are_told_by_their_lanes():
+def test_shuffles_are_described_by_their_lanes():
     whole = {"line": 3, "source": "", "mask": 0xFFFFFFFF, "in_range": 0xFFFFFFFF, "absent": 0, "from": [lane ^ 1 for lane in range(32)]}  # fmt: skip
     down = whole | {"in_range": 0x7FFFFFFF, "from": [min(lane + 1, 31) for lane in range(32)]}
     wrong = whole | {"mask": 1, "absent": 2}
@@ -157,7 +157,7 @@ def test_what_students_write_is_escaped():
 
 
 @pytest.mark.slow
-def test_the_program_draws_what_it_is_given(tmp_path):
+def test_the_program_draws_its_standard_input(tmp_path):
     shown = {"schema": "lab32-pictures/1", "lab": "coalescing", "check": "B1", "file": "x.cu", "message": "", "launch": sample.launch()}  # fmt: skip
 
     def run(*words, text=None):

@@ -27,7 +27,7 @@ def report(folder):
 
 
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
-def test_nothing_is_wrong_with_the_report(tmp_path, width, dark):
+def test_the_report_has_no_layout_faults(tmp_path, width, dark):
     found = browser.probe(report(tmp_path), tmp_path, width, dark)
     assert found["wrong"] == [] and found["console"] == []
     assert (found["width"], found["dark"]) == (width, dark)
@@ -37,7 +37,7 @@ def test_nothing_is_wrong_with_the_report(tmp_path, width, dark):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_what_is_drawn_again_looks_the_same(tmp_path, dark):
+def test_reused_drawings_look_the_same(tmp_path, dark):
     picture = draw(sample.launch(), "access")
     file, shot = tmp_path / "page.html", tmp_path / "shot.png"
     both = picture.inner("d0"), picture.inner(same="d0")
@@ -50,7 +50,7 @@ def test_what_is_drawn_again_looks_the_same(tmp_path, dark):
     assert len(above.getcolors(1 << 20)) > 20
 
 
-def test_nothing_is_wrong_with_a_page_of_a_class(tmp_path):
+def test_a_page_of_a_class_has_no_layout_faults(tmp_path):
     from datetime import datetime
 
     record = sample.result("")
@@ -63,7 +63,7 @@ def test_nothing_is_wrong_with_a_page_of_a_class(tmp_path):
     assert found["wrong"] == [] and found["console"] == []
 
 
-def test_the_probe_sees_what_is_wrong(tmp_path):
+def test_the_probe_detects_layout_faults(tmp_path):
     file = report(tmp_path)
     bad = (
         '<p style="color:#bbb;background:#fff">pale</p><div style="width:2000px">wide</div><a href="#nowhere">x</a>'
@@ -77,7 +77,7 @@ def test_the_probe_sees_what_is_wrong(tmp_path):
     assert any("no" in line for line in found["console"])
 
 
-def test_a_page_on_contact_sheets_is_seen_to_its_end(tmp_path):
+def test_a_contact_sheet_shows_a_page_to_its_end(tmp_path):
     """Two of its columns side by side, the last one as long as the rest of the page."""
     page = tmp_path / "page.html"
     page.write_text('<!DOCTYPE html><body style="margin:0"><details><div style="height:2000px;background:#00f"></div></details></body>')
@@ -90,7 +90,7 @@ def test_a_page_on_contact_sheets_is_seen_to_its_end(tmp_path):
     assert blue == 390 * 2000
 
 
-def test_nothing_is_wrong_with_the_page_of_one_launch(tmp_path):
+def test_the_page_of_one_launch_has_no_layout_faults(tmp_path):
     shown = {"schema": "lab32-pictures/1", "lab": "", "check": "", "file": "x.cu", "message": "", "launch": sample.launch()}  # fmt: skip
     file = tmp_path / "explain.html"
     file.write_text(page.explain_page(shown))

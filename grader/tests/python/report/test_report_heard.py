@@ -57,7 +57,7 @@ def inside(heard, n):
         yield node
 
 
-def test_what_is_heard_has_sense(opened):
+def test_the_accessibility_tree_has_no_faults(opened):
     heard = opened.heard()
     assert faults(heard) == []
     roles = [role for _, role, _, _ in heard]
@@ -70,7 +70,7 @@ def test_what_is_heard_has_sense(opened):
     assert {"ideal sectors", "ideal wavefronts"} <= set(columns) and len(set(columns)) == len(columns)
 
 
-def test_the_keyboard_reaches_all_and_shows_where_it_is(opened):
+def test_the_keyboard_reaches_all_controls_with_a_visible_focus(opened):
     reached, unseen = [], []
     for _ in range(200):
         opened.press("Tab")
@@ -109,7 +109,7 @@ def test_keys_open_folds_and_move_sliders(opened):
     assert said == opened.run("document.querySelector('.frame:not([hidden]) svg').getAttribute('aria-label')")
 
 
-def test_the_faults_are_found():
+def test_accessibility_faults_are_detected():
     heard = [
         (0, "heading", "a", {"level": 1}), (0, "heading", "b", {"level": 3}), (0, "button", "", {}),
         (0, "image", "Memory chart", {}), (0, "image", "A picture of a warp's lanes", {}), (1, "StaticText", "7", {}),

@@ -28,7 +28,7 @@ def written(tmp_path, monkeypatch):
     return write
 
 
-def test_the_page_has_it_all(written):
+def test_the_page_contains_all_parts(written):
     status, html = written()
     assert status == program.POINTS_LOST
     for words in (
@@ -45,7 +45,7 @@ def test_the_page_has_it_all(written):
     assert "@import" not in html and "url(" not in html
 
 
-def test_what_is_drawn_twice_is_written_once(tmp_path):
+def test_identical_pictures_are_stored_once(tmp_path):
     """Most launches serve several checks. A page for all labs stays small enough to be sent."""
     from datetime import datetime
 
@@ -68,7 +68,7 @@ def test_a_history_can_be_left_out(written):
     assert "Your attempts" not in written("--no-history")[1]
 
 
-def test_others_lines_in_a_history_are_left_out(tmp_path):
+def test_invalid_lines_of_a_history_are_skipped(tmp_path):
     assert history.read(tmp_path) == []
     (tmp_path / ".lab32").mkdir()
     good = sample.attempt("2026-01-01T10:00:00+00:00", 2, "1")
@@ -78,7 +78,7 @@ def test_others_lines_in_a_history_are_left_out(tmp_path):
     assert history.read(tmp_path) == [good]
 
 
-def test_what_cannot_be_read_or_written_is_told(written, tmp_path, capsys):
+def test_files_that_cannot_be_read_or_written_are_reported(written, tmp_path, capsys):
     assert program.main(["--from", "nowhere.json"]) == program.NOT_GRADED
     (tmp_path / "result.json").write_text("{}")
     assert program.main(["--from", "result.json"]) == program.NOT_GRADED
@@ -86,7 +86,7 @@ def test_what_cannot_be_read_or_written_is_told(written, tmp_path, capsys):
     assert [line.split(":")[0] for line in told] == ["lab32 report"] * 2
 
 
-def test_a_page_without_anything_is_a_page():
+def test_an_empty_result_makes_a_valid_page():
     result = json.loads(json.dumps(sample.result("")))
     result["labs"] = []
     from datetime import datetime
@@ -96,7 +96,7 @@ def test_a_page_without_anything_is_a_page():
     assert "<main>" in page.report_page(parse(json.dumps(result)), [], datetime(2026, 1, 1))
 
 
-def test_who_has_asked_for_pictures_is_not_told_to_ask_for_them(tmp_path, monkeypatch):
+def test_a_page_made_with_pictures_does_not_suggest_requesting_them(tmp_path, monkeypatch):
     """A file without a kernel has none, however often it is reported on."""
     record = sample.result("")
     for test in record["labs"][0]["tests"]:
@@ -121,7 +121,7 @@ def page_of(*tests, lab=None):
     return page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
 
 
-def test_labs_stand_in_the_order_of_the_course():
+def test_labs_are_in_the_order_of_the_course():
     from datetime import datetime
 
     from lab32 import labs
@@ -133,7 +133,7 @@ def test_labs_stand_in_the_order_of_the_course():
     assert re.findall(r'<section id="lab-(\w+)"', html) == [*labs.names(), "another"]
 
 
-def test_on_paper_a_picture_stands_once_where_it_is_needed(tmp_path):
+def test_on_paper_each_picture_is_printed_once_where_it_is_needed(tmp_path):
     source = tmp_path / "x.cu"
     source.write_text("int a;\nx = in[8 * i];\n")
     launch = sample.launch(race=None, fault=None)
@@ -152,14 +152,14 @@ def test_on_paper_a_picture_stands_once_where_it_is_needed(tmp_path):
     assert again.count("see “B1: sectors”") == 2 + 4 + 1
 
 
-def test_what_keeps_a_lab_from_running_is_said_once():
+def test_an_error_of_a_whole_lab_is_shown_once():
     words = "x.cu does not compile:"
     tests = [sample.test(name, "error", message=words) for name in ("A1", "A2")]
     html = page_of(*tests, lab={"status": "error", "message": words + "\ngiven.cu(6): error: no `slot`"})
     assert html.count("does not compile") == 1 and html.count("See above") == 2
 
 
-def test_a_compilers_line_scrolls_with_its_mark():
+def test_a_compilers_line_scrolls_with_its_caret():
     text = "x.cu(12): error: expected a `;`\n  int n = 1048576 int m;\n                  ^\nand 1048576 more"
     html = str(page.message(text))
     quoted = "  int n = 1048576 int m;\n                  ^"
@@ -176,11 +176,11 @@ def test_a_compilers_line_scrolls_with_its_mark():
         ("1 block of 64", "", "1 block of 64"),
     ],
 )
-def test_how_many_blocks_there_are_is_said_once(setting, shape, shown):
+def test_the_number_of_blocks_is_shown_once(setting, shape, shown):
     assert page.setting_of({"setting": setting, "shape": shape}) == shown
 
 
-def test_an_attempt_calls_a_check_as_its_heading_does():
+def test_an_attempt_names_checks_like_their_headings():
     def attempt(measured):
         return {"score": 1, "checks": {"B3 blocks of 1024": {"measured": measured}}}
 
@@ -189,7 +189,7 @@ def test_an_attempt_calls_a_check_as_its_heading_does():
     ]
 
 
-def test_numbers_and_units_are_those_of_the_pictures():
+def test_numbers_and_units_are_formatted_like_the_pictures():
     assert format_numbers("n = 1048576: 12.7 us, 0 of 1135") == "n = 1,048,576: 12.7 µs, 0 of 1,135"
     assert format_numbers("give or take 6.1e-07, 2e-12") == "give or take 6.1e-7, 2e-12"
     for kept in ("    x = a[1048576];", "/tmp/123456/x.cu:12345", "0x7f5e00000000", "--seed 137714160673423", "1.23456", "line 1234", "lane 1 in[65536]", "see `B3: blocks of 1024`"):

@@ -17,7 +17,7 @@ def test_reads_every_field():
     assert test.figures["sectors"] == 2097152
 
 
-def test_figures_of_a_lab_can_be_asked_by_prefix():
+def test_figures_of_a_lab_can_be_selected_by_prefix():
     figures = results.load(SAMPLE).lab("coalescing").figures("add5 ")
     assert figures == {
         "load requests": 65536,
@@ -27,18 +27,18 @@ def test_figures_of_a_lab_can_be_asked_by_prefix():
     }
 
 
-def test_unknown_lab_is_named_with_those_there():
+def test_an_unknown_lab_is_an_error_that_lists_the_labs():
     with pytest.raises(KeyError, match="no lab swizzle in this result .there: coalescing"):
         results.load(SAMPLE).lab("swizzle")
 
 
-def test_other_schema_is_refused():
+def test_another_schema_is_refused():
     record = json.loads(SAMPLE.read_text()) | {"schema": "lab32-result/9"}
     with pytest.raises(ValueError, match="schema lab32-result/9, this reads lab32-result/2"):
         results.parse(json.dumps(record))
 
 
-def test_text_is_refused():
+def test_text_that_is_not_json_is_refused():
     with pytest.raises(ValueError, match="not JSON .*--format json"):
         results.parse("coalescing  12 of 100")
 
@@ -50,17 +50,17 @@ def program(folder, text):
     return path
 
 
-def test_lost_points_are_a_result(tmp_path):
+def test_lost_points_are_not_an_error(tmp_path):
     lab32 = program(tmp_path, f"cat {SAMPLE}; exit 1")
     assert results.grade("coalescing", binary=lab32).lab("coalescing").max_score == 100
 
 
-def test_what_cannot_be_graded_is_an_error(tmp_path):
+def test_a_failed_grading_is_an_error(tmp_path):
     lab32 = program(tmp_path, "echo 'lab32: no nvcc' >&2; exit 2")
     with pytest.raises(RuntimeError, match="lab32: no nvcc"):
         results.grade("coalescing", binary=lab32)
 
 
-def test_a_missing_binary_says_how_to_build_it(tmp_path):
+def test_the_error_for_a_missing_binary_says_how_to_build_it(tmp_path):
     with pytest.raises(RuntimeError, match="run `make build` first"):
         results.grade("coalescing", binary=tmp_path / "none")

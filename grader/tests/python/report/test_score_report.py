@@ -29,13 +29,13 @@ def test_the_first_lost_point_is_open_and_text_is_escaped(result):
     assert html.count("✗") == sum(t.status == "failed" for t in lab.tests)
 
 
-def test_what_does_not_compile_shows_why(result):
+def test_a_compile_error_is_shown(result):
     lab = result.lab("coalescing")
     lab.tests, lab.status, lab.message = [], "error", "line 3: <oops>"
     assert "&lt;oops&gt;" in result._repr_html_() and "<oops>" in score_report.text(result)
 
 
-def test_what_does_not_compile_is_said_once(result):
+def test_a_compile_error_is_shown_once(result):
     lab = result.lab("coalescing")
     lab.status, lab.message = "error", "x.cu does not compile:\nline 3: no `slot`"
     for test in lab.tests:

@@ -32,7 +32,7 @@ def message(result, check):
     ("lab", "answer", "check", "withheld", "row"),
     slow_unless(CASES, CASES[0].__eq__, lambda case: case[1]),
 )
-def test_a_table_waits_for_the_question_that_asks_for_it(lab, answer, check, withheld, row):
+def test_a_table_is_withheld_until_its_question_is_answered(lab, answer, check, withheld, row):
     solution = (ROOT / "solutions" / lab / f"{lab}.cu").read_text()
     wrong, changes = re.subn(rf"(LAB32_ANSWER\({answer}, )[^)]+", r"\g<1>77", solution)
     assert changes == 1
@@ -51,7 +51,7 @@ QUARTERED = [
 
 
 @pytest.mark.parametrize(("lab", "question", "checks", "count"), QUARTERED)
-def test_a_count_that_waits_has_no_fine_points(lab, question, checks, count):
+def test_a_withheld_count_has_no_partial_points(lab, question, checks, count):
     of_lab = graded(lab, "labs").labs[0]
     kept = [test for test in of_lab.tests if test.measured == f"too many: see {question[:2]}"]
     assert len(kept) == checks
@@ -72,7 +72,7 @@ DRAWN = [
 
 
 @pytest.mark.parametrize(("lab", "check", "drawn"), DRAWN)
-def test_a_notebooks_wavefronts_wait_for_the_question(lab, check, drawn):
+def test_a_notebooks_wavefronts_are_withheld_until_the_question_is_answered(lab, check, drawn):
     of_lab = of_state(lab, "solved").lab(lab)
     assert drawn(of_lab)
     next(test for test in of_lab.tests if test.name == check).status = "failed"
