@@ -1,7 +1,7 @@
 """python -m handouts.contact_sheets FOLDER [PART...]: everything that is drawn, at reading size, on few sheets.
 
 The pictures of the handouts; pictures and plots of empty, skeleton, half-done and solved labs, those once that
-differ in their numbers alone (distinct.py); reports on a wide and a narrow screen, light, dark and printed;
+differ in their numbers alone (distinct_pictures.py); reports on a wide and a narrow screen, light, dark and printed;
 the notebooks; what a class gets; the book: PNG files to be looked at one by one. `make figures`, `make notebooks` and `make book`
 make what is shown; `make sheets` does the last two first.
 """

@@ -78,7 +78,7 @@ def test_an_unwritable_output_folder_is_reported(classroom):
             path.chmod(0o755)
     assert classroom.run(before=become) == 2
     assert (
-        classroom.err_text == f"lab32: {classroom.out}/.class: cannot be made: Permission denied\n"
+        classroom.err_text == f"lab32: {classroom.out}/.class: cannot be created: Permission denied\n"
     )
 
 
@@ -87,7 +87,7 @@ def test_an_output_folder_that_is_a_file_is_reported(classroom):
     assert classroom.run() == 2
     assert (
         classroom.err_text
-        == f"lab32: {classroom.out}/.class/records: cannot be made: Not a directory\n"
+        == f"lab32: {classroom.out}/.class/records: cannot be created: Not a directory\n"
     )
 
 
@@ -95,7 +95,7 @@ def test_an_output_folder_with_other_files_is_refused(classroom):
     put(classroom.out, {"thesis.tex": "x"})
     assert classroom.run() == 2
     assert classroom.err_text == (
-        f"lab32: {classroom.out}: holds other files, and nothing of `lab32 class`; name another -o\n"
+        f"lab32: {classroom.out}: it holds files that `lab32 class` did not write; choose another -o\n"
     )
 
 
@@ -134,14 +134,14 @@ def test_a_grader_that_disappears_during_the_run_is_reported(classroom):
     [
         (["--labs", "shuffel"], "there is no lab `shuffel`; the labs are: bank_conflicts, coalescing, "),
         (["--labs", ","], "--labs names no lab"),
-        (["--jobs", "0"], "argument --jobs: 0 is no whole number from 1 to 10000; see `lab32 class --help`"),
-        (["--seed", "-1"], "argument --seed: -1 is no whole number from 0 to 18446744073709551615; see"),
+        (["--jobs", "0"], "argument --jobs: 0 is not a whole number from 1 to 10000; see `lab32 class --help`"),
+        (["--seed", "-1"], "argument --seed: -1 is not a whole number from 0 to 18446744073709551615; see"),
         (["--frobnicate"], "unrecognized arguments: --frobnicate; see"),
         (["--late", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["--roster", "none.csv"], "none.csv: cannot be read: No such file or directory"),
         (["--gradebook", "none.csv"], "none.csv: cannot be read: No such file or directory"),
-        (["--rubric", "/none"], "/none: no such folder; --rubric names the one of LAB.toml"),
-        (["--executor", "slurm"], "--executor slurm: there is no srun here"),
+        (["--rubric", "/none"], "/none: no such folder; --rubric names the folder of the LAB.toml files"),
+        (["--executor", "slurm"], "--executor slurm: srun is not installed here"),
         (["--time", "soon"], "--time soon: write minutes, H:MM:SS or D-H:MM"),
         (["--labs", "swizzle\x1b[2J"], "there is no lab `swizzle\\x1b[2J`"),
     ],
@@ -163,5 +163,5 @@ def test_missing_submissions_are_reported(classroom):
 def test_a_folder_without_files_of_a_lab_is_reported(classroom):
     classroom.submissions = put(classroom.folder / "other", {"ann/notes.txt": "", "bob/x.cu": ""})
     assert classroom.run() == 2
-    assert "no file there is called as a lab" in classroom.err_text
+    assert "no file there is named after a lab" in classroom.err_text
     assert "name the labs with --labs" in classroom.err_text

@@ -40,7 +40,7 @@ def test_broken_and_hostile_submissions_affect_only_themselves(classroom):
         assert (rows[name]["status"], rows[name]["score"]) == (status, score), name
         assert classroom.result(name)["score"] == float(score)
         assert (classroom.out / f"reports/{name}.txt").exists()
-    assert "../../x.cu leads out of its archive" in rows["hostile"]["notes"]
+    assert "../../x.cu points outside its archive" in rows["hostile"]["notes"]
     assert "refused: " in (classroom.out / "reports/hostile.txt").read_text()
     assert not (classroom.folder / "x.cu").exists()
 
@@ -62,7 +62,7 @@ def test_broken_and_hostile_submissions_affect_only_themselves(classroom):
         assert (classroom.out / f".class/tries/{name}").read_text() == "2", "tried again once"
         assert f"  {name}: {why}\n" in said
     assert "not graded, through no fault of the student:\n" in said
-    assert "refused:\n  hostile: ../../x.cu leads out of its archive\n" in said
+    assert "refused:\n  hostile: ../../x.cu points outside its archive\n" in said
     assert "8 of 13 graded" in classroom.out_text
     assert [
         p for p in psutil.process_iter(["cwd"]) if str(classroom.out) in (p.info["cwd"] or "")
@@ -113,7 +113,7 @@ def test_the_roster_decides_which_students_have_rows(classroom):
         ("s9", "s9", "graded", "70"),
     ]
     assert (
-        "not in the roster:\n  s9: nobody of the roster has this id or name\n" in classroom.err_text
+        "not in the roster:\n  s9: no student in the roster has this id or name\n" in classroom.err_text
     )
 
 

@@ -99,7 +99,7 @@ def test_moodles_worksheet_of_one_assignment():
     rows = [row("a", {"moodle": "11"}, shuffle=70.25), row("b", {"moodle": "12"}, shuffle=60)]
     after, told = filled(WORKSHEET, rows, ["shuffle"])
     assert changed(WORKSHEET, after) == [("", "70.25")]
-    assert told == ["b: book.csv says that this grade cannot be changed"]
+    assert told == ["b: book.csv marks this grade as locked"]
 
 
 def test_the_worksheet_takes_the_total_of_several_labs():
@@ -170,7 +170,7 @@ def test_the_files_encoding_is_kept():
 
 def test_the_column_can_be_named():
     text = "Student,ID,Final,Shuffle a,Shuffle b\nx,1,,,\n"
-    with pytest.raises(Problem, match="`Shuffle a`, `Shuffle b` may all be for shuffle; say which"):
+    with pytest.raises(Problem, match="`Shuffle a`, `Shuffle b` may all belong to shuffle; choose one with"):
         filled(text, [])
     rows = [row("x", {"canvas": "1"}, shuffle=5)]
     after, _ = filled(text, rows, columns=["shuffle=Shuffle b", "total=Final"])
@@ -180,14 +180,14 @@ def test_the_column_can_be_named():
 @pytest.mark.parametrize(
     "text, columns, words",
     [
-        ("Student,ID,Quiz\n", [], "no column is called as one of bank_conflicts, shuffle; say which"),
-        ("Student,ID,Shuffle\n", ["shuffle=Quiz"], "book.csv: no column `Quiz`; its columns: `Student`"),
+        ("Student,ID,Quiz\n", [], "no column is named after one of bank_conflicts, shuffle; name one with"),
+        ("Student,ID,Shuffle\n", ["shuffle=Quiz"], "book.csv: no column `Quiz`; its columns are `Student`"),
         ("Student,ID,Shuffle\n", ["quiz=Shuffle"], "--column quiz=Shuffle: write LAB=HEADER, with LAB one of"),
         ("Student,ID,A\n", ["shuffle=A", "total=A"], "--column: `A` is named twice"),
         ("Student,ID,Shuffle\n", ["shuffle"], "--column shuffle: write LAB=HEADER"),
         ("Student,Shuffle\n", [], "book.csv:1: no column with students' ids"),
-        ("Student,ID,Shuffle Current Score\n", [], "no column is called as one of"),
-        ("", [], "book.csv: empty"),
+        ("Student,ID,Shuffle Current Score\n", [], "no column is named after one of"),
+        ("", [], "book.csv: the file is empty"),
     ],
 )  # fmt: skip
 def test_a_gradebook_without_a_matching_column_is_reported(text, columns, words):

@@ -77,4 +77,4 @@ def test_the_time_limit_of_a_lab_is_passed_to_the_grader(tmp_path):
         assert classroom.result("ann")["labs"][0]["message"] == limit
     assert classroom.graded() == ["ann"] * 3
     assert classroom.run("--time-limit", "0") == 2
-    assert "0 is no whole number from 1" in classroom.err_text
+    assert "0 is not a whole number from 1" in classroom.err_text

@@ -51,10 +51,10 @@ def test_the_rosters_time_precedes_the_platforms(tmp_path):
     assert late.applied("shuffle", source, DUE - day)[0] == 0  # the roster's
     assert late.applied("shuffle", source, None)[0] == 10  # the platform's
     source.time = None
-    assert late.applied("shuffle", source, None) == (0, "shuffle: not known when: nothing taken")
+    assert late.applied("shuffle", source, None) == (0, "shuffle: submission time unknown: nothing taken")
     source.late = True
     assert late.applied("shuffle", source, None) == (
-        0, "shuffle: LATE, says the platform, but not when: nothing taken",
+        0, "shuffle: LATE according to the platform, which gives no time: nothing taken",
     )  # fmt: skip
     by_files = policy(tmp_path, TEXT + "use_file_times = true\n")
     assert by_files.applied("shuffle", source, None)[0] == 30
@@ -71,15 +71,15 @@ def test_points_are_cut_to_hundredths(points, per_cent, rest):
     "text, words",
     [
         ("due = 2026-11-23T23:59:00+01:00\nper_cent = 10\n", "there is no key `per_cent`; the keys are cap_per_cent, "),
-        ("due = 2026-11-23T23:59:00+01:00\n", "per_cent_per_day is a number from 0, such as per_cent_per_day = 10"),
-        (TEXT.replace("45", "101"), "cap_per_cent is at most 100"),
-        (TEXT.replace("45", "nan"), "cap_per_cent is a number from 0"),
-        (TEXT.replace("45", "true"), "cap_per_cent is a number from 0"),
-        (TEXT.replace("15", "-1"), "grace_minutes is a number from 0"),
-        (TEXT.replace("+01:00", ""), "due is a time with its zone"),
-        ("per_cent_per_day = 10\n", "due is a time with its zone"),
-        (TEXT + "use_file_times = 1\n", "use_file_times is true or false"),
-        ("per_cent_per_day = 10\n[due]\nreduction = 2026-11-23T23:59:00Z\n", "[due] has `reduction`, which is not graded"),
+        ("due = 2026-11-23T23:59:00+01:00\n", "per_cent_per_day must be a number of at least 0, such as per_cent_per_day = 10"),
+        (TEXT.replace("45", "101"), "cap_per_cent must be at most 100"),
+        (TEXT.replace("45", "nan"), "cap_per_cent must be a number of at least 0"),
+        (TEXT.replace("45", "true"), "cap_per_cent must be a number of at least 0"),
+        (TEXT.replace("15", "-1"), "grace_minutes must be a number of at least 0"),
+        (TEXT.replace("+01:00", ""), "due must be a time with its zone"),
+        ("per_cent_per_day = 10\n", "due must be a time with its zone"),
+        (TEXT + "use_file_times = 1\n", "use_file_times must be true or false"),
+        ("per_cent_per_day = 10\n[due]\nreduction = 2026-11-23T23:59:00Z\n", "[due] names `reduction`, which is not graded"),
         ("due =\n", "Invalid value"),
     ],
 )  # fmt: skip

@@ -174,7 +174,7 @@ def test_gradescope_without_its_metadata_uses_submission_numbers(tmp_path):
 
 def test_gradescopes_metadata_cannot_run_code(tmp_path):
     metadata = "submission_901: !!python/object/apply:os.system ['true']\n"
-    with pytest.raises(Problem, match="submission_metadata.yml:1: no YAML that can be read"):
+    with pytest.raises(Problem, match="submission_metadata.yml:1: this is not valid YAML"):
         collect(gradescope(tmp_path, metadata), LABS)
 
 
@@ -203,7 +203,7 @@ def test_files_without_a_student_are_reported(tmp_path):
     assert found == {"ann": {"shuffle": "3"}}
     assert left_out == [
         "notes.txt: neither a .cu file nor a zip",
-        "shuffle.cu: whose? A name such as student_LAB.cu says it",
+        "shuffle.cu: the name does not tell the student; student_LAB.cu would",
     ]
 
 

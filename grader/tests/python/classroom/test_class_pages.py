@@ -62,7 +62,7 @@ def test_a_page_is_rewritten_when_its_contents_change(classroom):
 
     assert not written_by()
     assert written_by("--late", put(classroom.folder, {"late.toml": LATE}) / "late.toml")
-    assert "90 of 100 points count; 100 without what being late takes." in ann.read_text()
+    assert "90 of 100 points count; 100 before the deduction for lateness." in ann.read_text()
     assert "shuffle: late, 10 % taken" in ann.read_text()
     ann.unlink()
     assert written_by()

@@ -88,7 +88,7 @@ def test_the_rate_is_computed_from_the_last_students(tmp_path):
         shown.ends = [0.0] + [1000 + 2.0 * i for i in range(40)]
         shown.done = 40
     assert shown.rate() == 30
-    assert shown.told() == "30.0 per minute, 2:00 left"
+    assert shown.failure_summary() == "30.0 per minute, 2:00 left"
 
 
 def test_news_of_jobs_is_printed_above_the_bar_or_between_the_lines(tmp_path, monkeypatch):

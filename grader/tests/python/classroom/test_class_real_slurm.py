@@ -239,7 +239,7 @@ def test_an_interrupted_class_cancels_its_array_and_resumes_later(classroom, num
     classroom.running(6)
     classroom.process.send_signal(number)
     assert classroom.end(15) == 130
-    assert classroom.said.endswith("lab32: interrupted; the same command goes on from here\n")
+    assert classroom.said.endswith("lab32: interrupted; run the same command again to continue\n")
     assert "CANCELLED" not in classroom.said
     until(lambda: not classroom.jobs(), "no job is left", 5)
     classroom.gate.touch()

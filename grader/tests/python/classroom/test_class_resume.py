@@ -91,7 +91,7 @@ def test_an_interrupted_class_can_be_resumed(classroom):
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=20)[1]
     assert process.returncode == 130
-    assert said.endswith("lab32: interrupted; the same command goes on from here\n")
+    assert said.endswith("lab32: interrupted; run the same command again to continue\n")
     assert "Traceback" not in said
     done = {name for name, row in classroom.rows().items() if row["status"] == "graded"}
     assert 2 <= len(done) < 6
@@ -110,13 +110,13 @@ def test_two_runs_cannot_use_one_output_folder(classroom):
         time.sleep(0.02)
     assert classroom.run() == 2
     assert classroom.err_text == (
-        f"lab32: {classroom.out}: another `lab32 class` is writing there; wait for it\n"
+        f"lab32: {classroom.out}: another `lab32 class` is using this folder; wait until it ends\n"
     )
     first.terminate()
     said = first.communicate(timeout=20)[1]
     assert (first.returncode, said) == (
         130,
-        "lab32: interrupted; the same command goes on from here\n",
+        "lab32: interrupted; run the same command again to continue\n",
     )
 
 

@@ -52,7 +52,7 @@ def test_canvas_ids_match_canvas_files(tmp_path):
         "id,canvas id\na,77\nb,99\n",
     )
     assert found == {"canvas:77": "a"}
-    assert unmatched == ["x: nobody of the roster has this id or name"]
+    assert unmatched == ["x: no student in the roster has this id or name"]
 
 
 def test_ids_of_different_kinds_do_not_match(tmp_path):
@@ -76,7 +76,7 @@ def test_an_ambiguous_name_matches_no_student(tmp_path):
         {"Jane Doe/shuffle.cu": "", "y/shuffle.cu": ""},
         "id,name\n1,Jane Doe\n2,Jane Doe\n3,y\n",
     )
-    assert unmatched == ["Jane Doe: more than one of the roster has this id or name"]
+    assert unmatched == ["Jane Doe: more than one student in the roster has this id or name"]
 
 
 def test_two_submissions_of_one_roster_entry_are_reported(tmp_path):
@@ -84,26 +84,26 @@ def test_two_submissions_of_one_roster_entry_are_reported(tmp_path):
         tmp_path, {"s1/shuffle.cu": "", "a@x.edu/shuffle.cu": ""}, "id,email\ns1,a@x.edu\n"
     )
     assert found == {"name:a@x.edu": "s1"}
-    assert unmatched == ["s1: a@x.edu is the same person by the roster, line 2"]
+    assert unmatched == ["s1: a@x.edu is the same person according to line 2 of the roster"]
 
 
 @pytest.mark.parametrize(
     "text, words",
     [
-        ("", "roster.csv: empty; its first line must name the columns"),
-        ("id,name\n", "roster.csv: only a header; there is nobody in it"),
-        ("who,points\n1,2\n", "roster.csv:1: no column with ids (id, student id, email, ...); "
-         "its columns: `who`, `points`"),
-        ("id,name\n1,a\n,b\n", "roster.csv:3: no id in this row; fill one in, or delete the row"),
-        ("id,name\n1,a\n2,b\n1,c\n", "roster.csv:4: the id `1` is in line 2, too; delete one of them"),
-        ("id,name\n1,a,b\n", "roster.csv:2: 3 cells, and the first line has 2; "
-         "put a text with a comma into quotation marks"),
+        ("", "roster.csv: the file is empty; its first line must name the columns"),
+        ("id,name\n", "roster.csv: the roster has a header and no students"),
+        ("who,points\n1,2\n", "roster.csv:1: it has no column with ids (id, student id, email, ...); "
+         "its columns are `who`, `points`"),
+        ("id,name\n1,a\n,b\n", "roster.csv:3: this row has no id; fill one in, or delete the row"),
+        ("id,name\n1,a\n2,b\n1,c\n", "roster.csv:4: the id `1` is also in line 2; delete one of them"),
+        ("id,name\n1,a,b\n", "roster.csv:2: this line has 3 cells, the first line has 2; "
+         "put text with a comma into quotation marks"),
         ("id,id\n1,2\n", "roster.csv:1: two columns are called `id`; rename one"),
         ('id,name\n1,"a\n2,b\n', "roster.csv:2: a quotation mark is not closed; close it, or double it "
          "where it is part of the text"),
-        (b"id,name\n1,J\xf6rg\n", "roster.csv:2: not UTF-8; save it as `CSV UTF-8`"),
-        (b"id\0\n", "roster.csv:1: holds a NUL byte, so it is no CSV; export it again as CSV"),
-        ("id,submitted_at\n1,yesterday\n", "roster.csv:2: `yesterday` is no time; "
+        (b"id,name\n1,J\xf6rg\n", "roster.csv:2: this line is not UTF-8; save the file as `CSV UTF-8`"),
+        (b"id\0\n", "roster.csv:1: this line has a NUL byte, so the file is not CSV; export it again as CSV"),
+        ("id,submitted_at\n1,yesterday\n", "roster.csv:2: `yesterday` is not a time; "
          "write it as 2026-11-23T23:59:00+01:00"),
     ],
 )  # fmt: skip

@@ -271,7 +271,7 @@ def test_broken_files_affect_only_themselves(outcome):
         "does not compile" in apart["O'Neill; ls $(id)"] and "error" in apart["O'Neill; ls $(id)"]
     )
     assert "no text" in apart["=1+1"]
-    assert apart["first skeleton"] == "nothing but the skeleton's"
+    assert apart["first skeleton"] == "it has only the skeleton's kernels"
 
 
 def test_the_page_escapes_text_of_students(outcome):
@@ -342,7 +342,7 @@ def test_a_refused_archive_is_reported(tmp_path):
     })  # fmt: skip
     done = run(tmp_path, "--no-compare50", "--labs", LAB)
     assert done.returncode == 0
-    assert "ann: ../transpose.cu leads out of its archive" in done.stderr and "bob" in done.stderr
+    assert "ann: ../transpose.cu points outside its archive" in done.stderr and "bob" in done.stderr
 
 
 FAKE = """#!/bin/sh
@@ -378,11 +378,11 @@ def test_a_failure_of_the_machine_is_reported_for_one_submission(tmp_path):
     _, said = process.communicate(timeout=60)
     assert process.returncode == command.NOT_ALL
     assert "endless: not compiled after 1 s" in said and "machine: nvcc: no such file" in said
-    assert "crash: lab32 ptx has failed" in said and "large" not in said and "odd" not in said
+    assert "crash: lab32 ptx failed" in said and "large" not in said and "odd" not in said
     apart = {
         row[0]: row[1] for row in Parts((tmp_path / "page.html").read_text()).rows if len(row) == 2
     }
-    assert set(apart) == set(texts) and apart["large"] == "its PTX has more than 32 MiB"
+    assert set(apart) == set(texts) and apart["large"] == "its PTX is larger than 32 MiB"
 
 
 def test_an_interrupted_run_leaves_no_processes(tmp_path):
@@ -416,7 +416,7 @@ def test_wrong_options_are_reported_at_once(tmp_path, options, words):
 
 def test_an_empty_folder_is_reported(tmp_path):
     (tmp_path / "in").mkdir()
-    with pytest.raises(Problem, match="no file there is called as a lab"):
+    with pytest.raises(Problem, match="no file there is named after a lab"):
         command.Session(
             command.options_of([str(tmp_path / "in"), "-o", str(tmp_path / "page.html")])
         )

@@ -62,7 +62,7 @@ def test_an_error_points_into_the_cell(said):
 @pytest.mark.slow
 def test_a_cell_without_main_is_reported(said):
     _, _, err = said("%%cuda\n__global__ void kernel() {}")
-    assert err.startswith("the cell has no main(): it has to be a complete program\n")
+    assert err.startswith("the cell has no main(): a cell must be a complete program\n")
 
 
 @pytest.mark.slow
@@ -87,9 +87,9 @@ def test_a_hazard_names_a_line_of_the_cell(said):
         ("%%cuda dance\nx", "%%cuda has run, profile, check, explain; not dance"),
         ("%%cuda -t\nx", "-t needs a GPU; `%%cuda profile` counts, and models the time"),
         ("%%cuda run 'x\nx", "No closing quotation"),
-        ("%lab32 grade", "%lab32 grade LAB [OPTIONS]: which lab?"),
+        ("%lab32 grade", "%lab32 grade LAB [OPTIONS]: name a lab"),
         ("%lab32 grade nowhere", "there is no lab `nowhere`; the labs are: bank_conflicts"),
-        ("%lab32 explain", "%lab32 explain LAB [CHECK]: which lab?"),
+        ("%lab32 explain", "%lab32 explain LAB [CHECK]: name a lab"),
     ],
 )
 def test_bad_input_gets_one_line(said, line, error):

@@ -159,7 +159,7 @@ def test_pictures_are_written(program, kind):
         assert (
             "tile[1][31]" in page
             and 'type="range"' in page
-            and "Who works between barriers" in page
+            and "Lanes at work between barriers" in page
         )
 
 

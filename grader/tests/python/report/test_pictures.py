@@ -124,13 +124,13 @@ def test_a_line_of_a_png_is_visible_over_grey():
 def test_a_ratio_near_one_is_shown_as_a_difference():
     assert needless(2_099_222, 2_099_162) == "▲ 60 sectors more"
     assert needless(1_001, 1_000, "wavefronts") == "▲ 1 wavefront more"
-    assert (needless(9, 4), needless(4, 4), needless(0, 0)) == ("▲ 2.25 × ideal", *["✓ as few as can be"] * 2)
+    assert (needless(9, 4), needless(4, 4), needless(0, 0)) == ("▲ 2.25 × ideal", *["✓ the minimum"] * 2)
 
 
 def test_accesses_without_waste_are_not_praised_if_the_reference_needs_fewer():
     traffic = {"wavefronts": 725, "ideal": 725}
-    assert verdict(traffic, {"wavefronts": 725}, "wavefronts", "ideal") == ["✓ as few as can be"]
-    assert verdict(traffic, None, "wavefronts", "ideal") == ["✓ as few as can be"]
+    assert verdict(traffic, {"wavefronts": 725}, "wavefronts", "ideal") == ["✓ the minimum"]
+    assert verdict(traffic, None, "wavefronts", "ideal") == ["✓ the minimum"]
     assert verdict(traffic, {"wavefronts": 290}, "wavefronts", "ideal") == ["✓ ideal per access", "▲ 2.5 × reference"]
     wasteful = {"wavefronts": 1450, "ideal": 725}
     assert verdict(wasteful, {"wavefronts": 290}, "wavefronts", "ideal") == ["▲ 2 × ideal", "▲ 5 × reference"]
@@ -144,7 +144,7 @@ def test_shuffles_are_described_by_their_lanes():
     assert told == (
         "Shuffle 0, line 3: lane 0 reads lane 1. "
         "Shuffle 1, line 3: lane 0 reads lane 1; lane 31 keeps its own. "
-        "Shuffle 2, line 3: nobody reads another; lane 0 asks a lane that is not there."
+        "Shuffle 2, line 3: no lane reads another; lane 0 asks a lane that does not take part."
     )
 
 
