@@ -107,7 +107,7 @@ def waves():
 
 
 def warps():
-    """Time of chains of loads against the warps that reside."""
+    """Time of chains of loads against the resident warps."""
     drawing = Drawing(760, 330, "Loads that wait for each other: twice the warps, half the time")
     drawing.text(16, 24, "Chains of loads, by warps per multiprocessor (measured, H200, log scales)", 14)
     axes = Axes(drawing, (1, 64), (8, 512), (62, 44, 660, 234), (True, True))
@@ -118,7 +118,7 @@ def warps():
     axes.draw(ones, BLUE)
     axes.draw(more, ORANGE, "square")
     drawing.text(66, 40, "µs", 12, fill=GREY)
-    drawing.text(722, 316, "warps that reside", 12, "end", GREY)
+    drawing.text(722, 316, "resident warps", 12, "end", GREY)
     legend(drawing, 480, 60, [(BLUE, "circle", "blocks of 32"), (ORANGE, "square", "blocks of 256"), ("#bbbbbb", None, "half for twice")])
     return drawing
 
@@ -137,7 +137,7 @@ def copies():
         axes.draw([(w, 8 * tables.LARGE_COPY / ms / 1e6) for w, ms in points], colour, shape)
     drawing.text(70, 40, "GB/s", 12, fill=GREY)
     drawing.text(602, 326, "warps that are launched per multiprocessor", 12, "end", GREY)
-    drawing.text(616, 66, "under way per thread", 12, fill=GREY)
+    drawing.text(616, 66, "in flight per thread", 12, fill=GREY)
     legend(drawing, 616, 78, [(colour, shape, form.replace("one", "1")) for form, colour, shape in forms])
     return drawing
 
@@ -159,7 +159,7 @@ def cache():
         axes.ticks([4, 16, 32, 48, 64], [y[1] * part / 4 for part in range(5)])
         axes.draw(points, colour)
         drawing.text(56 + 370 * k, 50, title, 12, fill=INK)
-        drawing.text(366 + 370 * k, 322, "warps that reside", 12, "end", GREY)
+        drawing.text(366 + 370 * k, 322, "resident warps", 12, "end", GREY)
     return drawing
 
 
