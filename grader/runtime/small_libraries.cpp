@@ -1,8 +1,8 @@
-// The small libraries that a program loads beside libcudart.so.13; runtime.mk compiles this source
+// The small libraries that a program loads beside libcudart.so.13. runtime.mk compiles this source
 // once for each. libcuda.so.1, libcublas.so.13 and libcublasLt.so.13 export the names of a list
-// (LAB32_NAMES), each a jump to its function in the simulated runtime. All APIs are one library,
-// since they are about the same devices. The jumps find it beside their own library, since the
-// program may have loaded NVIDIA's library of that name, too.
+// (LAB32_NAMES); each name is a jump to its function in the simulated runtime. All APIs are in that
+// single library, because they share the simulated devices. A jump finds the runtime beside its own
+// library, because the program may have loaded NVIDIA's library of that name, too.
 
 #include <dlfcn.h>
 
@@ -14,7 +14,7 @@
 
 #ifdef LAB32_NAMES
 
-// A word for each name, in a section of its own so that they lie one behind the other.
+// A pointer for each name, in a section of its own so that the pointers are contiguous.
 #define FUNCTION(symbol)                           \
   asm(".pushsection .data.lab32_entries, \"aw\"\n" \
       "entry_" #symbol                             \
@@ -41,7 +41,7 @@ asm(".pushsection .data.lab32_entries, \"aw\"\n"
 #undef REFUSES
 
 #ifdef LAB32_DRIVER
-// A program that looks for a GPU tells this driver from NVIDIA's by this name.
+// Programs that look for a GPU distinguish this driver from NVIDIA's by this symbol.
 extern "C" __attribute__((visibility("default"))) const char lab32_simulated_driver = 1;
 #endif
 
@@ -80,9 +80,9 @@ __attribute__((constructor)) void find_functions() {
 
 #else
 
-// libnvrtc_lines.so comes before NVIDIA's NVRTC in a program that is linked with it: what is
-// compiled keeps its lines, and so its cubin holds the PTX that it was made of, which is what the
-// simulator runs (`-lineinfo` changes no instruction).
+// libnvrtc_lines.so is loaded before NVIDIA's NVRTC in a program linked with it. It adds
+// `-lineinfo`, which changes no instruction but keeps the PTX in the cubin, and the simulator runs
+// that PTX.
 extern "C" __attribute__((visibility("default"))) int nvrtcCompileProgram(
     void* program, int count, const char* const* options) {
   using Compile = int (*)(void*, int, const char* const*);

@@ -75,15 +75,11 @@ struct CubinInfo {
 CubinInfo read_cubin(const std::string& cubin);
 
 // Changes the listing of a linked cubin to use line numbers of the linked PTX.
-// | nvdisasm -gp prints for each instruction its line in the PTX of its own file, which the listing
+//
+// nvdisasm -gp prints for each instruction its line in the PTX of its own file, which the listing
 // calls ".nv_debug_ptx_txt.NUMBER". `lines_before` has, for each function, how many lines later it
 // begins in the linked PTX (ptx::Linked). If it is empty, the cubin was not linked and the listing
 // is unchanged.
-
-// nvdisasm -gp says for each instruction the line of its own file's PTX, which it calls
-// ".nv_debug_ptx_txt.NUMBER", a number for each file. `lines_before` says for functions by how much
-// lines of their file are later in the linked PTX (ptx::Linked); empty: it was not linked, and the
-// listing stays as it is.
 std::string in_linked_lines(const std::string& listing,
                             const std::map<std::string, int>& lines_before);
 

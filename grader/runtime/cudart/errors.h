@@ -25,7 +25,7 @@ const char* error_text(cudaError_t error);
 
 // Reports a feature that is not supported. Prints the first line of the message on stderr once,
 // with the place of the call if it is known. From then on the exit status is 2 if the program exits
-// or aborts, so that nobody trusts its results; the first message warns of that.
+// or aborts, because its results are incomplete; the first message warns of that.
 void refuse(const std::string& message);
 
 // Prints "lab32: TEXT" on stderr.

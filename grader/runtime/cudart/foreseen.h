@@ -18,7 +18,7 @@ class CodeRefusals {
   // known, and otherwise the PTX line in the module `name`. `kernel` is the demangled name; empty
   // means all kernels.
   void add(const std::string& why, const std::string& kernel, const std::string& name = "");
-  // An example: "p.cu:7: `discard.global.L2` is not supported by the simulator (kernel bad<1> and 1
+  // An example: "kernel.cu:7: `discard.global.L2` is not supported by the simulator (kernel bad<1> and 1
   // more)"
   std::vector<std::string> lines() const;
 

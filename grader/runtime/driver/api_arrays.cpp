@@ -1,4 +1,5 @@
-// Arrays, texture and surface objects: the driver's descriptions turned into the runtime's.
+// The driver's functions of arrays, textures and surfaces. They convert descriptions and call the
+// runtime's functions.
 
 #include <algorithm>
 #include <cstring>
@@ -60,7 +61,7 @@ CUresult make(const char* name, CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* d) 
     if (!out || !d) return cudaErrorInvalidValue;
     const auto format = format_of(d->Format, d->NumChannels);
     if (!format) return cudaErrorInvalidValue;
-    // Flags have the same numbers, but for depth textures, which the runtime does not have.
+    // The flags have the same values, except for depth textures, which the runtime lacks.
     return cudaMalloc3DArray(reinterpret_cast<cudaArray_t*>(out), &*format,
                              {d->Width, d->Height, d->Depth}, d->Flags);
   });
@@ -79,7 +80,7 @@ CUresult describe(const char* name, CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array)
   });
 }
 
-// cudaErrorInvalidValue for what the runtime has no description of.
+// cudaErrorInvalidValue: the runtime has no such description.
 cudaError_t resource_of(const CUDA_RESOURCE_DESC& d, cudaResourceDesc* out) {
   *out = {};
   switch (d.resType) {
@@ -111,7 +112,7 @@ cudaError_t resource_of(const CUDA_RESOURCE_DESC& d, cudaResourceDesc* out) {
   }
 }
 
-// Of the texels that a texture reads; none where there is no such resource.
+// The format of the texels that a texture reads; nullopt: no such resource.
 std::optional<cudaChannelFormatDesc> texels_of(const cudaResourceDesc& d) {
   cudaChannelFormatDesc format;
   cudaArray_t array = d.res.array.array;
@@ -135,7 +136,7 @@ cudaTextureDesc sampler_of(const CUDA_TEXTURE_DESC& d, const cudaChannelFormatDe
   for (int k = 0; k < 3; ++k)
     out.addressMode[k] = static_cast<cudaTextureAddressMode>(d.addressMode[k]);
   out.filterMode = static_cast<cudaTextureFilterMode>(d.filterMode);
-  // Integers of 8 and 16 bits are read as fractions, unless the flag says no.
+  // Integers of 8 and 16 bits are read as fractions, unless a flag forbids it.
   const bool fractions = texels.f != cudaChannelFormatKindFloat && texels.x < 32 &&
                          !(d.flags & CU_TRSF_READ_AS_INTEGER);
   out.readMode = fractions ? cudaReadModeNormalizedFloat : cudaReadModeElementType;

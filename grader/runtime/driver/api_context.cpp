@@ -1,9 +1,9 @@
-// Contexts, the primary one among them.
+// The driver's functions of contexts, including primary contexts.
 
 #include "runtime/driver/call.h"
 #include "runtime/driver/modules.h"
 
-// The configuration of shared memory is deprecated; programs ask for it.
+// Functions of the shared memory configuration are deprecated, but programs call them.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 using namespace lab32::driver;
@@ -30,7 +30,7 @@ CUresult make(CUcontext* out, unsigned flags, CUdevice device) {
   });
 }
 
-// What goes away with it.
+// Releases the modules and allocations that belong to the context.
 void clear(Runtime& r, CUcontext context) {
   modules().unload_all(r, context);
   for (const uint64_t begin : context->memory)
@@ -38,7 +38,7 @@ void clear(Runtime& r, CUcontext context) {
   context->memory.clear();
 }
 
-// All that the primary context and the runtime hold.
+// Releases everything that the primary context and the runtime hold.
 void reset(Runtime& r, int device) {
   const lab32::cudart::OnDevice on(r, device);
   modules().unload_all(r, r.contexts.primary(device));
@@ -101,7 +101,7 @@ CUresult set_flags(CUdevice device, unsigned flags) {
   });
 }
 
-// The given one, or the current one for a null.
+// Calls `body` with the given context, or the current one for a null.
 CUresult with_context(const char* name, CUcontext context,
                       const std::function<CUresult(Runtime&, CUctx_st&)>& body) {
   return call(name, context ? Needs::init : Needs::context, Waits::no, [&](Runtime& r) {
@@ -205,7 +205,7 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
   return with_context("cuCtxGetApiVersion", context, [&](Runtime&, CUctx_st&) {
     if (!version) return CUDA_ERROR_INVALID_VALUE;
-    *version = 3020;  // that of every context since CUDA 3.2
+    *version = 3020;  // the version of every context since CUDA 3.2
     return CUDA_SUCCESS;
   });
 }
@@ -220,7 +220,7 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
   return cuCtxSynchronize();
 }
 
-// The limits of both APIs have the same numbers.
+// The limits have the same numbers in both APIs.
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   return forward("cuCtxSetLimit",
                  [&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value); });
@@ -255,7 +255,7 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 CUresult cuCtxResetPersistingL2Cache() {
   return forward("cuCtxResetPersistingL2Cache", cudaCtxResetPersistingL2Cache);
 }
-// Of all contexts of a device alike.
+// Peer access applies to all contexts of a device.
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   return with_peer("cuCtxEnablePeerAccess", peer,
                    [&](int device) { return cudaDeviceEnablePeerAccess(device, flags); });

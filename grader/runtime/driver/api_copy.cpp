@@ -1,4 +1,4 @@
-// Copies and fills.
+// The driver's functions that copy and fill.
 
 #include "runtime/cudart/copy.h"
 #include "runtime/cudart/graph_work.h"
@@ -25,14 +25,14 @@ Body plain(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return [=](Runtime& r) { return lab32::cudart::copy(r, to, from, bytes, kind); };
 }
 
-// Addresses say where memory is: contexts must only be some.
+// Checks that both contexts exist. The addresses alone determine which memory is meant.
 Body peers(CUcontext to, CUcontext from, const Body& body) {
   return [=](Runtime& r) {
     return r.contexts.knows(to) && r.contexts.knows(from) ? body(r) : cudaErrorDeviceUninitialized;
   };
 }
 
-// One side of a copy of rows and slices, as both kinds of descriptions say it.
+// One side of a two- or three-dimensional copy; both kinds of descriptions are converted to it.
 struct Side {
   CUmemorytype type;
   const void* host;
@@ -41,7 +41,7 @@ struct Side {
   size_t x, y, z, pitch, rows;  // x in bytes; rows of a slice
 };
 
-// nullptr for what is no array.
+// The box's array is null if the side is memory.
 cudaError_t box_of(Runtime& r, const Side& s, const Extent& e, Box* box) {
   if (s.type == CU_MEMORYTYPE_ARRAY) {
     const auto* array = r.arrays.find(reinterpret_cast<cudaArray_const_t>(s.array));
@@ -97,7 +97,7 @@ Body slices(const CUDA_MEMCPY3D* p) {
                {p->WidthInBytes, p->Height, p->Depth});
 }
 
-// Bytes of an array, from row to row.
+// Bytes of an array, continued from row to row.
 Body array_bytes(CUarray array, size_t offset, void* other, size_t bytes, bool to_array,
                  cudaMemcpyKind kind) {
   return [=](Runtime& r) {
@@ -111,7 +111,7 @@ Body array_bytes(CUarray array, size_t offset, void* other, size_t bytes, bool t
   };
 }
 
-// Elements of 1, 2 or 4 bytes. Pitches count bytes, widths elements.
+// Fills with elements of 1, 2 or 4 bytes. The pitch is in bytes, the width in elements.
 Body filled(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width,
             size_t height) {
   return [=](Runtime& r) {
@@ -141,7 +141,7 @@ LAB32_COPY("cuMemcpyHtoD", cuMemcpyHtoD_v2, yes, (CUdeviceptr to, const void* fr
            plain(pointer(to), from, bytes, cudaMemcpyHostToDevice));
 LAB32_COPY("cuMemcpyDtoH", cuMemcpyDtoH_v2, yes, (void* to, CUdeviceptr from, size_t bytes),
            plain(to, pointer(from), bytes, cudaMemcpyDeviceToHost));
-// Within the device: the host does not wait.
+// A copy within the device does not wait.
 LAB32_COPY("cuMemcpyDtoD", cuMemcpyDtoD_v2, no, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
            plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
 LAB32_COPY("cuMemcpyPeer", cuMemcpyPeer, no,

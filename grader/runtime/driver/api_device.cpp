@@ -1,4 +1,4 @@
-// The device and its properties; versions; errors.
+// The driver's functions of devices, their properties, versions and errors.
 
 #include <algorithm>
 #include <cstring>
@@ -100,7 +100,7 @@ CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
   });
 }
 
-// The attributes of both APIs have the same numbers.
+// The attributes have the same numbers in both APIs.
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
   return on_device("cuDeviceGetAttribute", device, [&](Runtime& r) {
     if (!value || which < CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ||
@@ -110,7 +110,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
       *value = r.devices() == 1;
       return CUDA_SUCCESS;
     }
-    // What the runtime has no name for is what the simulator does not have.
+    // An attribute that the runtime does not know is a feature that the simulator lacks.
     *value = lab32::cudart::attribute(r, static_cast<cudaDeviceAttr>(which), device).value_or(0);
     return CUDA_SUCCESS;
   });
@@ -190,7 +190,7 @@ CUresult cuGetErrorName(CUresult error, const char** text) {
   return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-// The runtime has the same texts under the same numbers, but for two.
+// The runtime has the same texts under the same numbers, except for two.
 CUresult cuGetErrorString(CUresult error, const char** text) {
   if (!text) return CUDA_ERROR_INVALID_VALUE;
   *text = name_of(error) ? lab32::cudart::error_text(static_cast<cudaError_t>(error)) : nullptr;

@@ -1,4 +1,5 @@
-// Graphs: the runtime's functions under the driver's names.
+// The driver's functions of graphs, streams, events and captures. Almost all call the runtime's
+// functions.
 
 #include <cstddef>
 #include <cstring>
@@ -30,7 +31,7 @@ CUresult add_kernel(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, s
                  [&] { return cudaGraphAddKernelNode(node, graph, from, count, &same); });
 }
 
-// Both APIs' parameters lie alike, but for a kernel's second handle, and copies.
+// The parameters have the same layout in both APIs, except for copies and a kernel's second handle.
 static_assert(sizeof(CUgraphNodeParams) == sizeof(cudaGraphNodeParams) &&
               offsetof(CUgraphNodeParams, kernel) == offsetof(cudaGraphNodeParams, kernel) &&
               offsetof(CUDA_KERNEL_NODE_PARAMS_v3, kernelParams) ==
@@ -226,8 +227,7 @@ LAB32_SAME("cuGraphReleaseUserObject", cuGraphReleaseUserObject,
            (CUgraph graph, CUuserObject object, unsigned count),
            cudaGraphReleaseUserObject(graph, object, count));
 
-// Streams, events, captures: the runtime's functions under the driver's names. Flags and kinds have
-// the same numbers in both.
+// Streams, events, captures. Flags and kinds have the same numbers in both APIs.
 
 LAB32_SAME("cuStreamCreate", cuStreamCreate, (CUstream * out, unsigned flags),
            cudaStreamCreateWithFlags(out, flags));
@@ -250,7 +250,7 @@ LAB32_SAME_PER_THREAD("cuStreamGetId", cuStreamGetId, (CUstream stream, unsigned
                       cudaStreamGetId(stream, id));
 LAB32_SAME_PER_THREAD("cuStreamGetDevice", cuStreamGetDevice, (CUstream stream, CUdevice* device),
                       cudaStreamGetDevice(stream, device));
-// CUstreamAttrValue and cudaStreamAttrValue are one type under two names.
+// CUstreamAttrValue and cudaStreamAttrValue are the same type.
 static_assert(sizeof(CUstreamAttrValue) == sizeof(cudaStreamAttrValue));
 LAB32_SAME_PER_THREAD("cuStreamSetAttribute", cuStreamSetAttribute,
                       (CUstream stream, CUstreamAttrID id, const CUstreamAttrValue* value),

@@ -1,4 +1,4 @@
-// Kernels: what is asked and set of them, launches, occupancy.
+// The driver's functions of kernels: attributes, launches, occupancy.
 
 #include <fmt/core.h>
 
@@ -89,7 +89,7 @@ CUresult get_attribute(const char* name, int* out, CUfunction_attribute which, c
 
 CUresult set_attribute(const char* name, const void* handle, CUfunction_attribute which,
                        int value) {
-  // Of those that can be set the numbers are the runtime's.
+  // The attributes that can be set have the runtime's numbers.
   const bool settable = which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
                         which == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT ||
                         which >= CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET;
@@ -99,7 +99,7 @@ CUresult set_attribute(const char* name, const void* handle, CUfunction_attribut
   });
 }
 
-// What a kernel has on a device, whichever context is current.
+// Calls `body` for a device, whichever context is current.
 CUresult of_device(const char* name, CUdevice device, const std::function<CUresult()>& body) {
   CUcontext context = nullptr;
   const CUresult e = call(name, [&](Runtime& r) {
@@ -123,8 +123,8 @@ CUresult give_parameter(const char* name, const void* handle, size_t index, size
   });
 }
 
-// Where it is launched: a stream says so, also where another context is current. A module's
-// function must be of the same device.
+// The context in which the kernel is launched: the stream's, even if another context is current. A
+// module's function must belong to the same device.
 CUresult find_context(const char* name, CUfunction function, CUstream stream, CUcontext* out) {
   return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
     if (!r.streams.knows(stream)) return CUDA_ERROR_INVALID_HANDLE;
@@ -138,7 +138,7 @@ CUresult find_context(const char* name, CUfunction function, CUstream stream, CU
   });
 }
 
-// CUlaunchAttribute and cudaLaunchAttribute are one type under two names.
+// CUlaunchAttribute and cudaLaunchAttribute are the same type.
 static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
 
 cudaLaunchConfig_t same_as(const CUlaunchConfig& config) {
@@ -152,7 +152,8 @@ cudaLaunchConfig_t same_as(const CUlaunchConfig& config) {
   return same;
 }
 
-// Arguments in either form, as an array of pointers to them.
+// The kernel's arguments in either form (pointers, or one buffer), converted to an array of
+// pointers.
 class Arguments {
  public:
   CUresult read(const char* name, const void* handle, void** pointers, void** extra) {
@@ -173,11 +174,11 @@ class Arguments {
       }
       if (!block) return CUDA_ERROR_INVALID_VALUE;
       const size_t all = info.parameter_offsets.back() + info.parameter_bytes.back();
-      if (bytes > all) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;  // so says a GPU
+      if (bytes > all) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;  // as a GPU's driver returns
       if (bytes < all)
         throw lab32::Error(fmt::format(
-            "`{}` takes {} bytes of arguments, and the buffer has {}: what the others are, nobody "
-            "knows",
+            "`{}` takes {} bytes of arguments, but the buffer has {}; the values of the other bytes "
+            "are not defined",
             info.name, all, bytes));
       for (const uint32_t offset : info.parameter_offsets) made_.push_back(block + offset);
       return CUDA_SUCCESS;
@@ -253,7 +254,7 @@ CUresult cuFuncLoad(CUfunction function) {
     return CUDA_SUCCESS;
   });
 }
-// One thing under two names here.
+// A CUkernel and its CUfunction are the same object here.
 CUresult cuKernelGetFunction(CUfunction* out, CUkernel kernel) {
   return with_kernel("cuKernelGetFunction", kernel, [&](Runtime&, KernelEntry& entry) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
@@ -340,8 +341,8 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function,
                  [&] { return cudaOccupancyMaxPotentialClusterSize(size, function, &same); });
 }
 
-// As cudaOccupancyMaxPotentialBlockSize in cuda_runtime.h: of the sizes with which most threads
-// reside the largest.
+// As cudaOccupancyMaxPotentialBlockSize in cuda_runtime.h: the largest block size among those with
+// the most resident threads.
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function,
                                                    CUoccupancyB2DSize shared_for, size_t shared,
                                                    int limit, unsigned) {
@@ -349,7 +350,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
       "cuOccupancyMaxPotentialBlockSize", function, [&](Runtime& r, KernelEntry& entry) {
         if (!grid || !block) return CUDA_ERROR_INVALID_VALUE;
         const KernelInfo& info = r.registry.load(entry).info();
-        lab32::cudart::registers(r, info);  // which says so where they are not known
+        lab32::cudart::registers(r, info);  // throws an error if the registers are not known
         uint32_t most = std::min(r.profile.max_threads_per_block, info.max_threads);
         if (limit > 0) most = std::min(most, static_cast<uint32_t>(limit));
         uint64_t best = 0;

@@ -11,7 +11,7 @@ using namespace lab32::driver;
 
 namespace {
 
-// What a function is launched with, once it was set.
+// The launch settings that the program has made for a function.
 struct Settings {
   unsigned block[3] = {1, 1, 1};
   unsigned shared = 0;

@@ -1,4 +1,4 @@
-// Allocating and freeing; what pointers are; pools.
+// The driver's functions that allocate and free, that query pointers, and of memory pools.
 
 #include <cstring>
 
@@ -12,7 +12,7 @@ using lab32::cudart::Home;
 
 namespace {
 
-// Of the current context from here on.
+// The allocation belongs to the current context.
 CUresult own(CUresult result, uint64_t address) {
   if (result == CUDA_SUCCESS) Contexts::current()->memory.insert(address);
   return result;
@@ -28,13 +28,13 @@ CUresult allocate(const char* name, CUdeviceptr* out, size_t bytes, Allocate&& a
   return own(result, reinterpret_cast<uint64_t>(made));
 }
 
-// A range of memory that the device can reach.
+// Memory that the device can access.
 struct Range {
   uint64_t begin = 0, bytes = 0;
   int device = 0;
   bool managed = false, host = false;
   CUmemoryPool pool = nullptr;
-  uint64_t offset = 0;  // of where the device sees it from where the host does
+  uint64_t offset = 0;  // device address minus host address
 };
 
 bool find(Runtime& r, CUdeviceptr address, Range* range) {
@@ -64,15 +64,15 @@ bool find(Runtime& r, CUdeviceptr address, Range* range) {
   return true;
 }
 
-// What a module holds and what the runtime has allocated is said to be of the context that is
-// current, if that is the device's.
+// Memory of modules and of the runtime counts as owned by the current context if that is on the
+// same device; otherwise the owner is the primary context.
 CUcontext owner_of(Runtime& r, const Range& range) {
   if (CUcontext owner = r.contexts.owner(range.begin)) return owner;
   CUcontext current = Contexts::current();
   return current && current->device == range.device ? current : r.contexts.primary(range.device);
 }
 
-// It was freed, in whichever context it was made.
+// The memory was freed; the context that owned it forgets it.
 void disown(uint64_t address) {
   const std::lock_guard<std::recursive_mutex> lock(lab32::cudart::runtime_lock());
   if (CUcontext owner = lab32::cudart::runtime().contexts.owner(address))
@@ -103,9 +103,10 @@ CUresult give_attribute(Runtime& r, void* out, CUpointer_attribute which, CUdevi
       if (!range.host && !range.managed) return CUDA_ERROR_INVALID_VALUE;
       return give_pointer(out, pointer(address));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return give<unsigned>(out, 1);  // every call has done its work when it returns
+      return give<unsigned>(out, 1);  // every call has finished its work when it returns
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-      return give<unsigned long long>(out, range.begin);  // addresses are not given twice
+      // unique, because addresses are never reused
+      return give<unsigned long long>(out, range.begin);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return give<unsigned>(out, range.managed);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
@@ -236,7 +237,7 @@ CUresult cuPointerGetAttribute(void* out, CUpointer_attribute which, CUdeviceptr
   });
 }
 
-// What does not hold of a pointer is zero, and no error.
+// Attributes that do not apply to a pointer are zero, without an error.
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void** out,
                                 CUdeviceptr address) {
   return call("cuPointerGetAttributes", [&](Runtime& r) {

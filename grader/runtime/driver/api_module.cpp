@@ -1,4 +1,5 @@
-// Modules, libraries, and what is linked to be loaded as one.
+// The driver's functions of modules, libraries and the linker, and the runtime's library functions,
+// which use them.
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +15,7 @@ using namespace lab32::driver;
 
 namespace {
 
-// What reads an image: says in the program's log what is wrong with it.
+// Calls a function that reads an image. Errors in the image go to the program's log buffer.
 CUresult loading(const char* name, Needs needs, JitOptions options,
                  const std::function<CUresult(Runtime&)>& body) {
   return call(name, needs, Waits::no, [&](Runtime& r) {
@@ -54,7 +55,7 @@ CUresult with_module(const char* name, CUmodule module,
   return call(name, [&](Runtime& r) {
     const bool known = modules().knows(module) || (module && modules().knows(module->library));
     if (!known) return CUDA_ERROR_INVALID_HANDLE;
-    // It is there on the device of its context, whichever is current.
+    // A module is on the device of its context, whichever context is current.
     const lab32::cudart::OnDevice on(r, module->context ? module->context->device : r.gpu().number);
     return body(r, *module);
   });
@@ -85,7 +86,7 @@ CUresult locate(const CUmod_st& module, const char* name, CUdeviceptr* address, 
   return CUDA_SUCCESS;
 }
 
-// As many as there is room for.
+// Returns as many handles as there is room for.
 void enumerate(Runtime& r, const CUmod_st& module, void** out, unsigned room) {
   for (const std::string& symbol : module.binary->here()->kernel_symbols())
     if (room-- > 0)
@@ -316,11 +317,12 @@ CUresult cuLinkDestroy(CUlinkState state) {
   });
 }
 
-// The runtime's functions for libraries that a program loads itself: the driver's.
+// The runtime's functions for libraries that a program loads call the driver's functions.
 
 namespace {
 
-// Under the runtime's name, whose error it is. Options and handles are the same under both.
+// Reports under the runtime function's name and stores the runtime's error. Options and handles are
+// the same types in both APIs.
 template <class Same>
 cudaError_t as_runtime(const char* name, Same&& same) {
   return lab32::cudart::call(name, Waits::no,

@@ -10,7 +10,8 @@ namespace lab32::driver {
 
 CUresult result_of(cudaError_t error) {
   const int number = error;
-  // What only the runtime has: configurations, pitches, symbols, directions of copies.
+  // Ranges of errors that only the runtime has: configurations, pitches, symbols, directions of
+  // copies.
   constexpr int kRuntimes[][2] = {{9, 33}, {35, 45}, {47, 99}, {103, 199}};
   for (const auto& range : kRuntimes)
     if (number >= range[0] && number <= range[1]) return CUDA_ERROR_INVALID_VALUE;
@@ -29,7 +30,7 @@ CUresult missing(Needs needs) {
 
 CUresult call(const char* name, Needs needs, Waits waits,
               const std::function<CUresult(Runtime&)>& body) {
-  // What needs no context does not find it faulty.
+  // A function that needs no context does not report an earlier fault.
   if (needs != Needs::context && waits == Waits::no) waits = Waits::regardless;
   return forward(name, needs, [&] {
     return cudart::call(name, waits, [&](Runtime& r) { return error(body(r)); });
@@ -38,11 +39,11 @@ CUresult call(const char* name, Needs needs, Waits waits,
 
 }  // namespace lab32::driver
 
-// Where the driver's functions are: for libcuda.so.1, for cuGetProcAddress, and for the runtime's
-// functions that hand them out. Those that are only there to say that they are not.
+// The table of the driver's functions, for libcuda.so.1, for cuGetProcAddress, and for the
+// runtime's functions that return driver entry points; and the functions that only refuse.
 
-// Under other names, since the toolkit's header declares them with their arguments, which are not
-// looked at.
+// Other C++ names, because the toolkit's header declares the functions with their parameters, which
+// the refusing functions ignore.
 #define WORKS(symbol, name, version)
 #define REFUSES(symbol, name, version)                       \
   extern "C" CUresult refuse_##symbol() asm(#symbol);        \
@@ -61,11 +62,11 @@ enum class Form : uint8_t { legacy, per_thread };
 
 struct Symbol {
   const char *symbol, *name;
-  int version;  // of CUDA that brought it: 3020
+  int version;  // the CUDA version that introduced it, such as 3020
   bool works;
   void* address;
 
-  // cuMemcpyHtoD_v2_ptds, cuLaunchKernel_ptsz
+  // As in cuMemcpyHtoD_v2_ptds and cuLaunchKernel_ptsz.
   bool is_per_thread() const {
     const size_t length = std::strlen(symbol);
     return length > 5 && (!std::strcmp(symbol + length - 5, "_ptds") ||
@@ -83,8 +84,8 @@ const Symbol kSymbols[] = {
 #undef REFUSES
 };
 
-// The newest of that name that CUDA `version` has; its variant for the thread's own stream where
-// there is one and `form` asks for it.
+// The newest function of that name in CUDA `version`. If `form` asks for it, the variant for the
+// per-thread stream, where there is one.
 const Symbol* find(const char* name, int version, Form form) {
   const Symbol* best = nullptr;
   for (const Symbol& s : kSymbols) {
@@ -108,7 +109,7 @@ CUresult give(const char* name, void** out, int version, cuuint64_t flags,
     *status = found                            ? CU_GET_PROC_ADDRESS_SUCCESS
               : find(name, CUDA_VERSION, form) ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                                                : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-  return CUDA_SUCCESS;  // also where there is none: so says a driver of CUDA 13
+  return CUDA_SUCCESS;  // a driver of CUDA 13 returns success even for an unknown name
 }
 
 cudaError_t give_entry_point(const char* name, void** out, unsigned version,
@@ -147,8 +148,8 @@ CUresult cuGetProcAddress(const char* name, void** out, int version, cuuint64_t 
   return result == CUDA_SUCCESS && !*out ? CUDA_ERROR_NOT_FOUND : result;
 }
 
-// The tables of functions that NVIDIA's tools and static runtime ask for are not documented.
-// Without this one the runtime that is linked into a program statically does not start.
+// NVIDIA's tools and static runtime ask for undocumented tables of functions. Without this one, a
+// statically linked runtime does not start.
 constexpr unsigned char kStaticRuntime[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
                                             0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 CUresult cuGetExportTable(const void** out, const CUuuid* id) {
@@ -177,7 +178,7 @@ cudaError_t cudaGetDriverEntryPoint(const char* name, void** out, unsigned long 
 }
 LAB32_PER_THREAD(cudaGetDriverEntryPoint, _ptsz);
 
-// For libcuda.so.1: where its function of that name is.
+// For libcuda.so.1: the address of its function of that name.
 extern "C" __attribute__((visibility("default"))) void* lab32_driver_symbol(const char* symbol) {
   for (const Symbol& s : kSymbols)
     if (std::strcmp(s.symbol, symbol) == 0) return s.address;

@@ -1,4 +1,5 @@
-// What every function of the driver's API is wrapped in.
+// The wrapper around every function of the driver's API. It checks that cuInit() was called and a
+// context is current, and otherwise works like the runtime's wrapper (cudart/call.h).
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,15 @@
 #include "runtime/cudart/api.h"
 #include "runtime/cudart/call.h"
 
-// The toolkit's own declarations of the driver's functions, so that a wrong signature does not
-// compile: each under the name by which libcuda.so.1 exports it (cuMemAlloc_v2, ...), and not the
-// one by which programs write it.
+// The toolkit's declarations of the driver's functions, so that a wrong signature does not compile.
+// The functions keep the names that libcuda.so.1 exports (cuMemAlloc_v2, ...), instead of the names
+// in programs' sources.
 
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #undef __CUDA_API_VERSION_INTERNAL
 
-// cudaProfiler.h, which not every installation of the toolkit has.
+// Declared here because not every toolkit has the header of the profiler's API.
 extern "C" {
 CUresult cuProfilerStart();
 CUresult cuProfilerStop();
@@ -28,27 +29,28 @@ namespace lab32::driver {
 using cudart::Runtime;
 using cudart::Waits;
 
-// What must have been called before: nothing; cuInit(); and what makes a context current.
+// What the program must have called before: nothing, cuInit(), or a function that makes a context
+// current.
 enum class Needs : uint8_t { nothing, init, context };
 
-// The numbers of both APIs are the same, but for errors that only one of them has.
+// Both APIs use the same numbers, except for errors that only one of them has.
 CUresult result_of(cudaError_t error);
-// For a body: handed on unchanged by call().
+// For a `body`; call() returns the number unchanged.
 constexpr cudaError_t error(CUresult result) { return static_cast<cudaError_t>(result); }
 
 inline void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
-// CUDA_SUCCESS, or what is missing.
+// CUDA_SUCCESS, or the error for what the program has not called.
 CUresult missing(Needs needs);
 
-// As cudart::call(), which see; an error in `body` is not the runtime's.
+// As cudart::call(), but an error that `body` returns does not change cudaGetLastError().
 CUresult call(const char* name, Needs needs, Waits waits,
               const std::function<CUresult(Runtime&)>& body);
 inline CUresult call(const char* name, const std::function<CUresult(Runtime&)>& body) {
   return call(name, Needs::context, Waits::no, body);
 }
 
-// What the runtime has a function for, which is `same`.
+// Forwards to `same`, the runtime's function for the same purpose.
 template <class Same>
 CUresult forward(const char* name, Needs needs, Same&& same) {
   if (const CUresult e = missing(needs)) return e;
@@ -62,7 +64,7 @@ CUresult forward(const char* name, Same&& same) {
 
 }  // namespace lab32::driver
 
-// Functions that are the runtime's under another name.
+// Macros for functions that are the runtime's under another name.
 
 #define LAB32_SAME(name, symbol, parameters, ...)      \
   CUresult symbol parameters {                         \
@@ -77,16 +79,16 @@ CUresult forward(const char* name, Same&& same) {
 
 namespace lab32::driver {
 
-// What a program calls it that is linked with this symbol, if it is one that is only there to say
-// that it is not: "cuMemMap".
+// The name in the program's source, such as "cuMemMap", if the symbol is refused; nullopt
+// otherwise.
 std::optional<std::string> refused_symbol(const std::string& symbol);
 
-// What is said when it is called.
+// The message that a call of the refused function prints.
 std::string refusal_of(const std::string& name);
 
-// Memory mapped by hand (virtual_memory.cpp).
+// Memory that the program maps itself (virtual_memory.cpp).
 
-// The piece of memory that is mapped at the address; false: there is none.
+// The piece of memory that is mapped at the address; false: none.
 bool find_mapped(uint64_t address, uint64_t* begin, uint64_t* bytes);
 
 }  // namespace lab32::driver

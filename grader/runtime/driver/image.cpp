@@ -24,7 +24,7 @@ constexpr char kNoPtx[] =
     "a cubin without its PTX: the simulator runs PTX, not machine code. Load PTX, or a cubin that "
     "was made with -lineinfo, which holds its PTX";
 
-// "sm_90a" of `.target sm_90a, debug`; empty: no PTX.
+// "sm_90a" from `.target sm_90a, debug`; empty if the text is not PTX.
 std::string target_of(const std::string& ptx) {
   const size_t at = ptx.find(".target");
   const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
@@ -36,20 +36,20 @@ unsigned number_of(const std::string& arch) {
   return static_cast<unsigned>(std::strtoul(arch.c_str() + arch.find('_') + 1, nullptr, 10));
 }
 
-// 90 of a cubin for sm_90; 0: it is none.
+// The architecture of a cubin, such as 90; 0: not a cubin.
 unsigned architecture_of(const std::string& cubin) {
   constexpr uint16_t kCuda = 190;
   Elf64_Ehdr header;
   std::memcpy(&header, cubin.data(), sizeof header);
   if (header.e_machine != kCuda) return 0;
-  // The form changed with CUDA 13.
+  // CUDA 13 changed the format.
   return (header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 : header.e_flags) & 0xff;
 }
 
 cudart::DeviceCode from_cubin(const std::string& cubin, const std::string& arch) {
   const unsigned own = architecture_of(cubin), gpu = number_of(arch);
   if (own == 0) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
-  // Machine code runs on GPUs of its generation that are not older.
+  // Machine code runs only on GPUs of the same generation that are not older.
   if (own > gpu || own / 10 != gpu / 10) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
   cudart::DeviceCode code;
   code.ptx = ptx_in_cubin(cubin);
@@ -66,7 +66,7 @@ cudart::DeviceCode from_fatbin(const void* image, const std::string& arch) {
   const cudart::FatEntry* cubin = nullptr;
   for (const auto& entry : binary.entries) {
     has_ptx |= entry.kind == Kind::ptx && entry.arch <= number_of(arch);
-    // Of the same generation, and not newer.
+    // A cubin of the same generation, not newer than the GPU.
     if (entry.kind == Kind::cubin && entry.arch <= number_of(arch) &&
         entry.arch / 10 == number_of(arch) / 10)
       cubin = &entry;
@@ -118,7 +118,7 @@ std::string ptx_in_cubin(const std::string& cubin) {
   const ElfFile elf = read_elf(cubin, "the cubin");
   const ElfSection* section = elf.find(".nv_debug_ptx_txt");
   if (!section) return {};
-  // Its lines end with zeros.
+  // The section's text ends with zeros.
   std::string text(section->data);
   std::replace(text.begin(), text.end(), '\0', '\n');
   return target_of(text).empty() ? std::string() : text;
@@ -152,7 +152,7 @@ cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch,
   } catch (const Error&) {
     return code;
   }
-  // Code for exactly one GPU ("a") is assembled as such.
+  // Code for exactly one GPU (suffix "a") must be assembled for that GPU.
   const bool own = number_of(target) == number_of(arch);
   const toolchain::Assembled made = toolchain::assemble_program(ptx, own ? target : arch, linking);
   code.cubin = made.cubin;
@@ -183,7 +183,7 @@ toolchain::Places places_in(const std::string& listing) {
     if (file.rfind(".nv_debug_ptx_txt", 0) == 0) {
       if (source.second) places.emplace(std::stoi((*found)[2]), source);
     } else if (file.find("/include/") != std::string::npos && !(*found)[4].empty()) {
-      source = {(*found)[4], std::stoi((*found)[5])};  // a header of the toolkit's
+      source = {(*found)[4], std::stoi((*found)[5])};  // a header of the toolkit
     } else {
       source = {file, std::stoi((*found)[2])};
     }
@@ -194,7 +194,7 @@ toolchain::Places places_in(const std::string& listing) {
 namespace {
 
 void add_text(CUlinkState_st& state, const std::string& ptx, const std::string& arch) {
-  assembled(ptx, arch, toolchain::Linking::later);  // or says what is wrong with it
+  assembled(ptx, arch, toolchain::Linking::later);  // throws an error if the PTX is wrong
   state.texts.push_back(ptx);
 }
 
@@ -227,13 +227,13 @@ void complete(CUlinkState_st& state, const std::string& arch) {
                : state.texts.size() == 1 ? state.texts[0]
                                          : ptx::link(state.texts).text;
   } catch (const Error& e) {
-    throw BadImage{CUDA_ERROR_UNKNOWN, e.what()};  // what a GPU's driver says
+    throw BadImage{CUDA_ERROR_UNKNOWN, e.what()};  // the error that a GPU's driver returns
   }
   try {
     code = assembled(code.ptx, arch);
   } catch (const BadImage& bad) {
-    // Its texts are right one by one. ptxas is given as one what nvlink would be given in parts,
-    // and may want another order, which is nobody's fault.
+    // Each text assembles on its own. ptxas gets all texts as one, in which a declaration may come
+    // in the wrong order; this is not an error of the program.
     if (state.texts.size() < 2 || bad.log.find("nresolved extern") != std::string::npos)
       throw BadImage{CUDA_ERROR_UNKNOWN, bad.log};
   }

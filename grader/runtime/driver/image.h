@@ -1,4 +1,5 @@
-// What programs load modules from: PTX, a fat binary, a cubin.
+// Reads the images from which programs load modules (PTX, fat binaries, cubins) and links PTX like
+// the driver's cuLink functions.
 #pragma once
 
 #include <string>
@@ -11,10 +12,10 @@
 
 namespace lab32::driver {
 
-// Of cuModuleLoadDataEx and of cuLinkCreate; what is not here changes nothing.
+// The options of cuModuleLoadDataEx and cuLinkCreate that have an effect here.
 struct JitOptions {
   JitOptions(unsigned count, const CUjit_option* options, void** values);
-  // Into the program's buffers, cut off where they end.
+  // Writes to the program's buffer; text beyond its end is lost.
   void put_info(const std::string& text) { put(text, info_, info_room_, info_size_); }
   void put_errors(const std::string& text) { put(text, errors_, errors_room_, errors_size_); }
 
@@ -22,47 +23,50 @@ struct JitOptions {
   static void put(const std::string& text, void* buffer, size_t room, void** size);
   void *info_ = nullptr, *errors_ = nullptr;
   size_t info_room_ = 0, errors_room_ = 0;
-  void **info_size_ = nullptr, **errors_size_ = nullptr;  // the values where sizes are given back
+  // where the program expects the sizes of the logs
+  void **info_size_ = nullptr, **errors_size_ = nullptr;
 };
 
-// An image that no driver would load. `log`: what its compiler says.
+// An image that no driver would load. `log` has the compiler's messages.
 struct BadImage {
   CUresult error;
   std::string log;
 };
 
-// What runs on a GPU of `arch`. Throws BadImage, and Error for what only the simulator does not
-// run: a cubin that does not hold its PTX.
+// The code that a GPU of `arch` would run. Throws BadImage, and Error for a cubin without its PTX,
+// which only the simulator cannot run.
 cudart::DeviceCode read_image(const void* image, const std::string& arch);
-// PTX with the machine code that ptxas makes of it, if there is a ptxas.
+// PTX with the machine code that ptxas generates, if ptxas is installed.
 cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch,
                              toolchain::Linking linking = toolchain::Linking::none);
 
-// The PTX that a cubin holds when it was made with -lineinfo or -G; empty: it does not.
+// The PTX in a cubin made with -lineinfo or -G; empty otherwise.
 std::string ptx_in_cubin(const std::string& cubin);
 
 // The bytes of the ELF file at `image`.
 std::string elf_at(const void* image);
 
-// Which source lines the PTX in a cubin comes from.
-
-// From the cubin's listing (nvdisasm -gi -gp), which says both lines of each instruction. Empty
-// where there is no nvdisasm. The PTX itself, as it lies in the cubin, has no line information.
+// Maps lines of the PTX in a cubin to source lines.
+//
+// Uses the cubin's disassembly (nvdisasm -gi -gp), which has both lines for each instruction,
+// because the PTX in a cubin has no line information. Empty if nvdisasm is not installed.
 toolchain::Places places_in(const std::string& listing);
 
 }  // namespace lab32::driver
 
-// cuLink*: several pieces of PTX made one, with its machine code.
+// cuLink*: links several pieces of PTX and generates machine code.
 
 struct CUlinkState_st {
   lab32::driver::JitOptions options;
-  std::vector<std::string> texts;  // of PTX, in the order in which they were added
-  std::string image;               // once complete: a fat binary, which modules are loaded from
+  std::vector<std::string> texts;  // PTX, in the order of addition
+  // the linked fat binary, from which modules are loaded; empty before cuLinkComplete
+  std::string image;
 };
 
 namespace lab32::driver {
 
-// Throws BadImage and Error as read_image() does, and Error for what is no PTX and holds none.
+// Throws BadImage and Error as read_image() does, and Error for data that is not PTX and contains
+// none.
 void add(CUlinkState_st& state, CUjitInputType type, const std::string& data,
          const std::string& name, const std::string& arch);
 void complete(CUlinkState_st& state, const std::string& arch);

@@ -1,4 +1,4 @@
-// Modules and libraries that the program loads itself.
+// Modules and libraries that the program loads, and the handles for them.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 struct CUmod_st {
   lab32::cudart::Binary* binary = nullptr;
-  CUcontext context = nullptr;  // with which it goes; null: a library's, which stays
+  CUcontext context = nullptr;  // destroyed with this context; null: a library's, which remains
   CUlib_st* library = nullptr;
 };
 
@@ -25,18 +25,18 @@ using cudart::Runtime;
 
 class Modules {
  public:
-  // Throws BadImage and Error as read_image() does, and Error when the simulator cannot load it.
-  // `name`: of the file that it was read from; empty: of none.
+  // Loads an image. `name` is the file that it was read from, or empty. Throws BadImage and Error
+  // as read_image() does, and Error if the simulator cannot load it.
   CUmodule load(Runtime& runtime, const void* image, const std::string& name = "");
   CUlibrary load_library(Runtime& runtime, const void* image, const std::string& name = "");
   void unload(Runtime& runtime, CUmodule module);
   void unload(Runtime& runtime, CUlibrary library);
-  // Those that were loaded in it.
+  // Unloads the modules that were loaded in the context.
   void unload_all(Runtime& runtime, CUcontext context);
 
   bool knows(CUmodule module) const { return modules_.count(module) != 0; }
   bool knows(CUlibrary library) const { return libraries_.count(library) != 0; }
-  // That it lies in; nullptr: it is one of the program's own, which the runtime loads.
+  // The module of a kernel; nullptr: one of the program's own modules, which the runtime loads.
   CUmodule module_of(const KernelEntry& kernel) const;
 
  private:
@@ -49,7 +49,7 @@ class Modules {
 
 Modules& modules();
 
-// A kernel of a module; nullptr: it has none of that name.
+// A module's kernel by name; nullptr: none.
 KernelEntry* find_kernel(Runtime& runtime, const CUmod_st& module, const char* name);
 
 inline CUfunction function_of(KernelEntry* entry) { return reinterpret_cast<CUfunction>(entry); }

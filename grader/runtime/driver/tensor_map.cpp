@@ -1,4 +1,5 @@
-// Tensor maps: what the driver's cuTensorMapEncodeTiled makes of a description.
+// Tensor maps: the driver's cuTensorMapEncode functions convert a description to the 128 bytes that
+// kernels use.
 
 #include <cstring>
 #include <optional>
@@ -22,7 +23,7 @@ struct TensorDescription {
   CUtensorMapFloatOOBfill fill;
 };
 
-// nullopt: there is no such type.
+// nullopt: no such type.
 std::optional<ptx::Type> type_of(CUtensorMapDataType type) {
   using ptx::Type;
   switch (type) {
@@ -74,8 +75,8 @@ bool modes_are_valid(const TensorDescription& t) {
          (t.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float(t.type));
 }
 
-// CUDA_ERROR_INVALID_VALUE for what an H100's driver refuses. Throws Error for what it may make,
-// and the simulator cannot copy by.
+// CUDA_ERROR_INVALID_VALUE for descriptions that an H100's driver refuses. Throws Error for valid
+// maps that the simulator does not support.
 CUresult encode(const TensorDescription& t, sim::TensorMap* map) {
   constexpr cuuint64_t kMostSize = cuuint64_t{1} << 32, kStrideEnd = cuuint64_t{1} << 40;
   constexpr cuuint32_t kMostBox = 256, kMostStep = 8;

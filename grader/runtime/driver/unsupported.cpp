@@ -1,6 +1,6 @@
-// What a program needs and does not get here, read from its file: nothing of it runs.
-// `lab32 run --list-unsupported` opens this library and asks. Of functions it is said when the
-// program starts, too.
+// Lists the unsupported features that a program needs, from the program's file, without running it.
+// `lab32 run --list-unsupported` loads this library and calls it. Unsupported functions are also
+// reported when a program starts.
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ bool has_code(const FatEntry& cubin) {
                      [](const std::string& name) { return !name.empty(); });
 }
 
-// The device code of one file: that of each compilation, and what was linked as one.
+// The fat binaries of a file: one for each compilation, and the linked one.
 std::vector<FatBinary> binaries_of(const ElfFile& elf) {
   std::vector<FatBinary> binaries;
   const auto blocks_in = [&](const char* name) {
@@ -51,7 +51,7 @@ std::vector<FatBinary> binaries_of(const ElfFile& elf) {
   FatBinary linked;
   linked.parts = blocks_in("__nv_relfatbin");
   for (std::vector<FatEntry>& entries : blocks_in(".nv_fatbin")) {
-    // Linking leaves cubins for what lies in the other section, even if nothing does.
+    // Linking leaves cubins for the other section's code, even if there is none.
     const bool left = std::all_of(entries.begin(), entries.end(), [&](const FatEntry& e) {
       return e.kind == FatEntry::Kind::cubin && (!linked.parts.empty() || !has_code(e));
     });
@@ -61,7 +61,7 @@ std::vector<FatBinary> binaries_of(const ElfFile& elf) {
   return binaries;
 }
 
-// Of the functions of the runtime, the driver and cuBLAS among those symbols: name -> refusal.
+// The refused functions of the runtime, the driver and cuBLAS among these symbols: name -> message.
 std::map<std::string, std::string> refused_calls(const std::vector<std::string>& imports) {
   std::map<std::string, std::string> calls;
   const auto refused = cudart::refused_names();
@@ -69,7 +69,7 @@ std::map<std::string, std::string> refused_calls(const std::vector<std::string>&
     if (symbol.rfind("cu", 0) != 0) continue;
     if (std::binary_search(refused.begin(), refused.end(), symbol))
       calls[symbol] = cudart::refusal_of(symbol);
-    // cuMemMap_v2 is cuMemMap in the source.
+    // The program's source calls cuMemMap_v2 by the name cuMemMap.
     if (const auto called = refused_symbol(symbol)) calls[*called] = refusal_of(*called);
     if (const auto called = cublas::refused_symbol(symbol))
       calls[*called] = cublas::refusal_of(*called);
@@ -103,7 +103,8 @@ class Lister {
       artifact.arch = device_->arch();
       artifact.ptx = cudart::choose(binary, device_->arch()).ptx;
       const auto module = device_->load(artifact);
-      // By symbol: to look each up by the name for people costs more than all the rest.
+      // Loads kernels by symbol, because resolving demangled names takes longer than everything
+      // else here.
       for (const std::string& symbol : module->kernel_symbols()) look_at(*module, symbol);
     } catch (const Error& e) {
       code_.add(e.what(), "");
@@ -121,13 +122,13 @@ class Lister {
   model::Profile profile_;
   sim::Memory memory_;
   std::unique_ptr<device::Device> device_;
-  std::map<std::string, std::string> calls_;  // name -> refusal
+  std::map<std::string, std::string> calls_;  // name -> message
   cudart::CodeRefusals code_;
 };
 
-// Of a program and the libraries that it asks for, and those ask for: neither the system's nor
-// ours, in whose folder this one lies. Others that are loaded by then (of a language that has
-// extensions) may never be used.
+// The imports of a program and of the libraries that it is linked with, directly or indirectly. The
+// system's libraries and lab32's own (those in this library's folder) are skipped. Other libraries
+// that are loaded at that time, such as extensions of an interpreter, may never be used.
 class OwnImports {
  public:
   OwnImports() {
@@ -153,15 +154,15 @@ class OwnImports {
     try {
       elf = read_elf(bytes, "the program");
     } catch (const Error&) {
-      return;  // it can be said when it is called
+      return;  // a call reports it instead
     }
     names_.insert(names_.end(), elf.imports.begin(), elf.imports.end());
     for (const std::string& needed : elf.needed) {
-      // One without a name of its own is asked for by the path that the linker was given.
+      // A library without a name of its own is listed under the path that the linker was given.
       const auto at = loaded_.find(std::filesystem::path(needed).filename());
       if (at == loaded_.end()) continue;
       const std::filesystem::path library = at->second;
-      loaded_.erase(at);  // each once
+      loaded_.erase(at);  // visit each library once
       if (is_users_library(library.native()) && library.parent_path() != our_folder_) read(library);
     }
   }
@@ -171,7 +172,8 @@ class OwnImports {
   std::vector<std::string> names_;
 };
 
-// The library was loaded: what the program itself names and will not get is said before it starts.
+// Runs when the library is loaded, so unsupported functions that the program imports are reported
+// before it starts.
 __attribute__((constructor)) void foresee() {
   std::vector<std::string> refusals;
   for (const auto& [name, text] : refused_calls(OwnImports().names())) refusals.push_back(text);
@@ -181,10 +183,10 @@ __attribute__((constructor)) void foresee() {
 }  // namespace
 }  // namespace lab32::driver
 
-// `files`: a program and its libraries, the list ended by a null; `profile`: "h200". Tells of each
-// function of the runtime and the driver that is refused (`name`) and of each refusal of device
-// code; what only arguments decide, nobody can tell before the program runs. 0; or 1, having told
-// why a file cannot be read.
+// `files` is a list of a program and its libraries, ended by a null; `profile` is a name such as
+// "h200". Reports each refused function of the runtime and the driver (`name`), and each
+// unsupported instruction of device code. Features that depend on arguments are not known before
+// the program runs. Returns 0, or 1 after reporting why a file cannot be read.
 extern "C" __attribute__((visibility("default"))) int lab32_list_unsupported(
     const char* const* files, const char* profile, lab32::driver::Tell tell, void* context) {
   try {

@@ -1,4 +1,5 @@
-// Memory mapped by hand: ranges of addresses, pieces of memory, and which lies where.
+// Memory that the program maps itself: reserved address ranges, pieces of physical memory, and the
+// mapping between them.
 
 #include <algorithm>
 #include <cstring>
@@ -16,30 +17,31 @@ using lab32::sim::Allocation;
 
 constexpr uint64_t kPiece = Allocation::kGranularity;
 
-// What cuMemCreate() has made.
+// The memory that a call of cuMemCreate() makes.
 struct Piece {
   CUmemAllocationProp properties = {};
   uint64_t bytes = 0;
-  unsigned handles = 1;  // that the program has not released
-  uint64_t at = 0;       // where it is mapped; 0: nowhere
-  // What it holds while it is mapped nowhere, and which of that was written.
+  unsigned handles = 1;  // handles that the program has not released
+  uint64_t at = 0;       // the address where it is mapped; 0: not mapped
+  // The content, and which bytes are initialised, while the piece is not mapped.
   std::vector<std::byte> content;
   std::vector<uint8_t> written;
 };
 
 struct Mapped {
-  std::map<uint64_t, Allocation*> ranges;                // by address
-  std::map<CUmemGenericAllocationHandle, Piece> pieces;  // released ones as long as they are mapped
+  std::map<uint64_t, Allocation*> ranges;  // by address
+  // a released piece remains while it is mapped
+  std::map<CUmemGenericAllocationHandle, Piece> pieces;
   CUmemGenericAllocationHandle serial = 0;
 
-  // The reserved range that holds all of it; nullptr: none.
+  // The reserved range that contains all the bytes; nullptr: none.
   Allocation* range(uint64_t at, uint64_t bytes) {
     const auto after = ranges.upper_bound(at);
     if (after == ranges.begin()) return nullptr;
     Allocation* const a = std::prev(after)->second;
     return at < a->end && bytes <= a->end - at ? a : nullptr;
   }
-  // The piece that is mapped there.
+  // The piece that is mapped at the address.
   std::pair<const CUmemGenericAllocationHandle, Piece>* mapped(uint64_t at) {
     for (auto& entry : pieces)
       if (entry.second.at && at >= entry.second.at && at - entry.second.at < entry.second.bytes)
@@ -50,7 +52,7 @@ struct Mapped {
     const auto found = pieces.find(handle);
     return found == pieces.end() || found->second.handles == 0 ? nullptr : &found->second;
   }
-  // Calls f for each piece of a range that is made of whole ones; false: it is not.
+  // Calls f for each piece in the range. False: the range does not consist of whole pieces.
   template <class F>
   bool each(uint64_t at, uint64_t bytes, F&& f) {
     const uint64_t end = at + bytes;
@@ -170,7 +172,7 @@ CUresult cuMemAddressFree(CUdeviceptr at, size_t bytes) {
   });
 }
 
-// Compressed memory is memory, and not said to be compressed.
+// Compressible memory is ordinary memory, and is reported as not compressed.
 CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes, const CUmemAllocationProp* p,
                      unsigned long long flags) {
   return call("cuMemCreate", Needs::init, Waits::no, [&](Runtime& r) {
@@ -203,7 +205,8 @@ CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAlloc
   return call("cuMemMap", Needs::init, Waits::no, [&](Runtime& r) {
     Piece* piece = mapped().find(handle);
     if (flags != 0 || !is_round(bytes) || at % kPiece || !piece) return CUDA_ERROR_INVALID_VALUE;
-    if (offset != 0 || bytes != piece->bytes) return CUDA_ERROR_NOT_SUPPORTED;  // as on an H100
+    // an H100 returns this
+    if (offset != 0 || bytes != piece->bytes) return CUDA_ERROR_NOT_SUPPORTED;
     Allocation* a = mapped().range(at, bytes);
     if (!a) return CUDA_ERROR_INVALID_VALUE;
     for (const auto& [other, there] : mapped().pieces)
@@ -232,7 +235,7 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
         take_content(r, piece);
       else
         gone.push_back(entry.first);
-      // Nothing that lay there is written any more.
+      // The bytes at this address are no longer initialised.
       r.memory.mark_range(piece.at, piece.at + piece.bytes, false);
       if (piece.handles) piece.at = 0;
     });

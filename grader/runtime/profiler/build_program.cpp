@@ -30,10 +30,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kWallSeconds = 300;  // Thrust takes a minute on a slow machine
+constexpr double kWallSeconds = 300;  // a program with Thrust takes a minute on a slow machine
 
-// What a Makefile rule "target : a b \ c" names, but for the toolchain's own headers, which its
-// identity stands for.
+// The files in a Makefile rule "target : a b \ c", except the toolchain's own headers, which the
+// toolchain's version covers.
 std::vector<fs::path> read_dependencies(const fs::path& rule) {
   const std::string text = read_file(rule).value_or("");
   std::vector<fs::path> files;
@@ -50,7 +50,7 @@ std::vector<fs::path> read_dependencies(const fs::path& rule) {
   for (at = at == std::string::npos ? text.size() : at + 2; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '\\' && at + 1 < text.size()) {
-      if (text[++at] != '\n') word += text[at];  // a blank in a name
+      if (text[++at] != '\n') word += text[at];  // an escaped blank in a name
     } else if (c == ' ' || c == '\n' || c == '\t') {
       end_of_word();
     } else {
@@ -61,7 +61,7 @@ std::vector<fs::path> read_dependencies(const fs::path& rule) {
   return files;
 }
 
-// Names and contents of all that the program was made of.
+// Names and contents of all files that the program was made of.
 std::string state_of(const std::vector<fs::path>& files) {
   std::string all;
   for (const fs::path& file : files) {
@@ -71,7 +71,8 @@ std::string state_of(const std::vector<fs::path>& files) {
   return toolchain::cache_key(all);
 }
 
-// A finished program in its directory, and beside it which files it was made of and their state.
+// Whether the finished program in the directory is up to date. A file beside it lists the files
+// that it was made of, and their state.
 bool is_current(const fs::path& directory) {
   std::ifstream list(directory / "made-of");
   std::string state, line;
@@ -93,7 +94,7 @@ void evict_oldest_entries(const fs::path& programs) {
   for (size_t i = 0; i < entries.size() / 2; ++i) fs::remove_all(entries[i].second, error);
 }
 
-// An option that asks for something else than a whole program.
+// Refuses options that ask nvcc for something other than a whole program.
 void check_options(const NvccWords& words) {
   static const std::set<std::string, std::less<>> kOthers = {"o",
                                                              "output-file",
@@ -130,7 +131,7 @@ void check_options(const NvccWords& words) {
                       option[0]));
 }
 
-// Whether it says itself what the host's compiler shall know of lines: -g, -Xcompiler -g3,-Wall.
+// Whether the options already set the host compiler's debug level: -g, -Xcompiler -g3,-Wall.
 bool has_debug_level(const std::vector<std::string>& option) {
   const std::string_view name = option_name(option[0]);
   if (name != "Xcompiler" && name != "compiler-options") return name == "g" || name == "debug";
@@ -161,13 +162,13 @@ class Builder {
       given.insert(given.end(), option.begin(), option.end());
     }
     options_ = for_simulator(with_nvrtc(given), arch, runtime);
-    // Refusals name the line of the call (runtime/cudart/errors.cpp). addr2line of binutils 2.40
-    // takes the file that a function of DWARF 5 begins in for another.
+    // Messages about unsupported functions name the line of the call (runtime/cudart/errors.cpp).
+    // With DWARF 5, addr2line of binutils 2.40 names the wrong file.
     if (!debug) options_.insert(options_.end(), {"-Xcompiler", "-g1,-gdwarf-4"});
 
     std::error_code error;
     std::string key = tools.identity + fs::current_path(error).string() + "\n";
-    // nvcc reads more options from these.
+    // nvcc reads more options from these variables.
     for (const Variable& flags : {variables::kNvccPrepend, variables::kNvccAppend})
       if (is_set(flags)) key += flags.name + ("=" + value_of(flags)) + "\n";
     for (const std::string& word : options_) key += word + "\n";
@@ -182,7 +183,8 @@ class Builder {
     const fs::path made = scratch_ / "types.ptx";
     std::vector<std::string> words = {"-ptx", "-G", "-o", made.string(), inputs_[0]};
     if (!standard_) words.push_back("-std=c++17");
-    // PTX is for one architecture (options_ begin with -gencode), and -G has lines of its own.
+    // PTX is for one architecture, so the -gencode option at the front is dropped. -G has its own
+    // line information.
     options_.erase(options_.begin(), options_.begin() + 2);
     options_.erase(std::remove(options_.begin(), options_.end(), "-lineinfo"), options_.end());
     words.push_back("-arch=" + arch_);
@@ -194,7 +196,8 @@ class Builder {
 
   fs::path program() {
     if (is_current(place_)) return place_ / "program";
-    // Made beside its place and moved there whole: another process may be at it, too.
+    // Built beside the final path and then renamed, because another process may build the same
+    // program.
     scratch_ = place_.string() + "." + std::to_string(getpid());
     std::error_code error;
     fs::create_directories(scratch_, error);
@@ -215,7 +218,7 @@ class Builder {
   }
 
  private:
-  // One file at once; several one by one, so that each tells what it includes.
+  // A single file in one step; several files one at a time, so that each reports its includes.
   void make() {
     std::vector<std::string> objects;
     for (const std::string& input : inputs_) {
@@ -230,7 +233,7 @@ class Builder {
       std::vector<std::string> words = {"-MD", "-MF", rule.string(), "-o", made.string(), input};
       const std::string kind = fs::path(input).extension().string();
       if (!standard_ && kind != ".c") words.push_back("-std=c++17");
-      // What is given alone is a CUDA program, whatever its name.
+      // A single file counts as a CUDA program, whatever its suffix.
       if (alone && !language_ && kind != ".cu") words.insert(words.end(), {"-x", "cu"});
       if (!alone) words.push_back("-c");
       nvcc(words, input + " does not compile");
@@ -249,7 +252,7 @@ class Builder {
     Command command;
     command.argv = {tools.nvcc.string()};
     command.argv.insert(command.argv.end(), words.begin(), words.end());
-    // Behind the files, as libraries must stand.
+    // After the files, because the linker needs libraries in this order.
     command.argv.insert(command.argv.end(), options_.begin(), options_.end());
     for (const std::string& variable : environment())
       if (variable.rfind("PATH=", 0) != 0) command.environment.push_back(variable);
@@ -268,12 +271,12 @@ class Builder {
 
   const std::string arch_;
   std::vector<std::string> inputs_, options_;
-  bool standard_ = false, language_ = false;  // -std, -x are given
+  bool standard_ = false, language_ = false;  // whether -std and -x are given
   fs::path place_, scratch_;
-  std::vector<fs::path> files_;  // that the program was made of
+  std::vector<fs::path> files_;  // files that the program was made of
 };
 
-// A program that was built elsewhere.
+// Checks a program that was built elsewhere.
 void check_program(const fs::path& file) {
   const std::string bytes = read_file(file).value_or("");
   const ElfFile elf = read_elf(bytes, file.string());
@@ -286,7 +289,7 @@ void check_program(const fs::path& file) {
   const bool dynamic = elf.find(".interp") != nullptr && !libraries.empty();
   const bool itself = std::any_of(libraries.begin(), libraries.end(), is_runtime);
   const bool device_code = elf.find(".nv_fatbin") != nullptr;
-  // A library of the program's may be what asks for it.
+  // One of the program's libraries may be linked with the runtime instead.
   if (!itself && !device_code && dynamic)
     for (const Library& library : loaded_libraries(file, runtime_directory()))
       libraries.push_back(library.name);
@@ -308,7 +311,7 @@ void check_program(const fs::path& file) {
   throw Error(file.string() + " is no CUDA program: it has no device code and no CUDA runtime");
 }
 
-// A word without a slash that is no file here is a command, as a shell says it: `python`.
+// As in a shell, a word without a slash that is not a file here is a command, such as `python`.
 fs::path found(const std::string& word) {
   std::error_code error;
   if (word.find('/') != std::string::npos || is_input(word) || fs::exists(word, error)) return word;
@@ -363,7 +366,7 @@ void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
     if (const auto why = word.rfind("-l", 0) == 0 ? refused_library(word) : std::nullopt)
       throw Error(*why);
   const toolchain::Toolchain& tools = toolchain::installed();
-  // CMake's launchers put the compiler's own name first.
+  // CMake's launchers pass the compiler's name first.
   const bool named = !words.empty() && fs::path(words[0]).filename() == "nvcc";
   std::vector<std::string> all =
       for_simulator(with_nvrtc({words.begin() + named, words.end()}), arch, runtime_directory());

@@ -1,4 +1,4 @@
-// A complete CUDA program, from its source to something that can be started.
+// Builds a complete CUDA program for the simulator, or checks one that was built elsewhere.
 #pragma once
 
 #include <filesystem>
@@ -9,21 +9,21 @@
 
 namespace lab32::profiler {
 
-// A source is compiled by nvcc for `arch` ("sm_90"), with the others that are given, and linked
-// with the simulated runtime as a user would on the command line: its own directory, CUDA and C++
-// headers are found, messages go to stderr as nvcc writes them. Kept in the cache, and compiled
-// again when a source, a header that it includes, or an object has changed. A program that is
-// linked with the shared runtime is taken as it is. Throws Error saying what to do when the file is
-// neither, or does not compile.
+// Compiles the program's sources for `arch` ("sm_90") with nvcc and links them with the simulated
+// runtime, as a user would on the command line: nvcc finds headers beside the source and CUDA's
+// own, and its messages go to stderr. The result is cached, and rebuilt if a source, an included
+// header or an object changes. A program that is already linked with the shared runtime is used
+// directly. Throws Error if the file is neither, or does not compile; the message says what to do.
 std::filesystem::path build_program(const Program& program, const std::string& arch);
 
-// The PTX of its first source with the types of its variables (nvcc -G); "" where nvcc makes none.
+// The PTX of the program's first source with the types of its variables (nvcc -G); "" if nvcc makes
+// none.
 std::string debug_ptx(const Program& program, const std::string& arch);
 
-// This process becomes nvcc, with words that build for the simulator (`lab32 nvcc`).
+// Replaces this process by nvcc, with options added that build for the simulator (`lab32 nvcc`).
 [[noreturn]] void exec_nvcc(const std::vector<std::string>& words, const std::string& arch);
 
-// build/runtime: where libcudart.so.13 is.
+// build/runtime, the folder with libcudart.so.13.
 std::filesystem::path runtime_directory();
 
 }  // namespace lab32::profiler

@@ -28,7 +28,7 @@ using record::LaunchProfile;
 
 constexpr int kTextWidth = 80;
 
-// Under which word a finding is counted and shown.
+// The heading under which a finding is counted and shown.
 enum class Topic : uint8_t { barrier, initialisation, memory, race };
 
 const char* title(Topic group) {
@@ -60,7 +60,7 @@ Topic topic_of(Finding::Kind kind) {
   return Topic::barrier;
 }
 
-// Of a fault that the launch's findings ought to hold, should they not.
+// The topic of a fault that is not among the launch's findings, although it should be.
 Topic topic_of(sim::TrapKind kind) {
   switch (kind) {
     case sim::TrapKind::uninitialised:
@@ -73,7 +73,8 @@ Topic topic_of(sim::TrapKind kind) {
   }
 }
 
-// A finding over all launches, or a fault that was none. The example is the first launch's.
+// A finding summed over all launches, or a fault without a finding. The example is from the first
+// launch.
 struct Entry {
   Topic group;
   bool note;
@@ -81,7 +82,7 @@ struct Entry {
   int line, other_line;
   uint64_t count;
   std::string kernel;
-  std::string words, fix;  // rendered
+  std::string words, fix;  // the rendered text
   uint64_t launches = 1;
 };
 
@@ -98,7 +99,7 @@ Entry entry_of(const device::Fault& f, const std::string& kernel) {
 
 class Sources {
  public:
-  // "demo.cu:31", and the line itself below it where the file can be read.
+  // A location such as "kernel.cu:31", and the source line below it if the file can be read.
   std::string quote(const std::string& path, int line) {
     if (path.empty() || line <= 0) return "on an unknown line (compiled without -lineinfo?)";
     const auto [it, fresh] = files_.try_emplace(path);
@@ -125,7 +126,7 @@ std::string text_of(const Entry& e, Sources& sources) {
                                 grouped(e.count), e.count == 1 ? "time" : "times", e.kernel);
   if (e.launches > 1) out += fmt::format(" ({} launches)", grouped(e.launches));
   out = indented(out).substr(2);
-  // The words name the earlier access where it is another file's.
+  // If the earlier access is in another file, the text names its line.
   if (e.other_line > 0 && e.other_line != e.line && e.other_file == e.file)
     out += indented(sources.quote(e.file, e.other_line));
   out += indented(sources.quote(e.file, e.line)) + indented(e.words);
@@ -175,7 +176,7 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
                  indented(fmt::format("{}: {}", words(fault.kind), describe(fault))) + "\n";
     }
   }
-  // Hazards, by file and line; then what ended a launch; then the notes.
+  // The order is: hazards by file and line, then faults that ended a launch, then notes.
   std::string notes;
   for (const auto& [key, entry] : entries) {
     if (entry.note) {
@@ -223,7 +224,7 @@ void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckRe
 
 namespace {
 
-// As a shell reads it back.
+// The word in a form that a shell reads unchanged.
 std::string shell_word(const std::string& word) {
   const char* const plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+=:,@%-";
@@ -233,7 +234,7 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-// `lab32 explain` builds a single source by itself, and draws that source's lines.
+// `lab32 explain` builds only single sources, and draws lines of that source.
 std::string command_that_draws(const CheckOptions& options, const CheckReport& report) {
   const std::string& file = options.program.file;
   std::error_code no_such_file;
@@ -255,7 +256,7 @@ int check(const CheckOptions& options) {
                                        {options.schedule, options.gpus});
   CheckReport report = check_report(run.recording.launches);
   add_library_findings(run.recording.library_calls, &report);
-  // A line of its own, should the program's last one not have ended.
+  // Start a new line, because the program's output may not have ended its last line.
   fmt::print("\n{}", visible(report.text));
   for (const std::string& what : run.recording.unsupported)
     fmt::print("{}: what comes after it was not checked\n", what);

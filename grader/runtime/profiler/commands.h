@@ -1,5 +1,5 @@
-// The commands for whole programs, which build/runtime/lab32 has: run, profile, check, explain,
-// nvcc.
+// The commands for whole programs in build/runtime/lab32: run, profile, check, explain and nvcc.
+// Each takes a structure of options and returns the exit status.
 #pragma once
 
 #include <cstdint>
@@ -13,46 +13,49 @@
 
 namespace lab32::profiler {
 
-// `lab32 profile`: what Nsight Compute would say of a program.
+// `lab32 profile`: the counters that Nsight Compute would report for a program.
 struct ProfileOptions {
   Program program;
   std::string device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
-  std::string metrics;  // "A,B"; empty: the tables
-  std::string kernel;   // a regular expression that is found in the names to show; empty: all
-  std::string csv;      // a file; empty: none
+  std::string metrics;  // "A,B"; empty: print tables
+  std::string kernel;   // regular expression for the kernels to show; empty: all
+  std::string csv;      // output file; empty: none
   bool source = false;
 };
 
-// Runs the program, prints what it recorded, and returns the exit status: the program's own, or 2
-// where something that it needed is not supported. Throws Error for bad options, before it runs.
+// Runs the program, prints its recorded launches and returns the exit status: 2 if the program
+// needed something unsupported, otherwise the program's own. Throws Error for wrong options before
+// the program runs.
 int profile(const ProfileOptions& options);
 
-// `lab32 check`: what compute-sanitizer would find in a program, and what it overlooks.
+// `lab32 check`: the hazards that compute-sanitizer would find in a program, and some that it
+// overlooks.
 struct CheckOptions {
   Program program;
   std::string device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
-  std::optional<uint64_t> schedule;  // of blocks and warps; none: theirs
+  // seed for the order of blocks and warps; none: the default order
+  std::optional<uint64_t> schedule;
 };
 
-// Runs the program, prints its hazards and returns the exit status: 2 where something that it
-// needed is not supported; else 1 if there is a hazard or a kernel was stopped; else the program's
-// own. Throws Error when the program cannot be built or started.
+// Runs the program, prints its hazards and returns the exit status: 2 if the program needed
+// something unsupported; otherwise 1 if there is a hazard or a kernel was stopped; otherwise the
+// program's own. Throws Error if the program cannot be built or started.
 int check(const CheckOptions& options);
 
-// `lab32 explain PROGRAM.cu --line N`: pictures of what a line of a program does.
+// `lab32 explain PROGRAM.cu --line N`: pictures of the accesses on a line of a program.
 struct ExplainOptions {
   std::string program, device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
-  counters::CloseUpChoice choice;  // its file is filled in
+  counters::CloseUpChoice choice;  // the function sets its file
 };
 
-// Of the launches that come to the line the one that wastes most there. What the program prints
-// goes to stderr. Throws Error where no launch does.
+// Draws the launch that wastes most on the line. The program's output goes to stderr. Throws Error
+// if no launch executes the line.
 pictures::Explanation explain(const ExplainOptions& options);
 
 }  // namespace lab32::profiler

@@ -22,13 +22,13 @@ namespace fs = std::filesystem;
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// "scale", of "void scale<float>(T1 *, int)".
+// The kernel's plain name: "scale" for "void scale<float>(T1 *, int)".
 std::string base_of(const std::string& kernel) {
   const std::string head = kernel.substr(0, kernel.find_first_of("<("));
   return head.substr(head.find_last_of(" :") + 1);
 }
 
-// The names of a kernel's parameters as its source has them; none where they cannot be read so.
+// The names of a kernel's parameters in its source; empty if the source cannot be parsed.
 std::vector<std::string> parameters_of(const SourceFile& source, const std::string& kernel) {
   const int line = source.find(kernel);
   std::string text;
@@ -55,8 +55,8 @@ std::vector<std::string> parameters_of(const SourceFile& source, const std::stri
   return names;
 }
 
-// "tile+136" becomes "tile[1][2]" where the kernel's own array has such an element. Types are
-// compiled for when the first name needs them.
+// Rewrites "tile+136" as "tile[1][2]" if the kernel's shared array has such an element. The types
+// are compiled when the first name needs them.
 class SharedNames {
  public:
   SharedNames(const Program& program, const std::string& device)
@@ -88,7 +88,7 @@ class SharedNames {
   std::optional<ptx::DebugTypes> types_;
 };
 
-// Whether there is anything to draw of a line; without one, of any.
+// Whether the launch has accesses to draw on the line, or on any line if none is given.
 bool is_seen(const device::Run& run, const std::optional<int>& line) {
   const auto meant = [&](int at) { return !line || *line == at; };
   if (run.fault && run.fault->trap && run.fault->trap->access && meant(run.fault->line))
@@ -117,7 +117,7 @@ pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile
     }
     return fmt::format("{:#x}", address);
   };
-  std::string own = file;  // as its lines call it
+  std::string own = file;  // the name that line information uses
   if (launch.run.fault) own = launch.run.fault->file;
   if (launch.run.close_up)
     for (const counters::CloseUpLine& line : launch.run.close_up->lines) own = line.file;
@@ -128,7 +128,7 @@ pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile
 
 namespace {
 
-// What the program prints is not what is asked for here.
+// Sends the program's output to stderr, because stdout is for the explanation.
 class OutputToErrors {
  public:
   OutputToErrors() : kept_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
@@ -143,7 +143,7 @@ class OutputToErrors {
   int kept_;
 };
 
-// What is wrong comes first, then what is slow.
+// Wrong accesses rank before slow ones.
 bool worse(const pictures::Launch& a, const pictures::Launch& b) {
   const auto wrong = [](const pictures::Launch& launch) {
     return launch.fault.has_value() + launch.race.has_value();

@@ -25,12 +25,12 @@ constexpr char kCard[] =
     "talks to a GPU's driver itself, past the driver's API, which is what is simulated";
 
 struct Refused {
-  const char* begins;  // the library's name
-  const char* header;  // how the names of its headers begin
-  const char* calls;   // and those of its functions
+  const char* begins;  // prefix of the library's name
+  const char* header;  // prefix of its headers' names
+  const char* calls;   // prefix of its functions' names
   const char *called, *why, *instead;
 };
-// The longer ones first where one name begins another.
+// A name that is a prefix of another comes after it.
 constexpr Refused kRefused[] = {
     {"cublas_static", "cublas_static", "cublas_static", "cuBLAS as a static library", kMachineCode,
      "-lcublas links lab32's, which works on the host"},
@@ -68,11 +68,12 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program,
   Command command;
   command.argv = {std::filesystem::absolute(program).string()};
   command.environment = {"LD_TRACE_LOADED_OBJECTS=1"};
-  // As `lab32 run` starts it: NVIDIA's own cuBLAS would ask for more.
+  // As in `lab32 run`, since NVIDIA's own cuBLAS would need more libraries.
   const std::string more = value_of(variables::kLibraryPath);
   command.environment.push_back("LD_LIBRARY_PATH=" + first.string() +
                                 (more.empty() ? "" : ":" + more));
   command.limits.wall_seconds = 60;
+  // Lines have one of two forms:
   // libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f…)      or      libx.so => not found
   std::istringstream listing(run_process(command).out);
   std::vector<Library> libraries;
@@ -82,7 +83,7 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program,
     if (!(words >> name)) continue;
     words >> arrow >> path;
     libraries.push_back({name, arrow == "=>" && path != "not" ? path : ""});
-    // The loader itself, and the kernel's page of code.
+    // the loader itself, and the kernel's vDSO
     if (arrow != "=>") libraries.back().path = name;
   }
   return libraries;

@@ -1,4 +1,5 @@
-// The shared libraries that a program asks for, and those that no simulated runtime can give it.
+// Finds the shared libraries that a program is linked with, and recognises CUDA libraries that have
+// no simulated version.
 #pragma once
 
 #include <filesystem>
@@ -12,35 +13,37 @@ constexpr char kRuntime[] = "libcudart.so.13", kDriver[] = "libcuda.so.1",
                kNvrtc[] = "libnvrtc.so.13";
 
 struct Library {
-  std::string name;  // as it is asked for: "libcudart.so.13"
+  std::string name;  // the linked name: "libcudart.so.13"
   std::string path;  // empty: the loader does not find it
 };
 
-// What the loader would load for the program, without starting it; in the directory `first` it
-// looks first.
+// The libraries that the loader would load for the program. The program is not started. The
+// directory `first` is searched first.
 std::vector<Library> loaded_libraries(const std::filesystem::path& program,
                                       const std::filesystem::path& first);
 
-// Whether the program itself asks for a library whose name begins so.
+// Whether the program itself is linked with a library whose name has this prefix.
 bool is_linked_with(const std::filesystem::path& program, const std::string& library);
 
-// The words of nvcc's with what `-lnvrtc` needs besides: NVIDIA's NVRTC, of the toolkit or of the
-// wheel beside nvcc's, may have no link for the linker, and the loader does not know where it is.
-// Throws Error where there is none.
+// Adds the options that `-lnvrtc` needs: NVIDIA's NVRTC (in the toolkit, or in the wheel beside
+// nvcc's) may lack the linker's symlink, and may be outside the loader's search path. Throws Error
+// if NVRTC is not installed.
 std::vector<std::string> with_nvrtc(std::vector<std::string> words);
 
-// A program that asks for no CUDA library and holds no device code, but can load what does: an
-// interpreter such as Python, or a script of one.
+// Whether the program is linked with no CUDA library and contains no device code, but may load such
+// libraries: an interpreter such as Python, or a script for one.
 bool is_host(const std::filesystem::path& program);
 
-// libcublas.so.13, libcublasLt.so.13 and those of other versions.
+// Whether the name is libcublas.so or libcublasLt.so of any version.
 bool is_cublas(const std::string& name);
 
-// Why not, and what to do instead, for "libcufft.so.12" and "-lcufft" as for all that come as
-// machine code, or that talk to a card past the driver's API; nullopt: a library like any other.
+// Why a library such as "libcufft.so.12" or "-lcufft" is not supported, and what to do instead.
+// This applies to all libraries that contain only machine code or use the card without the driver's
+// API. nullopt: the library is not one of these.
 std::optional<std::string> refused_library(const std::string& name);
 
-// The same where the compiler or the linker says that a header, or a function, of one is missing.
+// The same explanation for a compiler's or linker's message that a header or a function of such a
+// library is missing.
 std::optional<std::string> refused_in(const std::string& messages);
 
 }  // namespace lab32::profiler

@@ -18,7 +18,7 @@ namespace {
 using record::LaunchProfile;
 using Value = std::optional<double>;
 
-// Nsight Compute's ratio of nothing to nothing is 0.
+// Nsight Compute reports a ratio of 0/0 as 0.
 double ratio(uint64_t a, uint64_t b) {
   return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
 }
@@ -39,7 +39,7 @@ Value registers(const LaunchProfile& r) {
   return std::max(16u, (*r.registers + 7) / 8 * 8);
 }
 
-// None where some of it is not counted.
+// nullopt if some of these accesses are not counted.
 Value texels(const counters::Counters& c, uint64_t value) {
   return c.other.texture_unknown > 0 ? std::nullopt : Value(static_cast<double>(value));
 }

@@ -1,4 +1,5 @@
-// Nsight Compute's metrics of a launch, from its record.
+// Computes Nsight Compute's metrics of a launch from its record, and writes them in ncu's CSV
+// format.
 #pragma once
 
 #include <optional>
@@ -9,32 +10,32 @@
 
 namespace lab32::profiler {
 
-// counted: from the accesses that ptxas emitted, equal to the hardware's counters; shape: of the
-// launch itself; modelled: by the models of caches and time.
+// counted: from the accesses in the machine code, equal to hardware counters; shape: from the
+// launch's parameters; modelled: from the models of caches and time.
 enum class MetricKind { counted, shape, modelled };
 
 struct Metric {
   std::string name;
-  std::string unit;  // Nsight Compute's base unit; empty: a plain number
+  std::string unit;  // in Nsight Compute's base unit; empty: a plain number
   MetricKind kind;
-  // nullopt: this launch has none (it did not end, or was compiled without a cubin).
+  // nullopt: the launch has no such figure, because it did not end or was compiled without a cubin.
   std::optional<double> (*value)(const record::LaunchProfile&);
 };
 
 const std::vector<Metric>& all_metrics();
 
-// "A,B": those named, in that order. Throws Error for a name that is none, with near ones, and for
-// a metric that only a GPU can tell, with the reason.
+// The metrics in "A,B", in that order. Throws Error for an unknown name (and suggests similar ones)
+// and for a metric that only a GPU can measure (with the reason).
 std::vector<const Metric*> metrics_of(const std::string& list);
 
-// As ncu prints numbers: "1,048,576"; "3.91", two digits where it is no whole number.
+// A number as ncu prints it: "1,048,576"; "3.91", with two digits if it is not an integer.
 std::string metric_text(double value);
 
-// Launches as `ncu --csv --print-units base` writes them, so that what reads the one reads the
-// other.
+// Writes launches in the format of `ncu --csv --print-units base`, so that the same scripts read
+// both.
 
-// A header line, then a line a launch and metric, sorted by metric within a launch: every field
-// quoted, thousands grouped, "n/a" where a launch has no such figure.
+// A header, then a line for each launch and metric, sorted by metric within a launch. Every field
+// is quoted, thousands are grouped, and "n/a" stands for a missing figure.
 std::string ncu_csv(const std::vector<record::LaunchProfile>& launches,
                     const std::vector<const Metric*>& metrics);
 

@@ -14,10 +14,10 @@ namespace {
 
 struct Unreadable {};
 
-// A type as a declaration surrounds a name: `int (*` NAME `)[4]`.
+// A type, as the text before and after the declared name: `int (*` NAME `)[4]`.
 struct Type {
   std::string before, after;
-  bool wraps = false;  // array or function: a pointer to it needs parentheses
+  bool wraps = false;  // an array or function, so a pointer to it needs parentheses
   bool pack = false;
   std::string text() const { return before + after; }
 };
@@ -67,7 +67,8 @@ class Reader {
     return name.rfind("_GLOBAL__N_", 0) == 0 ? "<unnamed>" : name;
   }
 
-  // S_, S0_, ..., SZ_, S10_: in base 36, one more than the number; T_, T0_: decimal likewise.
+  // S_, S0_, ..., SZ_, S10_ count in base 36, starting at one less than the number; T_, T0_ do so
+  // in base 10.
   size_t sequence(int base) {
     if (accept("_")) return 0;
     size_t value = 0;
@@ -101,11 +102,11 @@ class Reader {
     return seen_[index];
   }
 
-  // A name or a class type's name. `instance`: the last part has template arguments.
+  // The name of a function or of a class. `instance`: whether the last part has template arguments.
   std::string read_name(bool* instance) {
     *instance = false;
     if (accept("N")) {
-      accept("K");  // of a member function
+      accept("K");  // a const member function
       std::string name;
       while (!accept("E")) {
         if (peek() == 'I') {
@@ -130,7 +131,7 @@ class Reader {
         name += name.empty() ? part : "::" + part;
         if (!known) remember(named(name));
       }
-      // What is complete is remembered by whoever uses it as a type, not as its own prefix.
+      // A complete name becomes a substitution only if it is used as a type, and not as a prefix.
       if (!seen_.empty() && seen_.back().text() == name) seen_.pop_back();
       return name;
     }
@@ -174,7 +175,7 @@ class Reader {
       bool instance;
       const std::string name = "&" + read_name(&instance);
       if (instance) read_type();
-      while (!accept("E")) read_type();  // its arguments are not shown
+      while (!accept("E")) read_type();  // ncu does not show its arguments
       if (!accept("E")) throw Unreadable();
       return name;
     }
@@ -237,7 +238,7 @@ class Reader {
   }
 
   Type qualified(Type type, const std::string& words) {
-    // `const float *`, but `float *const`: a pointer's own stand behind it.
+    // `const float *`, but `float *const`: a qualifier of the pointer itself follows it.
     const char last = type.before.back();
     if (last == '*' || last == '&')
       type.before += words;
@@ -293,7 +294,7 @@ class Reader {
       case 'O':
         next();
         return remember(pointer_to(read_type(), "&&"));
-      case 'r':  // restrict: the tools leave it out
+      case 'r':  // NVIDIA's tools omit restrict
         next();
         return read_type();
       case 'V':

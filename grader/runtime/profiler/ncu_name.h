@@ -1,4 +1,4 @@
-// Kernels' names as Nsight Compute writes them.
+// Kernel names as Nsight Compute prints them.
 #pragma once
 
 #include <optional>
@@ -6,18 +6,19 @@
 
 namespace lab32::profiler {
 
-// "void inner::both<float>(T1 *, const T1 *)": demangled as cu++filt does, then shortened as ncu's
-// --rename-kernels, its default, was seen to do (data/measured/ncu/h200-names.csv): of namespaces
-// one in another only the inner one stays, and values in template brackets lose their type unless
-// they are negative. A name that cannot be read so is demangled by the C++ library.
+// For example "void inner::both<float>(T1 *, const T1 *)". The name is demangled as cu++filt does
+// it, then shortened as ncu's default --rename-kernels does it (recorded in
+// data/measured/ncu/h200-names.csv): only the innermost namespace remains, and values in template
+// arguments lose their type unless they are negative. The C++ library demangles names that this
+// reader does not understand.
 std::string ncu_name(const std::string& symbol);
 
-// Mangled C++ names (Itanium C++ ABI, section 5.1, as far as kernels have them) to text as NVIDIA's
-// tools write it: `const float *`, not `float const*`; in the arguments of a template's instance
-// T1, T2 for its parameters.
+// Demangles the C++ names that kernels have (Itanium C++ ABI, section 5.1) in the style of NVIDIA's
+// tools: `const float *` instead of `float const*`, and T1, T2 for template parameters in the
+// arguments.
 
-// "void geo::inner::both<float>(T1 *, const T1 *)". nullopt: no mangled name, or one with
-// constructs that are not read here (expressions in template arguments, members' addresses).
+// For example "void geo::inner::both<float>(T1 *, const T1 *)". nullopt: not a mangled name, or one
+// with unsupported parts (expressions in template arguments, addresses of members).
 std::optional<std::string> read_mangled(const std::string& symbol);
 
 }  // namespace lab32::profiler

@@ -23,7 +23,8 @@ bool is_architecture(std::string_view name) {
                    {"arch", "gpu-architecture", "code", "gpu-code", "gencode", "generate-code"});
 }
 
-// What nvcc answers with text or a file for one architecture; nothing that runs comes of it.
+// Options with which nvcc prints text or writes a file for a single architecture; the result is not
+// a program.
 bool asks_for_text(std::string_view name) {
   return is_one_of(
       name, {"version", "V", "help", "h", "E", "preprocess", "M", "generate-dependencies", "MM",
@@ -31,7 +32,7 @@ bool asks_for_text(std::string_view name) {
              "code-ls", "list-gpu-arch", "arch-ls"});
 }
 
-// `sm_90a` -> 90 and "a".
+// `sm_90a` is 90 and "a".
 struct Architecture {
   unsigned number = 0;
   std::string suffix;
@@ -44,7 +45,7 @@ std::optional<Architecture> architecture_of(const std::string& word) {
   return Architecture{static_cast<unsigned>(std::stoul((*found)[2])), (*found)[3]};
 }
 
-// All that the options for architectures name: `arch=compute_80,code=[sm_80,compute_80]`.
+// Collects the architectures in an option such as `arch=compute_80,code=[sm_80,compute_80]`.
 void collect(const std::string& value, const Architecture& device, std::vector<Architecture>* all) {
   std::string word;
   for (const char c : value + ",") {
@@ -58,7 +59,7 @@ void collect(const std::string& value, const Architecture& device, std::vector<A
   }
 }
 
-// nvcc hands what is the linker's to a shell as it is, but for quotes, which it takes care of.
+// nvcc passes the linker's options to a shell unquoted, except for quotes, which it escapes.
 std::string in_shell(const std::string& word) {
   return Pattern("[^A-Za-z0-9/._'\"-]").replace(word, "\\$0");
 }
@@ -219,7 +220,7 @@ Words for_simulator(const Words& words, const std::string& device, const fs::pat
     chosen.number = 0;
     for (const Architecture& a : named) {
       if (a.number > gpu.number || a.number < chosen.number) continue;
-      // Code for exactly one GPU ("a") beats code for its like.
+      // Code for exactly one GPU (suffix "a") is preferred to code for all of its architecture.
       if (!a.suffix.empty() && a.number != gpu.number) continue;
       if (a.number > chosen.number) chosen.suffix.clear();
       chosen.number = a.number;
@@ -237,9 +238,10 @@ Words for_simulator(const Words& words, const std::string& device, const fs::pat
 
   Words made = {"-gencode", "arch=compute_" + own + ",code=[" + codes + "]", "-cudart", "shared",
                 "-L" + runtime.string(),
-                // Behind the toolkit's own headers: cublas_v2.h for toolkits without.
+                // Searched after the toolkit's own headers: the cublas_v2.h for toolkits without
+                // cuBLAS.
                 "-isystem", (runtime / "include").string()};
-  // Before the paths of the environment, where a real runtime may be.
+  // Before the paths in environment variables, which may contain a real runtime.
   for (const std::string& linker :
        {std::string("--disable-new-dtags"), "-rpath=" + in_shell(runtime.string())}) {
     made.push_back("-Xlinker");

@@ -87,7 +87,7 @@ int profile(const ProfileOptions& options) {
   else
     metrics = metrics_of(options.metrics);
 
-  // Before the program takes its time.
+  // Fails before the program runs, which may take long.
   if (!options.csv.empty()) check_writable(options.csv, "--csv");
   RecordedRun run = run_recorded(options.program, options.device, options.arguments, "profile",
                                  {std::nullopt, options.gpus});

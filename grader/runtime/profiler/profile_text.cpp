@@ -25,7 +25,7 @@ std::string row(const std::string& label, const std::vector<std::string>& cells)
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
-// A label and a sentence, continued below itself.
+// A label and a sentence, with a hanging indent.
 std::string sentence(const std::string& label, const std::string& words) {
   std::string out;
   for (const std::string& line : wrap(words, kWidth - kLabel - 2))
@@ -120,7 +120,7 @@ std::string note(const std::string& text) {
   return out;
 }
 
-// Accesses of which the counts are not the machine code's.
+// Notes the accesses whose counts do not come from machine code.
 std::string unmatched(const LaunchProfile& r) {
   if (r.run.ptx_level.empty()) return "";
   std::string out =
@@ -129,7 +129,7 @@ std::string unmatched(const LaunchProfile& r) {
   return out;
 }
 
-// What moved in other ways than by loads and stores.
+// Bytes that moved other than by loads and stores.
 std::string other_ways(const counters::OtherTraffic& w, const std::string& mark) {
   std::string out;
   const auto add = [&](const char* name, uint64_t requests, uint64_t sectors) {
@@ -152,7 +152,7 @@ std::string instructions(uint64_t n) {
   return n == 1 ? "1 instruction" : grouped(n) + " instructions";
 }
 
-// What is in none of the figures.
+// Lists accesses that none of the figures include.
 std::string unknown(const counters::OtherTraffic& w) {
   std::string out;
   if (w.texture_unknown > 0)
@@ -225,7 +225,8 @@ std::string shape(const LaunchProfile& r) {
                      r.shape.block.count() == 1 ? "thread" : "threads");
 }
 
-// "launch 3", "launches 0 to 7", "launches 0, 4, ..., 36", "launches 0, 3 to 5, 9": ascending.
+// A list of ascending numbers such as "launch 3", "launches 0 to 7", "launches 0, 4, ..., 36" or
+// "launches 0, 3 to 5, 9".
 std::string numbers(const char* one, const char* many, const std::vector<uint64_t>& n) {
   if (n.size() == 1) return fmt::format("{} {}", one, n[0]);
   const uint64_t step = n[1] - n[0];
@@ -247,12 +248,12 @@ std::string numbers(const char* one, const char* many, const std::vector<uint64_
                      n.size());
 }
 
-// Launches of one kernel and shape that share a table.
+// Launches of the same kernel and shape that share a table.
 struct Group {
   std::string name, shape, body;
   std::vector<uint64_t> launches;
   std::set<uint64_t> streams;
-  std::vector<const LaunchProfile*> records;  // of those whose figures are not alike
+  std::vector<const LaunchProfile*> records;  // launches whose figures differ
 };
 
 template <class F>
@@ -301,7 +302,7 @@ std::string title(const std::string& number, const std::string& name) {
   return out + std::string(kWidth, '-') + "\n";
 }
 
-// "stream 7, sim:h200", and which device it is where there are several.
+// The stream and device: "stream 7, sim:h200"; the device's number if there are several.
 std::string place(const LaunchProfile& r, const std::vector<uint64_t>& streams, bool several) {
   const std::string of = several ? fmt::format(" of device {}", r.device) : "";
   return fmt::format("{}{}, {}", numbers("stream", "streams", streams), of, r.device_name);
@@ -317,9 +318,10 @@ bool on_several_devices(const std::vector<LaunchProfile>& launches) {
 std::string profile_text(const std::vector<LaunchProfile>& launches) {
   const bool several = on_several_devices(launches);
   std::vector<Group> groups;
-  std::map<std::string, size_t> by_table;  // kernel, shape and body, to its group
-  std::map<std::string, unsigned> tables;  // of a kernel and shape
-  std::map<std::string, size_t> others;    // of a kernel and shape, the group of the rest
+  std::map<std::string, size_t> by_table;  // kernel, shape and table -> group
+  std::map<std::string, unsigned> tables;  // kernel and shape -> number of tables
+  // kernel and shape -> the group of launches beyond kMostTables
+  std::map<std::string, size_t> others;
   for (size_t i = 0; i < launches.size(); ++i) {
     const LaunchProfile& r = launches[i];
     Group group;

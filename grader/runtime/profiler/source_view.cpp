@@ -15,7 +15,8 @@ namespace {
 using counters::Counters;
 
 constexpr int kViewWidth = 120, kAround = 2;
-constexpr int kSource = 40;  // of a line of source at least, however many columns stand before it
+// the least columns for a line of source, however many columns of counters there are
+constexpr int kSource = 40;
 constexpr size_t kMarked = 3;
 
 using Lines = std::map<int, Counters>;
@@ -27,7 +28,7 @@ uint64_t waste_of_sectors(const Counters& c) {
 }
 uint64_t waste_of_wavefronts(const Counters& c) { return c.shared_wavefronts() - c.shared_ideal(); }
 
-// What a line must waste to be marked: as much as the third of the worst. 0: nothing is wasted.
+// The waste from which a line is marked: that of the third worst line. 0: no line wastes anything.
 uint64_t threshold(const Files& files, uint64_t (*waste)(const Counters&)) {
   std::vector<uint64_t> all;
   for (const auto& [file, lines] : files)
@@ -59,11 +60,11 @@ Cells counts(uint64_t first, uint64_t second) {
   return first == 0 ? Cells{} : Cells{grouped(first), grouped(second)};
 }
 
-// Two columns, one kind of figures.
+// A kind of figures, in two columns.
 struct Figures {
-  const char* name;  // above them
+  const char* name;  // heading
   std::array<const char*, 2> columns;
-  bool always;  // else only where a launch has some
+  bool always;  // false: only if a launch has such figures
   Cells (*of)(const Counters&);
   const char* legend = "";
 };
@@ -128,12 +129,12 @@ class View {
       shown_.push_back(column);
     }
     if (!other_ways_) return;
-    for (Column& column : shown_)  // the name has room above its columns
+    for (Column& column : shown_)  // the heading needs room above its columns
       column.width[1] +=
           std::max(0, columns(column.figures->name) - 1 - column.width[0] - column.width[1]);
   }
 
-  // Of what is shown, and not known by its name.
+  // Explains the shown columns whose headings are abbreviations.
   std::string legend() const {
     std::string out;
     for (const Column& column : shown_)
@@ -179,7 +180,7 @@ class View {
     return out;
   }
 
-  // `cells`: of each column that is shown, a text of its width.
+  // `cells` has a text for each shown column, padded to its width.
   std::string assemble(const std::string& line, const std::vector<std::string>& cells,
                        const std::string& marks, const std::string& source) const {
     std::string out = pad_left(line, 5);
@@ -187,7 +188,7 @@ class View {
     out += " |" + pad_right(marks, 3) + "| ";
     const int width = std::max(kViewWidth, columns(out) + kSource);
     out += source;
-    // The beginning of a line says most, and a long one must not break the columns.
+    // Cuts a long line at its end, so that the columns stay aligned.
     while (columns(out) > width) {
       do out.pop_back();
       while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80);
@@ -200,7 +201,7 @@ class View {
     return pad_left(first, column.width[0]) + " " + pad_left(second, column.width[1]);
   }
 
-  // Where there are other ways, columns share names: then what they are of stands above them.
+  // With additional kinds of figures, column headings repeat, so a line above names the kind.
   std::string heading() const {
     std::vector<std::string> above, below;
     for (const Column& column : shown_) {

@@ -29,7 +29,8 @@
 namespace lab32::profiler {
 namespace {
 
-// The environment and arguments of the program; made before fork(), so that the child only execs.
+// The program's environment and arguments. They are prepared before fork(), so that the child only
+// calls exec().
 class Image {
  public:
   explicit Image(const Start& start) {
@@ -45,13 +46,12 @@ class Image {
     };
     for (const std::string& variable : environment())
       if (!is_ours(variable)) environment_.push_back(variable);
-    // First, so that no real runtime comes before ours.
+    // Searched first, so that no real runtime is found before the simulated one.
     const std::string libraries = value_of(variables::kLibraryPath);
     set(variables::kLibraryPath,
         runtime_directory().string() + (libraries.empty() ? "" : ":" + libraries));
-    // Cubins hold their PTX only when they are asked to: NVRTC's, PyCUDA's. Python's packages would
-    // link to machine code with NVIDIA's nvJitLink; without one they ask the driver, which links
-    // PTX.
+    // NVRTC and PyCUDA put PTX into cubins only if told to by this variable. Python packages would
+    // use NVIDIA's nvJitLink to link machine code; without it they ask the driver, which links PTX.
     if (is_linked_with(start.program, "libnvrtc.so"))
       preload(runtime_directory() / "libnvrtc_lines.so");
     if (is_host(start.program)) {
@@ -113,7 +113,7 @@ void exec(const Start& start) {
 int run_and_wait(const Start& start) {
   Image image(start);
   ExecReport report;
-  // The terminal's interrupt is for the program; this process goes on to show what it recorded.
+  // Ctrl-C interrupts the program. This process continues and shows the recorded launches.
   struct sigaction ignore {
   }, interrupt{}, quit{};
   ignore.sa_handler = SIG_IGN;
@@ -125,7 +125,7 @@ int run_and_wait(const Start& start) {
   };
   int reason = 0, status = 0;
   try {
-    // Who kills profile or check (a batch system, say) does not want the program to run on.
+    // If a batch system kills profile or check, the program must end, too.
     Child child(start.program.string(), Child::Group::ours, [&] {
       restore();
       image.exec(start.program.c_str());
@@ -169,7 +169,7 @@ RecordedRun run_recorded(const Program& program, const std::string& device,
   run.status = run_and_wait(start);
   std::ifstream in(record);
   run.recording = record::read_recording(in, record);
-  // What was compiled here lies in the cache under another name than the user's.
+  // The cached program has another file name than the user's source.
   const std::filesystem::path given(program.file);
   if (given.extension() == ".cu")
     for (record::LaunchProfile& launch : run.recording.launches)
@@ -184,7 +184,7 @@ using List = int (*)(const char* const* files, const char* profile, Tell tell, v
 
 constexpr int kUnsupported = 2;
 
-// The runtime knows what it refuses.
+// The simulated runtime lists what it refuses.
 List lister() {
   const std::string library = (runtime_directory() / kRuntime).string();
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -193,14 +193,14 @@ List lister() {
   return reinterpret_cast<List>(list);
 }
 
-// Ours: what they import is not the program's.
+// Imports of lab32's own libraries are not the program's.
 bool is_inside_runtime(const std::string& path) {
   std::error_code error;
   return std::filesystem::equivalent(std::filesystem::path(path).parent_path(), runtime_directory(),
                                      error);
 }
 
-// "a.cu:12: " where one of the sources has the name; the first, without looking at comments.
+// "a.cu:12: " for the first line in the sources that contains the name. Comments are not skipped.
 std::string place_of(const std::string& name, const Program& program) {
   if (name.empty()) return {};
   std::vector<std::string> sources = program.words;

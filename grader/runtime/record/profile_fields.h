@@ -1,7 +1,7 @@
-// The members of a Run and of what it holds, and the names of their enums' values: each is named
-// once, for whoever writes them and for whoever reads them. V is one or the other
-// (recording.cpp) and is called with each member and its name in JSON; Ref<V, T> is what it
-// visits.
+// Lists the members of a Run and of its parts, with their names in JSON, and the names of enum
+// values. A list is written once and serves the writer and the reader. V is either of these
+// (recording.cpp), and is called with each member and its name. Ref<V, T> is the type of the
+// visited object: const for the writer.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ void fields(V& visit, Ref<V, device::Shape> r) {
   visit("dynamic_shared", r.dynamic_shared);
 }
 
-// Few launches have any.
+// Few launches have such traffic.
 template <class V>
 void optional_field(V& visit, const char* name, Ref<V, counters::OtherTraffic> r) {
   std::optional<counters::OtherTraffic> some;
@@ -43,7 +43,7 @@ void optional_field(V& visit, const char* name, Ref<V, counters::OtherTraffic> r
   if constexpr (V::kReads) r = some.value_or(counters::OtherTraffic());
 }
 
-// All that is counted: the rows of counters.def.
+// All counters: the rows of counters.def.
 template <class V, class Group>
 std::enable_if_t<counters::kIsGroup<std::remove_const_t<Group>>> fields(V& visit, Group& r) {
   const auto field = [&](const char* name, auto& member) {
@@ -300,7 +300,7 @@ void fields(V& visit, Ref<V, device::Run> r) {
   visit("close_up", r.close_up);
 }
 
-// The names of an enum's values, in their order.
+// The names of an enum's values, in the enum's order.
 constexpr std::array kFindingKinds{"race", "uninitialised", "warp_mask", "memory", "barrier"};
 constexpr std::array kSpaces{"global", "shared", "local", "constant"};
 constexpr std::array kUses{"read", "write", "update"};

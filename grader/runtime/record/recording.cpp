@@ -58,7 +58,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Each is a V of profile_fields.h.
+// Writer and Reader are the two V of profile_fields.h.
 class Writer {
  public:
   static constexpr bool kReads = false;
@@ -86,7 +86,7 @@ class Reader {
   const Json& from_;
 };
 
-// Arrays of numbers and texts have as many as their type says.
+// The type determines how many elements an array of numbers or texts has.
 template <class T>
 constexpr bool kArray = false;
 template <class T, size_t n>
@@ -115,7 +115,8 @@ Json save(const std::vector<T>& values) {
   return list;
 }
 
-// The library converts a number to whatever is asked for; what does not fit is no record of ours.
+// The JSON library would convert any number. A value that does not fit is not from lab32's own
+// record.
 template <class T>
 void restore_number(const Json& from, T& value) {
   const auto fits = [&](auto number) {
@@ -179,7 +180,7 @@ void Reader::operator()(const char* name, std::optional<T>& value) {
   if (const auto at = from_.find(name); at != from_.end()) restore(*at, value.emplace());
 }
 
-// Paths and messages may quote any bytes of a source: what is not UTF-8 is replaced.
+// Paths and messages may contain any bytes of a source. Bytes that are not UTF-8 are replaced.
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

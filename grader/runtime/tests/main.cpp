@@ -1,5 +1,5 @@
-// build/runtime_tests: the tests of what runs whole programs. The labs' suites are linked in, too,
-// as in build/runtime/lab32, but run only inside a grading session.
+// build/runtime_tests: the tests of the code for whole programs. The labs' test suites are linked
+// in, as in build/runtime/lab32, but run only in a grading session.
 #include <doctest/doctest.h>
 
 #include "base/memory.h"
@@ -8,6 +8,6 @@ int main(int argc, char** argv) {
   lab32::keep_freed_memory();
   doctest::Context context(argc, argv);
   context.addFilter("test-suite-exclude", "lab:*");
-  context.setOption("no-skip", true);  // a slow case that is named is meant
+  context.setOption("no-skip", true);  // run a slow test that is named
   return context.run();
 }

@@ -1,5 +1,5 @@
-// The simulated cuBLAS: its names, and what is said where it or another library is not there. What
-// its functions give is in tests/programs/cublas.
+// Tests of the simulated cuBLAS: its exported names, and the messages if it or another library is
+// missing. tests/programs/cublas tests the results of its functions.
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
@@ -32,7 +32,8 @@ std::set<std::string> names_exported_by(const std::filesystem::path& library) {
   const std::string bytes = read_file(library).value_or("");
   std::set<std::string> names;
   for (const std::string& name : read_elf(bytes, library.string()).exports)
-    if (name != library.filename()) names.insert(name);  // the node of its version is one, too
+    // the version node is listed as a symbol, too
+    if (name != library.filename()) names.insert(name);
   return names;
 }
 
@@ -65,7 +66,7 @@ TEST_CASE("cublas: the libraries have the names of NVIDIA's, under its symbol ve
       CAPTURE(name);
       CHECK(dlvsym(library, name.c_str(), file));
     }
-    // A toolkit of pip's has none.
+    // pip's toolkit has no cuBLAS.
     for (const char* directory : {"lib64", "lib"}) {
       const auto real = toolchain::installed().cuda_home / directory / file;
       if (!std::filesystem::exists(real)) continue;
@@ -89,8 +90,8 @@ TEST_CASE("cublas: the OpenBLAS that is asked for is the one that set-up install
   CHECK(list.find("\n" + pinned + "\n") != std::string::npos);
 }
 
-// One program: without OpenBLAS, with the header for toolkits that have none, and of a function
-// that is not there.
+// Runs one program without OpenBLAS, with lab32's header for toolkits without cuBLAS, and with a
+// function that is not supported.
 TEST_CASE("cublas: what is not there is named, before the first kernel where it can be" * kSlow) {
   const Scratch scratch;
   const std::string source =

@@ -1,4 +1,5 @@
-// The library's names: each that NVIDIA's has, under its symbol version, and no others.
+// Tests that the library exports each name of NVIDIA's library, with its symbol version, and no
+// others.
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
@@ -31,7 +32,8 @@ const char* const kRefused[] = {
 #undef REFUSES
 };
 
-// Defined, global or weak: what a program can be linked with. (The node itself is one, too.)
+// The defined symbols that a program can be linked with, global or weak. (The version node is one,
+// too.)
 std::set<std::string> exported(const std::filesystem::path& library) {
   const std::string bytes = read_file(library).value();
   std::set<std::string> names;

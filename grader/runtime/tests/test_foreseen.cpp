@@ -1,4 +1,5 @@
-// What would stop a program, said before it comes to it, and by --list-unsupported.
+// Tests of warnings about unsupported features, before the program reaches them and by
+// --list-unsupported.
 
 #include <doctest/doctest.h>
 
@@ -40,7 +41,7 @@ TEST_CASE("cudart: kernels that cannot run are named before the first one starts
                              "  cudaDeviceSynchronize();\n"
                              "}\n")
           .string();
-  // Two more modules, of which nothing is used; a kernel a line.
+  // Two more modules that the program does not use; one kernel on each line.
   std::string many, launches;
   for (const char* n : {"1", "2", "3"}) {
     many += std::string("__global__ void more") + n +
@@ -142,7 +143,7 @@ TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and not
       "with a transform on the host (FFTW, or a loop in double precision)\n");
 }
 
-// The program itself names none of the runtime's functions.
+// The program itself imports no function of the runtime.
 TEST_CASE("cudart: what a program's own libraries name is said before it starts" * kSlow) {
   const Scratch scratch;
   const auto in = [&](const std::string& name) { return (scratch.path / name).string(); };

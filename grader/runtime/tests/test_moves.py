@@ -23,7 +23,7 @@ BULK = {"loads": "smsp__inst_executed_op_tma_ld.sum", "stores": "smsp__inst_exec
         "left": "l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_st.sum"}
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 
-# Forms of which no rule is known, and how many of their rows that leaves out.
+# Forms without a known rule, and the number of rows that each skips.
 UNKNOWN = {"texture": {"tex3:f32:linear": 42, "tex2:f32x4:linear": 42, "tex3:u8n:linear": 28,
                        "tex1:f32x4:linear": 28, "layers2:f32x4:linear": 28, "pitch:f32x4:linear": 28,
                        "grad:f32": 8, "grad:f32:linear": 8, "level:f32:mip": 12,
@@ -53,7 +53,7 @@ def metrics_of(program, op):
 
 
 def simulated(program, rows, folder):
-    """Of each row, the metrics that lab32 gives, and whether it vouches for them."""
+    """For each row the metrics that lab32 reports, and whether it reports them without a mark."""
     patterns, table = folder / "patterns.csv", folder / "counted.csv"
     patterns.write_text("".join(f"{r['op']},{r['mask']},{r['points']}\n" for r in rows), encoding="utf-8")
     names = sorted({m for r in rows for m in metrics_of(program, r["op"]).values()})

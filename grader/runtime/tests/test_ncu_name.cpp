@@ -1,4 +1,4 @@
-// Kernels' names: as Nsight Compute wrote those of the same program.
+// Compares kernel names with the names that Nsight Compute printed for the same program.
 #include <cxxabi.h>
 #include <doctest/doctest.h>
 
@@ -40,7 +40,7 @@ TEST_SUITE("programs: names") {
                      "I"));
     CHECK_FALSE(read_mangled("_Z99999999999999999999999foov"));
     CHECK_FALSE(read_mangled("_Z1fS_"));
-    // An expression as template argument: the C++ library's text.
+    // The C++ library's text for an expression as template argument.
     CHECK(ncu_name("_Z1fILi3EEvRAplT_Li1E_i") == "void f<3>(int (&) [(3)+(1)])");
   }
 

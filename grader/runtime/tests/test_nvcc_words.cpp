@@ -32,7 +32,7 @@ Words words_of(const std::string& text) {
   return words;
 }
 
-// What `lab32 nvcc TEXT` makes of it, but for what it always adds.
+// The words that `lab32 nvcc TEXT` passes to nvcc, without those that it always adds.
 std::string adapted(const std::string& text, const std::string& device = "sm_90") {
   const std::string all = joined(profiler::for_simulator(words_of(text), device, "/r t"));
   const std::string added =
@@ -72,7 +72,7 @@ TEST_CASE("profiler: lab32 nvcc: the shared runtime, whatever is asked for; the 
   CHECK(adapted("--cudart=none a.o") == h200 + " -lineinfo a.o");
   CHECK(adapted("-G -g a.cu") == h200 + " -G -g a.cu");
   CHECK(adapted("-lineinfo a.cu") == h200 + " -lineinfo a.cu");
-  // The value of another option is no option.
+  // The value of another option is not an option.
   CHECK(adapted("-Xcompiler -cudart -D -arch=sm_75 a.cu") ==
         h200 + " -lineinfo -Xcompiler -cudart -D -arch=sm_75 a.cu");
   for (const char* text : {"--version", "-arch=sm_75 -ptx a.cu", "-E a.cu", "-M a.cu -Iinc"})
@@ -96,7 +96,7 @@ TEST_CASE("profiler: run, profile, check: which words are whose" * kSlow) {
   CHECK(split("-I inc -Xcompiler -Wall --csv out a.cu --source -rdc true 7") ==
         "--csv out --source | a.cu | -I inc -Xcompiler -Wall -rdc true | 7");
   CHECK(split("--csv=out a.cu") == "--csv=out | a.cu |  | ");
-  // A program reads what it likes.
+  // A program's arguments may have any form.
   CHECK(split("./a b.cu -") == " | ./a |  | b.cu -");
   CHECK(split("./a -x") == " | ./a | -x | ");
 }

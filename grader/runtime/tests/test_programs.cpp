@@ -1,5 +1,5 @@
-// Whole programs on the simulated runtime, as `lab32 run` starts them. Those of tests/calls check
-// themselves or have their output here.
+// Whole programs on the simulated runtime, started as `lab32 run` starts them. The programs in
+// tests/calls check themselves, or this file has their expected output.
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ fs::path built(const std::string& source) {
   return profiler::build_program({(toolchain::checkout() / source).string(), {}}, "sm_90");
 }
 
-// Runs it beside this process, as profile and check do, but with nothing to read or to show.
+// Runs the program as a child, as profile and check do, with no input and no visible output.
 int run_quietly(const profiler::Start& start) {
   int kept[3];
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -59,7 +59,7 @@ int run_quietly(const profiler::Start& start) {
   }
 }
 
-// nvcc with a user's own flags.
+// Builds with nvcc and a user's own options.
 std::string compiled(const Scratch& scratch, const std::vector<std::string>& flags) {
   const toolchain::Toolchain& tools = toolchain::installed();
   const std::string source = (toolchain::checkout() / of_tests("refusals")).string(),
@@ -153,7 +153,8 @@ TEST_CASE("cudart: what is not there is named once, and the exit status is 2" * 
           "source: instruction.cu:7)" + kNoResult);
 }
 
-// Of such memory pages come when they are touched: what was promised counts nevertheless.
+// The pages of such memory are allocated when they are touched; promised memory counts
+// nevertheless.
 TEST_CASE("cudart: no more memory is given away than this machine has" * kSlow) {
   const Scratch scratch;
   const std::string source =
@@ -252,7 +253,7 @@ TEST_CASE("cudart: programs that the user compiled" * kSlow) {
     CAPTURE(flags.back());
     check_outcome(run_program(compiled(scratch, flags), {"nothing"}), 7, "", kNamed);
   }
-  // Without lines of the host's code.
+  // Without line information for host code.
   check_outcome(run_program(compiled(scratch, {"-arch=sm_90", "-cudart", "shared"}), {"exit"}), 2,
                 "cudaErrorNotSupported\n", kNamed + "lab32: " + kHandleRefused + kNoResult);
   check_outcome(
@@ -274,7 +275,7 @@ TEST_CASE("cudart: programs that the user compiled" * kSlow) {
                 "lab32: /bin/true is no CUDA program: it has no device code and no CUDA runtime\n");
 }
 
-// An interpreter asks for no CUDA library, and loads the driver when it is told to.
+// An interpreter is linked with no CUDA library, and loads the driver at run time.
 TEST_CASE("cudart: what loads the driver itself finds the simulated one" * kSlow) {
   const std::string script =
       "import ctypes; cuda = ctypes.CDLL('libcuda.so.1'); n = ctypes.c_int(); cuda.cuInit(0); "
@@ -290,8 +291,8 @@ TEST_CASE("cudart: what loads the driver itself finds the simulated one" * kSlow
           kNoResult);
 }
 
-// As a Makefile does: objects, a library of device code, a shared library; started without lab32,
-// where the environment knows a real runtime.
+// Builds as a Makefile does: objects, a library of device code, a shared library. The program is
+// then started without lab32, in an environment with a real runtime.
 TEST_CASE("cudart: lab32 nvcc builds in steps" * kSlow) {
   const Scratch scratch;
   scratch.write("part.cu", "__device__ int half(int x) { return x / 2; }\n");
@@ -303,7 +304,7 @@ TEST_CASE("cudart: lab32 nvcc builds in steps" * kSlow) {
   scratch.write("main.cpp", "extern \"C\" int work(); int main() { return work(); }\n");
   const auto in = [&](const std::string& name) { return (scratch.path / name).string(); };
   const auto nvcc = [&](std::vector<std::string> words) {
-    // The script is what CMake is given.
+    // CMake gets the wrapper script as the compiler.
     words.insert(words.begin(),
                  (toolchain::checkout() / "grader/runtime/profiler/cmake/nvcc").string());
     const Outcome outcome = execute(words);

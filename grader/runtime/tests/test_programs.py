@@ -19,13 +19,13 @@ CASES = corpus.cases()
 
 
 def is_run(case):
-    """Of what is undefined nothing can be expected, unless it is what is said about it."""
+    """Whether the case has a defined result; an undefined one is run only for its messages."""
     return case.gpu != "undefined" or bool(case.stderr)
 
 
 def try_out(case, tools, file, before, directory):
-    """Those of the three tools on one case of a program in `file`, whose arguments come behind those
-    words: run, check, profile."""
+    """Runs the tools (of run, check and profile) on one case of the program in `file`. The words
+    `before` precede its arguments."""
     def lab32(tool, *options):  # fmt: skip
         command = [LAB32, tool, "--gpus", str(case.gpus), *options,
                    str(file), *case.nvcc, "--", *before, *case.arguments]  # fmt: skip

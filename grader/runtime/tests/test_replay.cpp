@@ -32,7 +32,7 @@ namespace {
 
 const std::string kMeasured = root().string() + "/data/measured/";
 
-// What was compared of one table, by metric.
+// The result of comparing one metric of one table.
 struct Tally {
   uint64_t rows = 0, different = 0;
 };
@@ -308,10 +308,10 @@ TEST_SUITE("counters: replay") {
   TEST_CASE("counters: the table of what is equal" * kSlow) {
     if (cases_compared() != 4) return;  // a filter left some out
     std::string text =
-        "# Counters of an H200 under Nsight Compute and of the simulator, launch by launch: in "
-        "how\n"
-        "# many the two are equal. Made by grader/tests/observers/test_replay.cpp;\n"
-        "# LAB32_UPDATE_GOLDEN=1 writes it anew.\n"
+        "# The number of launches for which the counters of an H200 under Nsight Compute and of the "
+        "simulator\n"
+        "# are equal. grader/runtime/tests/test_replay.cpp compares them;\n"
+        "# LAB32_UPDATE_GOLDEN=1 writes this table.\n"
         "table,metric,launches,equal,different,why\n";
     for (const auto& [of, tally] : tallies()) {
       const std::string why = tally.different > 0 ? reason(of.first, of.second) : "";
