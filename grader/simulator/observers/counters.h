@@ -1,5 +1,6 @@
-// The counters of one launch, in total and for each source line. The rules are DESIGN's and
-// README.md's; counters.def has each counter.
+// The counters of one launch, in total and for each source line. README.md has the rules of
+// counting. counters.def lists every counter; each_counter() visits the members of a structure by
+// name.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace lab32::counters {
 
-// Where in the student's source an instruction came from.
+// Position in the student's source from which an instruction was compiled.
 using Position = ptx::Module::Position;
 
 // The position of a site; nullopt when the PTX carries no line for it.
@@ -37,7 +38,7 @@ struct OtherTraffic {
 #define OTHER_WAYS(type, name) type name{};
 #include "simulator/observers/counters.def"
 
-  // All directions together.
+  // Sums of loads, stores and atomics.
   GlobalTraffic texels() const;
   BulkTraffic bulk() const;
   GlobalTraffic remote() const;
@@ -49,7 +50,7 @@ struct Counters {
 #define COUNTERS(type, name) type name{};
 #include "simulator/observers/counters.def"
 
-  // Of loads, stores and atomics.
+  // Sums of loads, stores and atomics.
   uint64_t global_requests() const {
     return load.requests + store.requests + red.requests + atom.requests;
   }
@@ -71,7 +72,7 @@ struct HitCount {
 #define HIT_COUNT(type, name) type name{};
 #include "simulator/observers/counters.def"
 
-  // 0..100; 0 when nothing was asked for.
+  // Hit rate from 0 to 100; 0 if no sector was requested.
   double percent() const {
     return sectors == 0 ? 0 : 100.0 * static_cast<double>(hits) / static_cast<double>(sectors);
   }
@@ -88,15 +89,15 @@ struct LineCounters {
   Counters counters;
 };
 
-// Whether counters.def has the members of this structure.
+// True if counters.def lists the members of this structure.
 template <class T>
 constexpr bool kIsGroup =
     std::is_same_v<T, GlobalTraffic> || std::is_same_v<T, SharedTraffic> ||
     std::is_same_v<T, BulkTraffic> || std::is_same_v<T, OtherTraffic> ||
     std::is_same_v<T, Counters> || std::is_same_v<T, HitCount> || std::is_same_v<T, CacheCounters>;
 
-// Calls visit(name, member...) for each member that counters.def gives the structure, with this
-// member of each of `groups`.
+// Calls visit(name, member...) for each member of the structure that counters.def lists.
+// `member...` is that member of each of `groups`.
 template <class Visit, class... Group>
 void each_counter(const Visit& visit, Group&... groups) {
   using Structure = std::common_type_t<Group...>;
@@ -106,7 +107,7 @@ void each_counter(const Visit& visit, Group&... groups) {
 #include "simulator/observers/counters.def"
 }
 
-// Sums; what one of the two has at PTX level is so in the sum.
+// Adds all counters. A PTX-level flag of either operand is set in the sum.
 GlobalTraffic& operator+=(GlobalTraffic& to, const GlobalTraffic& from);
 SharedTraffic& operator+=(SharedTraffic& to, const SharedTraffic& from);
 BulkTraffic& operator+=(BulkTraffic& to, const BulkTraffic& from);

@@ -1,6 +1,7 @@
-// What the counting rules share: gathering the active lanes' addresses, seeing that they form an
-// arithmetic progression (nearly every access of a well-behaved kernel does, and its counts then
-// have a closed form), and counting distinct values of at most 64 keys without the heap.
+// Helpers that the counting rules share. They gather the addresses of the active lanes, test
+// whether addresses form an arithmetic progression (nearly every access of a well-behaved kernel
+// does, and its counts then have a closed form), and count distinct values of at most 64 keys
+// without heap allocations.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,8 @@ inline bool is_affine(const uint64_t* address, int64_t* stride) {
   return (difference[0] | difference[1] | difference[2] | difference[3]) == 0;
 }
 
-// True when each half's 16 addresses are its first + lane * stride, of one stride.
+// True if the addresses of both half-warps are first + lane * stride, with the same stride in both
+// and a separate `first` for each half.
 inline bool halves_are_affine(const uint64_t* address) {
   typedef uint64_t Four __attribute__((vector_size(32)));
   const uint64_t d = address[1] - address[0];
@@ -59,7 +61,7 @@ inline bool halves_are_affine(const uint64_t* address) {
   return (difference[0] | difference[1] | difference[2] | difference[3]) == 0;
 }
 
-// A set of at most 64 keys. `occupied_` stands for the clearing of the table, which would cost more
+// A set of at most 64 keys. `occupied_` makes clearing the table unnecessary, which would cost more
 // than the usual 32 insertions.
 class KeySet {
  public:

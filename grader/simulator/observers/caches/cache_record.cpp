@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kWordBytes = 4, kWordsPerLine = kLineBytes / kWordBytes;
 
-// For atomics: how many lanes hit each word of the lines gathered so far.
+// For atomics: the number of lanes on each word of the lines gathered so far.
 using WordCounts = std::array<std::array<uint8_t, kWordsPerLine>, kWarpSize>;
 
 bool is_atomic(const sim::Access& access) {
@@ -22,7 +22,7 @@ LineAccess line_access(const sim::Access& access, uint64_t line, bool skips_l1, 
   return {line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, 0, 0, {}};
 }
 
-// Neighbouring lanes hold neighbouring elements, as in nearly every access that is coalesced.
+// True if neighbouring lanes access neighbouring elements, as in nearly every coalesced access.
 bool is_contiguous(const sim::Access& access) {
   int64_t stride;
   return access.mask == kAllLanes && access.address[0] % access.bytes == 0 &&
@@ -51,7 +51,7 @@ void append_each_lane(const sim::Access& access, bool skips_l1, bool on_float,
   const size_t first = to.size();
   const bool atomic = is_atomic(access);
   WordCounts words;
-  uint64_t highest = 0;  // of the lines gathered so far: one above it is new
+  uint64_t highest = 0;  // of the lines gathered so far; a higher line is new
   for (uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
     const uint64_t address = access.address[__builtin_ctz(lanes)];
     const uint64_t line = address / kLineBytes;
@@ -80,9 +80,9 @@ void append_each_lane(const sim::Access& access, bool skips_l1, bool on_float,
 
 namespace {
 
-// Which of the four parts of the tags a line is looked up in: two exclusive ors of its bits. The
-// first ten bits explain the cycles of 38 patterns of loads to half a percent; the next nine are
-// not known as well (data/measured/model/h200-probe.csv, `scattered`).
+// The part of the tags, one of four, in which a line is looked up: two parities of its bits. The
+// first ten bits explain the cycles of 38 load patterns to half a percent; the next nine are less
+// certain (data/measured/model/h200-probe.csv, `scattered`).
 uint32_t tag_part(uint64_t line) {
   constexpr uint64_t kFirst = 0x6a9da, kSecond = 0x756b5;
   return static_cast<uint32_t>(__builtin_parityll(line & kFirst) << 1 |

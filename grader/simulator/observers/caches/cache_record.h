@@ -1,6 +1,5 @@
-// What the model of the caches remembers of a block: its accesses to global memory, warp by warp,
-// as the lines and sectors that L1 looks up; and the order in which a multiprocessor's warps ask
-// for them when they are replayed.
+// The accesses of a block to global memory, warp by warp, as the lines and sectors that L1 looks
+// up, and the order in which the warps of a multiprocessor issue them in the replay (Turns).
 #pragma once
 
 #include <array>
@@ -13,22 +12,23 @@
 
 namespace lab32::counters {
 
-// What the caches do with an instruction, by site.
+// How the caches treat an instruction, by site.
 struct CacheUse {
-  bool skips_l1 = false;  // .cg, .cv, volatile, and what is ordered beyond the block
-  bool on_float = false;  // atomics
-  uint8_t group = 0;      // below kLoadGroups: whose hits its own are counted with
+  bool skips_l1 = false;  // .cg, .cv, volatile, and accesses with a scope beyond the block
+  bool on_float = false;  // atomics: the operand is a float
+  uint8_t group = 0;      // below kLoadGroups: the LoadGroup that counts its loads
 };
 
-// What loads of some instructions found.
+// Results of the loads of a group of instructions.
 constexpr size_t kLoadGroups = 32;
 struct LoadGroup {
   uint64_t asked = 0, hits = 0;  // sectors, in L1
-  // Accesses; those that wait for L2, because one of their sectors has missed or is still to come;
-  // and of these, for device memory.
+  // All accesses; those that wait for L2, because a sector has missed or has not yet arrived; and
+  // among these the ones that wait for device memory.
   uint64_t accesses = 0, waiting = 0, late = 0;
-  uint64_t first = 0, first_waiting = 0, first_late = 0;  // each warp's first ones among these
-  uint64_t cycles = 0;                                    // that L1 is busy with them
+  // the same three, only for each warp's first access
+  uint64_t first = 0, first_waiting = 0, first_late = 0;
+  uint64_t cycles = 0;  // that L1 is busy with the accesses
 };
 
 // One line of one access.
@@ -38,11 +38,11 @@ struct LineAccess {
   uint64_t kind : 2;  // sim::AccessKind
   uint64_t skips_l1 : 1;
   uint64_t on_float : 1;
-  uint64_t last : 1;    // of its access
+  uint64_t last : 1;    // the last line of its access
   uint64_t alone : 1;   // the only line of its access
-  uint64_t engine : 1;  // the copy engine's: L1 knows nothing of it
+  uint64_t engine : 1;  // by the copy engine, which bypasses L1
   uint64_t group : 5;   // CacheUse::group
-  // Stores: bytes of each sector that are written. Atomics: the most lanes on one word of it.
+  // Stores: bytes written to each sector. Atomics: the most lanes on one word of each sector.
   SectorBytes amount;
 };
 
@@ -56,14 +56,15 @@ struct RecordedBlock {
 };
 
 // Cycles that an access keeps L1 busy, given its lines. Loads are served from 32 banks, as shared
-// memory is, and looked up in four parts of the tags, a line a cycle each; four sectors that have
-// missed are written a cycle (replay adds it). Stores leave L1 a sector a cycle, and each further
-// line costs one more. (Fitted to l1tex__throughput of row_sums, gather, fill_walk_quad and
-// turn_plain in data/measured/h200-model-counters.csv.)
+// memory is. Their tags are looked up in four parts, one line per cycle in each, and four missed
+// sectors are written per cycle (the replay adds these). Stores leave L1 at one sector per cycle,
+// and each further line costs one cycle more. (Fitted to l1tex__throughput of row_sums, gather,
+// fill_walk_quad and turn_plain in data/measured/h200-model-counters.csv.)
 uint64_t busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_t count);
 
-// Appends the lines of a request through a texture or surface object, whose stores are taken to
-// fill their sectors; or of a run of bytes that the copy engine moves.
+// append_sectors() appends the lines of a request through a texture or surface object, whose stores
+// are assumed to fill their sectors. append_run() appends a run of bytes that the copy engine
+// copies.
 void append_sectors(const uint64_t* first, const uint64_t* end, bool stores,
                     std::vector<LineAccess>& to);
 void append_run(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAccess>& to);
@@ -72,7 +73,7 @@ void append_run(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAcc
 void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
                   std::vector<LineAccess>& to, uint8_t group = 0);
 
-// The warps of one multiprocessor that have accesses left, each with its place.
+// Round-robin order of the warps of one multiprocessor that still have accesses to replay.
 class Turns {
  public:
   void add(const std::vector<LineAccess>& accesses) {
@@ -80,13 +81,14 @@ class Turns {
       warps_.push_back({accesses.data(), accesses.data() + accesses.size(), 0});
   }
   bool done() const { return warps_.empty(); }
-  // The line that is looked up next.
+  // The next line to look up.
   const LineAccess& next() const { return *warps_[turn_ < warps_.size() ? turn_ : 0].at; }
 
-  // The next warp's next access, and the stores right behind a store, for which a warp does not
-  // wait: calls look_up(line, warps, first) for each line. While each of `warps` has a turn, what a
-  // warp asks for now is on its way. `first`: whether it is the warp's first one of its group.
-  // Before it, of an access of several lines, look_ahead(next, end): what the warp has left.
+  // Issues the next access of the next warp, and the stores that directly follow a store, since a
+  // warp does not wait for stores. Calls look_up(line, warps, first) for each line. An access has
+  // arrived after each of `warps` has had a turn. `first`: the access is the warp's first one of
+  // its group. If an access has several lines, look_ahead(next, end) gets the warp's remaining
+  // lines before each look_up.
   template <class LookAhead, class LookUp>
   void issue(LookAhead look_ahead, LookUp look_up) {
     if (turn_ >= warps_.size()) turn_ = 0;
@@ -111,7 +113,7 @@ class Turns {
  private:
   struct Left {
     const LineAccess *at, *end;
-    uint32_t seen;  // groups that have had an access
+    uint32_t seen;  // bit mask of groups that have had an access
   };
   std::vector<Left> warps_;
   size_t turn_ = 0;

@@ -37,13 +37,13 @@ struct CacheObserver::Launch {
   uint64_t wave() const { return uint64_t{shape.multiprocessors} * shape.resident_blocks; }
 
   void finished(std::unique_ptr<Recorded> block);
-  void replay();  // the blocks of the next wave, or what there is of it
-  // By which turn what is asked for now has come: warps ask together, and again when it is there.
-  // Turns count from one.
+  void replay();  // the recorded blocks of the next wave
+  // The turn by which a sector requested now has arrived: all warps issue one access, then the
+  // first one issues again. Turns count from one.
   uint64_t round_end(uint32_t multiprocessor, uint64_t warps) const {
     return ((turn[multiprocessor] - 1) / warps + 1) * warps + 1;
   }
-  // Whether the line is under way from device memory to L2.
+  // True if the line is being read from device memory to L2.
   bool comes_from_dram(uint64_t line, bool asked_now, uint64_t now, uint64_t landed);
   void note(const LineAccess& access, LoadGroup& group, bool first);
   void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps, bool first);
@@ -58,28 +58,28 @@ struct CacheObserver::Launch {
 
   std::mutex mutex;
   bool started = false;
-  std::map<uint64_t, std::unique_ptr<Recorded>> waiting;  // blocks that ran, by index
+  std::map<uint64_t, std::unique_ptr<Recorded>> waiting;  // recorded blocks, by index
   uint64_t next = 0;                                      // first block of the next wave
-  uint64_t of_this_wave = 0;                              // how many of its blocks are waiting
-  CacheSets l1s;                                          // a cache of each multiprocessor
-  std::vector<uint64_t> turn;       // of each multiprocessor: accesses replayed
-  std::vector<uint8_t> reaches_l2;  // likely: what each multiprocessor asks for next
+  uint64_t of_this_wave = 0;                              // recorded blocks of the next wave
+  CacheSets l1s;                                          // one cache for each multiprocessor
+  std::vector<uint64_t> turn;                             // by multiprocessor: accesses replayed
+  std::vector<uint8_t> reaches_l2;  // by multiprocessor: the next access probably needs L2
   L2 l2;
   HitCount load, store, atomic;
   uint64_t recorded = 0, dropped = 0;
   uint64_t l1_store_cycles = 0;  // of all accesses, recorded or not
   std::array<LoadGroup, kLoadGroups> groups;
   std::array<uint64_t, kLoadGroups> fills{};  // sectors that missed
-  // What device memory was asked for lately, and the turn by which it has come: multiprocessors
-  // take their turns together, so one's turn is another's.
+  // Lines requested lately from device memory, and the turn by which they arrive. Multiprocessors
+  // advance together, so a turn of one can be compared with that of another.
   struct Fetch {
     uint64_t line = ~uint64_t{0}, landed = 0;
   };
   std::vector<Fetch> fetches = std::vector<Fetch>(1 << 14);
-  bool waits = false, late = false;  // the access whose lines are being looked up
-  // What a warp stores, one store behind the other. Two leave L1 as one write of each line; three
-  // and more do not (measured: h200-model-counters.csv, scan_in_registers, best_two_of_rows and
-  // scan_tree beside inverses_of_threes and push, with as many bytes as L2 holds).
+  bool waits = false, late = false;  // of the access whose lines are being looked up
+  // Consecutive stores of a warp. Two stores leave L1 as one write for each line; three or more are
+  // not merged (measured: scan_in_registers, best_two_of_rows and scan_tree compared with
+  // inverses_of_threes and push in h200-model-counters.csv, with as many bytes as L2 holds).
   struct Leaving {
     uint32_t side = 0;
     uint64_t line = 0;
@@ -87,7 +87,7 @@ struct CacheObserver::Launch {
     SectorBytes bytes{};
   };
   std::vector<Leaving> leaving;
-  std::vector<size_t> leaving_ends;  // of each store's
+  std::vector<size_t> leaving_ends;  // end of each store in `leaving`
 };
 
 void CacheObserver::Launch::finished(std::unique_ptr<Recorded> block) {
@@ -102,9 +102,9 @@ void CacheObserver::Launch::finished(std::unique_ptr<Recorded> block) {
   while (of_this_wave == wave()) replay();
 }
 
-// The caches of all multiprocessors are larger than the host's, and each turn is another's: so what
-// the next ones will look at is asked for ahead, in the order in which it is found: the access, the
-// order of its set in L1, and then its line there, or the same of L2.
+// The modelled caches do not fit in the host's caches, and each turn accesses another
+// multiprocessor's. So the data of the next turns are prefetched in the order in which they are
+// found: the access, the order of its set in L1, then its line in L1, or the set and line in L2.
 void CacheObserver::Launch::prefetch(const std::vector<Turns>& turns, uint32_t multiprocessor) {
   constexpr uint32_t kAccess = 24, kSet = 16, kLine = 8, kFar = 4;  // multiprocessors ahead
   const auto ahead = [&](uint32_t by) { return (multiprocessor + by) % shape.multiprocessors; };
@@ -126,7 +126,7 @@ void CacheObserver::Launch::prefetch(const std::vector<Turns>& turns, uint32_t m
     l2.prefetch_lines(m % shape.l2.sides, t.next().line);
 }
 
-// The same for the other lines of an access.
+// Prefetches for the further lines of an access.
 void CacheObserver::Launch::prefetch(uint32_t multiprocessor, const LineAccess* next,
                                      const LineAccess* end) {
   constexpr std::ptrdiff_t kSet = 8, kLine = 4, kFar = 2;
@@ -201,7 +201,7 @@ void CacheObserver::Launch::stores_leave() {
   leaving_ends.clear();
 }
 
-// Behind each line of a load.
+// Call after each line of a load. Counts the access after its last line.
 void CacheObserver::Launch::note(const LineAccess& access, LoadGroup& group, bool first) {
   if (access.last == 0) return;
   if (first) {
@@ -242,8 +242,8 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
   const CacheSets::Key key = l1s.key_of(line, multiprocessor);
   CachedLine* at = l1s.use(key);
   if (kind == AccessKind::store) {
-    // Stores go through; one hits if L1 knows the line, whatever it holds of it (measured:
-    // copy_bytes, whose warps store a sector each, hits 72 %).
+    // L1 is write-through. A store hits if L1 has the line, whichever sectors are valid (measured:
+    // copy_bytes, whose warps store one sector each, hits 72 %).
     store.sectors += asked;
     if (at != nullptr) store.hits += asked;
     if (at == nullptr) l1s.insert(key, gone);
@@ -325,7 +325,7 @@ void CacheObserver::access(uint32_t warp, const sim::Access& access) {
   keep_to_share(accesses, before);
 }
 
-// Drops what a block has recorded beyond its share.
+// Drops the accesses that exceed the block's share of the record.
 void CacheObserver::keep_to_share(std::vector<LineAccess>& accesses, size_t before) {
   const uint64_t lines = accesses.size() - before;
   if (block_->lines + lines >

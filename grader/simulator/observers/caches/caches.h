@@ -1,13 +1,15 @@
-// A model of the caches: what hits in L1 and L2, and what device memory moves.
+// A model of the caches: hits in L1 and L2, and traffic of device memory. Create an observer with
+// the shape of the GPU, run the launch, and call counters().
 //
-// The simulator runs blocks one after the other; the caches of a GPU see those that reside together
-// side by side. So each block's accesses are recorded, as lines and sectors, and replayed a *wave*
-// at a time: the blocks that reside together, dealt to the multiprocessors in turn; in each round
-// every multiprocessor issues one access of its next warp. Waves follow each other; L2 stays as it
-// is, L1 too. The replay depends on the launch alone, not on host threads.
+// The simulator runs blocks one after another, but the caches of a GPU see the accesses of all
+// resident blocks interleaved. So each block's accesses are recorded as lines and sectors and
+// replayed one *wave* at a time. A wave is the blocks that are resident together, dealt to the
+// multiprocessors in turn. In each round every multiprocessor issues one access of its next warp.
+// L1 and L2 keep their contents between waves. The replay depends only on the launch, not on the
+// number of host threads.
 //
-// What is recorded of one wave is bounded: a block that exceeds its share is replayed as far as it
-// was recorded, and the counts are scaled up (CacheCounters::recorded).
+// The record of one wave is bounded. Accesses of a block beyond its share are not replayed, and the
+// counts are scaled up (CacheCounters::recorded).
 #pragma once
 
 #include <array>
@@ -25,11 +27,12 @@ namespace lab32::counters {
 
 struct CacheShape {
   uint32_t multiprocessors = 1;
-  uint32_t resident_blocks = 1;  // a multiprocessor
+  uint32_t resident_blocks = 1;  // per multiprocessor
   uint64_t l1_bytes = 0;
   uint32_t l1_ways = 16;
   L2Shape l2;
-  double float_atomic = 1;                  // what an atomic on a float costs L2, in integer ones
+  // cost of a float atomic in L2, relative to an integer one
+  double float_atomic = 1;
   uint64_t accesses_recorded = 16'000'000;  // lines of one wave, 16 bytes each
 };
 
@@ -37,7 +40,8 @@ struct LineAccess;
 
 class CacheObserver : public sim::Observer {
  public:
-  // `l2`: what an earlier launch has left; without it L2 starts empty. L1 always does.
+  // `l2`: the state that an earlier launch has left; without it L2 starts empty. L1 always starts
+  // empty.
   CacheObserver(const CacheShape& shape, std::vector<CacheUse> uses, std::optional<L2> l2);
   ~CacheObserver() override;
 
@@ -59,14 +63,15 @@ class CacheObserver : public sim::Observer {
   L2 take_l2();
 
  private:
-  struct Launch;  // what the forks of one attempt at the launch share
+  struct Launch;  // state that the forks of one run share
   struct Recorded;
 
   explicit CacheObserver(std::shared_ptr<Launch> launch);
   void keep_to_share(std::vector<LineAccess>& accesses, size_t before);
 
-  // Shared with the forks. The simulator runs a launch again, in order, when it must: the forks of
-  // the first attempt are gone by then, so that one asked for when none lives begins anew.
+  // Shared with the forks. The simulator runs a launch a second time, in order, if it must. The
+  // forks of the first run are destroyed by then, so a fork made when no other exists starts with a
+  // new state.
   mutable std::shared_ptr<Launch> launch_;
   std::unique_ptr<Recorded> block_;
 };

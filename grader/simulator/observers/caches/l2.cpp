@@ -19,11 +19,12 @@ uint64_t read_word(const uint8_t* from) {
   return word;
 }
 
-// The first place of `used` with that mark, and of these the first that `is_it`.
+// The first place below `used` with this mark for which `is_it` returns true.
 template <class IsIt>
 std::optional<uint32_t> place_of_mark(const uint8_t* row, uint32_t used, uint8_t mark, IsIt is_it) {
   for (uint32_t at = 0; at < used; at += kWord) {
-    // The top bit of each byte that is equal; of others, too, but only behind one that is.
+    // The top bit of each equal byte. Bits of other bytes may also be set, but only above an equal
+    // byte.
     const uint64_t differs = read_word(row + at) ^ kEachByte * mark;
     uint64_t equal = (differs - kEachByte) & ~differs & kEachByte << 7;
     for (; equal != 0; equal &= equal - 1) {
@@ -35,7 +36,7 @@ std::optional<uint32_t> place_of_mark(const uint8_t* row, uint32_t used, uint8_t
   return std::nullopt;
 }
 
-// The byte at `place` goes to the front, those before it make room.
+// Moves the byte at `place` to the front and shifts the bytes before it.
 void to_front(uint8_t* row, uint32_t place, uint8_t byte) {
   uint64_t carried = byte;
   uint32_t at = 0;
@@ -136,14 +137,15 @@ void CacheSets::make_room(const Key& key, uint32_t sectors) {
 
 namespace {
 
-// Where addresses lie (measured: data/measured/model/h200-slices.csv). 256 bytes lie in one slice,
-// the next 256 in another, and the two take the next 512 bytes, too. So 16 KiB go to a hand of 32
-// slices, and so do the next 16 KiB; the next 32 KiB go to the next hand.
+// The map of addresses to slices (measured: data/measured/model/h200-slices.csv). 256 bytes are in
+// one slice and the next 256 in another, and these two slices also have the next 512 bytes. So 16
+// KiB are in a group of 32 slices, and so are the next 16 KiB; the next 32 KiB are in the next
+// group.
 constexpr uint64_t kGranule = 256, kPairBytes = 1024, kHand = 32, kHandBytes = 32768;
-// What a warp's additions to the words of one line cost, each lane its own, in additions of one
-// lane, floats or not (measured: data/measured/model/h200-atomics.csv, `line`).
+// Cost of a warp's additions to distinct words of one line, in additions of one lane, for floats
+// and integers alike (measured: data/measured/model/h200-atomics.csv, `line`).
 constexpr double kWholeLine = 3.2;
-// Lines that the threads of a large GPU write at about the same time, 132 * 2048 of them.
+// Lines that the 132 * 2048 threads of a large GPU write at about the same time.
 constexpr size_t kInFlight = 270000;
 
 uint32_t count(uint8_t sectors) { return static_cast<uint32_t>(__builtin_popcount(sectors)); }
@@ -175,7 +177,7 @@ double L2::busiest_slice() const {
   return most;
 }
 
-// The high bits: the low ones choose the set.
+// The high bits of the hash, since the low ones choose the set.
 uint32_t L2::home(uint64_t line) const {
   return static_cast<uint32_t>((hash_line(line) >> 48) % shape_.sides);
 }
@@ -200,8 +202,8 @@ size_t L2::slice_of(uint64_t line) const {
   const uint64_t deal = at / kHandBytes;
   const uint64_t pair = (at / kPairBytes ^ hash_line(deal)) % (hand / 2);
   const uint64_t slice = deal % hands * hand + 2 * pair + at / kGranule % 2;
-  // Of full hands: those that a card has not, one in so many, are made up for by all others, a line
-  // at a time.
+  // The formula above assumes full groups. Addresses of slices that the card lacks are spread over
+  // all other slices, line by line.
   const uint64_t all = hands * hand, absent = all - slices;
   if (slice * absent / all == (slice + 1) * absent / all) return slice - slice * absent / all;
   return hash_line(line) % slices;
@@ -214,7 +216,7 @@ void L2::look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind)
   counters_.l2.hits += hits;
 }
 
-// All sectors that come along when these are read from device memory.
+// All sectors that device memory returns when these are read.
 uint8_t L2::whole_accesses(uint8_t sectors) const {
   uint8_t all = 0;
   for (uint32_t first = 0; first < kSectorsPerLine; first += together_) {
@@ -224,8 +226,8 @@ uint8_t L2::whole_accesses(uint8_t sectors) const {
   return all;
 }
 
-// Lone words stored all over 64, 256 and 1024 MiB take as long as if an access found its page among
-// four that its bank was asked for (measured: data/measured/model/h200-spread.csv).
+// Single words stored all over 64, 256 and 1024 MiB take as long as if an access found its page
+// among the last four of its bank (measured: data/measured/model/h200-spread.csv).
 void L2::reach_dram(std::vector<Bank>& banks, uint64_t line) {
   const uint64_t page = line * kLineBytes / shape_.dram_page_bytes;
   Bank& bank = banks[(hash_line(page) >> 20) % banks.size()];
@@ -234,9 +236,9 @@ void L2::reach_dram(std::vector<Bank>& banks, uint64_t line) {
   ++counters_.dram_pages;
 }
 
-// Partly written lines come from all threads at work, in no order: neighbours that one warp stores
-// find their page hardly more often than if lines were drawn by lot from as many (measured: lone
-// words 64 to 4160 bytes apart).
+// Partly written lines come from all running threads in no order. Neighbouring lines of one warp
+// share a page hardly more often than randomly chosen lines do (measured: single words 64 to 4160
+// bytes apart).
 uint64_t L2::one_of_many(uint64_t line) {
   const size_t n = completed_++;
   if (in_flight_.size() < kInFlight)
@@ -267,7 +269,7 @@ uint32_t L2::fetch(uint32_t side, uint64_t line, uint8_t sectors) {
     counters_.dram_read += uint64_t{count(wanted)} * kSectorBytes;
     ++counters_.l2_fills;
     reach_dram(read_, line);
-    // A partly written sector is whole now.
+    // A partly written sector is complete after the read.
     const auto completed = static_cast<uint8_t>(at.partial & come);
     partial_.sectors -= count(completed);
     at.partial &= static_cast<uint8_t>(~completed);
@@ -294,7 +296,7 @@ void L2::mark_dirty(CachedLine& at, uint8_t sectors) {
 }
 
 void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes) {
-  // A write finds its place always: it counts as a hit.
+  // A write always counts as a hit.
   look_up(count(sectors), count(sectors), &CacheCounters::l2_write);
   const uint32_t at_home = home(line);
   uint8_t whole = 0;
@@ -336,13 +338,13 @@ void L2::update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes
   look_up(asked, asked - std::min(missing, asked), kind);
   mark_dirty(place(at_home, line), sectors);
   keep_limits();
-  // A float waits for the one before it where both are added to one word: by lanes of a warp, or by
-  // warps in turn (measured: add_to_one beside sum_by_key, whose keys are spread).
+  // A float addition waits for the one before it if both add to one word, by lanes of a warp or by
+  // warps in turn (measured: add_to_one compared with sum_by_key, whose keys are spread).
   const size_t slice = slice_of(line);
   uint64_t& last = last_updated_[slice];
   const uint64_t here = line << kSectorsPerLine | sectors;
   const double work = asked, first = std::min<double>(work, count(sectors));
-  // Lanes in step with the words of one line are added side by side.
+  // Lanes that add to distinct words of one line are served in parallel.
   slice_work_[slice] += alone && asked == count(sectors) && work > kWholeLine
                             ? kWholeLine
                             : (last == here ? first * weight : first) + (work - first) * weight;
@@ -355,7 +357,7 @@ void L2::write_back(CachedLine& at) {
   uint64_t reached = at.line;
   if (at.partial != 0) {
     reached = one_of_many(at.line);
-    reach_dram(read_, reached);  // what was missing
+    reach_dram(read_, reached);  // the missing bytes
   }
   if (at.dirty != 0) reach_dram(written_, reached);
   dirty_.sectors -= count(at.dirty);
@@ -370,7 +372,7 @@ void L2::keep_limits() {
     while (!waiting.lines.empty()) {
       const uint64_t line = waiting.lines.front();
       CachedLine* at = sides_.peek(sides_.key_of(line, home(line)));
-      // It may have been written back, or completed, since.
+      // The line may have been written back or completed since.
       const bool still = at != nullptr && waits(*at);
       if (still && waiting.sectors * kSectorBytes <= limit) break;
       waiting.lines.pop_front();

@@ -1,4 +1,5 @@
-// One set-associative cache; and L2, which is made of it, with the device memory behind it.
+// A set-associative cache (CacheSets), and a model of L2 with the device memory behind it (L2).
+// Both track which lines and sectors are present, not their contents.
 #pragma once
 
 #include <array>
@@ -13,26 +14,27 @@
 
 namespace lab32::counters {
 
-// 16 bytes: a replay goes from set to set of caches that are much larger than the host's.
+// 16 bytes, because the modelled caches are much larger than the host's.
 struct CachedLine {
-  uint64_t line : 48;      // address / 128
-  uint64_t valid : 4;      // sectors that hold data, one bit each
-  uint64_t dirty : 4;      // sectors that device memory has not got yet
-  uint64_t partial : 4;    // written sectors of which some bytes never came: never valid, too
-  uint64_t from_dram : 1;  // L1: what was asked for last was not in L2 either
-  uint32_t landed;         // L1: the turn by which that has come
-  std::array<uint8_t, kSectorsPerLine> written;  // bytes of a partial sector that came
+  uint64_t line : 48;                            // address / 128
+  uint64_t valid : 4;                            // sectors that hold data, one bit each
+  uint64_t dirty : 4;                            // sectors not yet written to device memory
+  uint64_t partial : 4;                          // partly written sectors; these are not valid
+  uint64_t from_dram : 1;                        // L1: the last requested sectors missed in L2, too
+  uint32_t landed;                               // L1: the turn by which they arrive
+  std::array<uint8_t, kSectorsPerLine> written;  // bytes written to each partial sector
 };
 static_assert(sizeof(CachedLine) == 16);
 
-// Brings a line of host memory nearer. GCC takes what only prefetches for something without
-// effects, and leaves out calls of it, but for the empty assembly.
+// Prefetches a line of host memory. GCC considers a function that only prefetches to be without
+// effects and removes calls of it; the empty assembly prevents that.
 inline void fetch_ahead(const void* at) {
   __builtin_prefetch(at);
   asm volatile("");
 }
 
-// Spreads neighbouring lines, and lines a power of two apart, evenly: caches hash addresses, too.
+// Spreads neighbouring lines and lines a power of two apart evenly over the sets. Real caches hash
+// addresses, too.
 inline uint64_t hash_line(uint64_t line) {
   line ^= line >> 31;
   line *= 0x7fb5d329728ea185u;
@@ -41,47 +43,46 @@ inline uint64_t hash_line(uint64_t line) {
   return line ^ line >> 33;
 }
 
-// A set-associative cache of 128-byte lines with four 32-byte sectors each. It knows which lines
-// and sectors are there, not what is in them; of a full set the line that was not used longest
-// goes. Several caches of one shape lie side by side.
+// A set-associative cache of 128-byte lines with four 32-byte sectors each and LRU replacement. One
+// object holds several caches of the same shape.
 class CacheSets {
  public:
-  // `tags`: lines that a way's bytes may be shared by, which hold some of their sectors each. At
-  // most 128 places of a set, ways times tags.
+  // `tags`: the number of lines that may share the bytes of one way, each with some of its sectors.
+  // A set has at most 128 places (ways times tags).
   CacheSets(uint64_t bytes, uint32_t ways, uint32_t tags = 1, uint32_t caches = 1);
 
-  // Where a line is looked for in one of the caches.
+  // The place of a line in one of the caches.
   struct Key {
     uint64_t line, set;
     uint8_t mark;
   };
   Key key_of(uint64_t line, uint32_t cache = 0) const {
     const uint64_t hash = hash_line(line);
-    // The mark: other bits of the hash than those that choose the set.
+    // The mark uses other bits of the hash than the set index.
     return {line, cache * sets_ + modulo_sets(hash), static_cast<uint8_t>(hash >> 40)};
   }
 
-  // The line, counted as used now; null: it is not there. It stays where it is until the next call.
+  // Returns the line and marks it as used most recently; null if it is absent. The pointer is valid
+  // until the next call.
   CachedLine* use(const Key& key);
-  // The line, without using it.
+  // Returns the line without changing the LRU order.
   CachedLine* peek(const Key& key);
-  // Asks the host for what use() and insert() will look at: the set's order, and then the line or
-  // its place to come. Whether it is there, most likely.
+  // Prefetch what use() and insert() will read: the order of the set, then the line or its future
+  // place. prefetch_line() returns whether the line is probably present.
   void prefetch_set(const Key& key) const;
   bool prefetch_line(const Key& key);
-  // A place for a line that is not there, with no sector valid. Another may have to go for it.
+  // Inserts an absent line with no sector valid. `gone` is the evicted line, if any.
   CachedLine& insert(const Key& key, std::optional<CachedLine>& gone);
-  // A place for so many sectors more of a line that is there, where tags share bytes.
+  // Evicts lines until `sectors` more sectors of a present line fit, if tags share bytes.
   void make_room(const Key& key, uint32_t sectors);
 
  private:
-  // A set's lines in the order in which they were used, the last one first. They stay where they
-  // are; their order is two rows of bytes, a hash of each line and its slot, which the host has at
-  // hand sooner than the lines.
+  // The LRU order of a set, last used first. Lines stay in their slots. The order is two rows of
+  // bytes, a hash of each line and its slot, which are cheaper for the host to read than the lines.
   struct Set {
-    uint16_t held = 0;   // sectors, where tags share bytes
-    uint8_t used = 0;    // places of the rows
-    uint8_t opened = 0;  // places that were used at some time: those behind `used` have free slots
+    uint16_t held = 0;   // sectors, if tags share bytes
+    uint8_t used = 0;    // places in use
+    uint8_t opened = 0;  // places ever used; those at `used` and above have free slots
   };
   uint8_t* marks(uint64_t set) { return rows_.data() + set * 2 * row_; }
   uint8_t* slots(uint64_t set) { return marks(set) + row_; }
@@ -92,8 +93,8 @@ class CacheSets {
     return slot < near_ ? lines_[set * near_ + slot]
                         : far_lines_[set * (places_ - near_) + slot - near_];
   }
-  std::optional<uint32_t> find(const Key& key);  // its place
-  uint32_t next_slot(uint64_t set) const;        // that insert() takes
+  std::optional<uint32_t> find(const Key& key);  // the line's place
+  uint32_t next_slot(uint64_t set) const;        // the slot that insert() will take
   uint64_t modulo_sets(uint64_t hash) const {
     __extension__ using Wide = unsigned __int128;
     uint64_t rest = hash - static_cast<uint64_t>(Wide{hash} * inverse_ >> 64) * sets_;
@@ -101,29 +102,30 @@ class CacheSets {
     return rest;
   }
 
-  uint64_t sets_, inverse_;  // of one cache; 2^64 / sets, for a division is slow
-  uint32_t near_, places_;   // of a set: ways, and times tags
-  uint32_t sectors_;         // that a set holds together
-  uint32_t row_;             // bytes
+  uint64_t sets_, inverse_;  // sets of one cache; 2^64 / sets, to avoid a division
+  uint32_t near_, places_;   // places of a set: ways, and ways times tags
+  uint32_t sectors_;         // sectors that fit in a set
+  uint32_t row_;             // bytes of a row
   std::vector<Set> heads_;
-  RawArray<uint8_t> rows_;  // of each set: marks, and slots
-  // Slots that come with the ways, and those with further tags: of these few are used at once.
+  RawArray<uint8_t> rows_;  // for each set: marks, then slots
+  // Slots of the ways, and slots of the additional tags, of which few are in use at a time.
   RawArray<CachedLine> lines_, far_lines_;
 };
 
 // L2 and the device memory behind it, as far as counters see them.
 //
-// L2 of large GPUs has two sides, each before half of the device memory. A multiprocessor asks the
-// near side; what lives on the far side is looked up there as well, and kept in both. (So an H200
-// counts half as many sectors again as L1 asked for, and 60 MiB hold 40 MiB of data. Measured:
-// data/measured/h200-model-counters.csv, kernels sum_again, copy_quad.)
+// L2 of large GPUs has two sides, each in front of half of the device memory. A multiprocessor
+// accesses the near side. A line whose home is the far side is looked up there as well and kept in
+// both. (So an H200 counts half as many sectors again as L1 requests, and 60 MiB hold 40 MiB of
+// data. Measured: data/measured/h200-model-counters.csv, kernels sum_again, copy_quad.)
 struct L2Shape {
   uint64_t bytes = 0;
   uint32_t ways = 16, sides = 1, slices = 1;
-  // Bytes in dirty sectors, and in those written in part: of what is more, the oldest are written.
+  // Limits in bytes of dirty sectors, and of partly written sectors. Beyond a limit the oldest
+  // lines are written back.
   uint64_t dirty_limit = 0, partial_dirty_limit = 0;
   uint32_t dram_access_bytes = 64;  // device memory is read in these pieces
-  // A bank of device memory has one page open at a time, and serves what waits for that first.
+  // A bank of device memory has one open page and serves waiting accesses to it first.
   uint32_t dram_page_bytes = 1024, dram_banks = 1;
 };
 
@@ -134,23 +136,24 @@ class L2 {
  public:
   explicit L2(const L2Shape& shape);
 
-  // Asks the host for the sets that the line belongs to, and then for what they have of it.
+  // Prefetch the sets of a line, then the line in these sets.
   void prefetch_sets(uint32_t side, uint64_t line);
   void prefetch_lines(uint32_t side, uint64_t line);
-  // `side`: of the multiprocessor that asks. `sectors`: of the line, one bit each.
+  // `side`: the side of the requesting multiprocessor. `sectors`: one bit for each sector of the
+  // line.
   void read(uint32_t side, uint64_t line, uint8_t sectors);
-  // `bytes`: how many of each sector are written; a sector of which some are missing is read from
-  // device memory when it is written back, not before.
+  // `bytes`: bytes written to each sector. A partly written sector is read from device memory only
+  // when it is written back.
   void write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes);
-  // `times`: how often each sector is asked for; `weight`: what one costs, in integer additions;
-  // `alone`: the access has no other line.
+  // `times`: requests for each sector. `weight`: cost of one request in integer additions. `alone`:
+  // the access has no other line.
   void update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times, bool result,
               double weight, bool alone = false);
 
-  // Starts counting anew; what is cached stays.
+  // Resets the counters; the contents stay.
   void reset_counters();
   const CacheCounters& counters() const { return counters_; }
-  // The most that one slice had to do for atomics, in integer additions to one address.
+  // The largest amount of atomic work of a slice, in integer additions to one address.
   double busiest_slice() const;
 
  private:
@@ -162,19 +165,18 @@ class L2 {
   struct Bank;
   void reach_dram(std::vector<Bank>& banks, uint64_t line);
   uint64_t one_of_many(uint64_t line);
-  // Looks sectors up on a side and brings those that are missing. Returns how many were there.
+  // Looks up sectors on a side and reads the missing ones. Returns the number of hits.
   uint32_t fetch(uint32_t side, uint64_t line, uint8_t sectors);
   void mark_dirty(CachedLine& at, uint8_t sectors);
   void write_back(CachedLine& at);
   void keep_limits();
 
-  struct Waiting {  // dirty sectors, and the lines in the order in which they became so
+  struct Waiting {  // dirty sectors, and the lines in the order in which they became dirty
     uint64_t sectors = 0;
     std::deque<uint64_t> lines;
   };
 
-  // Pages that the last accesses to a bank went to. What goes to one of them again is served with
-  // it.
+  // The last pages that a bank was accessed at. Another access to one of them opens no page.
   static constexpr size_t kPending = 4;
   struct Bank {
     std::array<uint64_t, kPending> pages;
@@ -182,14 +184,14 @@ class L2 {
   };
 
   L2Shape shape_;
-  uint32_t together_;  // sectors that device memory gives at once
+  uint32_t together_;  // sectors in one access to device memory
   CacheSets sides_;
   Waiting dirty_, partial_;
-  // What each slice has done for atomics, in integer additions to one address.
+  // Atomic work of each slice, in integer additions to one address.
   std::vector<double> slice_work_;
-  std::vector<uint64_t> last_updated_;  // line and sectors
-  std::vector<Bank> read_, written_;    // of device memory, which serves many of a kind in turn
-  std::vector<uint64_t> in_flight_;     // lines that were partly written, the last of them
+  std::vector<uint64_t> last_updated_;  // by slice: line and sectors
+  std::vector<Bank> read_, written_;    // device memory serves several reads, then several writes
+  std::vector<uint64_t> in_flight_;     // the latest partly written lines
   size_t completed_ = 0;
   CacheCounters counters_;
 };

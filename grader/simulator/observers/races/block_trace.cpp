@@ -7,7 +7,7 @@
 namespace lab32::counters {
 namespace {
 
-// Longer ones would rather fill the caches than help.
+// Longer traces evict the host's caches and save no time.
 constexpr size_t kMostBytes = 2'400'000;
 
 using Event = BlockTrace::Event;
@@ -17,7 +17,7 @@ Event other_than_access(Event::What what, uint32_t warp, uint32_t site, uint32_t
   return {what, static_cast<uint8_t>(warp), sim::AccessKind::load, 0, site, mask, other};
 }
 
-// Copies 32 lanes' values from steps of 16 bytes to steps of their size, or back.
+// Copies the values of 32 lanes between a stride of 16 bytes and a stride of their size.
 template <size_t kBytes>
 void restride(const std::byte* from, size_t from_step, std::byte* to, size_t to_step) {
   for (size_t lane = 0; lane < kWarpSize; ++lane)
@@ -134,7 +134,7 @@ bool BlockTrace::of_shape(const sim::BlockInfo& block) const {
 }
 
 bool BlockTrace::begins_like(const BlockTrace& other, const Cursor& end) const {
-  // No pointers to nothing: memcmp may not be given them, for no bytes either.
+  // memcmp must not get null pointers, not even for 0 bytes.
   if (events_.size() < end.event ||
       (end.event != 0 &&
        std::memcmp(events_.data(), other.events_.data(), end.event * sizeof(Event)) != 0))
@@ -151,7 +151,7 @@ bool BlockTrace::begins_like(const BlockTrace& other, const Cursor& end) const {
   return true;
 }
 
-// Vectors of four: this is all that most accesses of a kernel cost the check.
+// Compares four elements at a time, because most accesses of a kernel need only this comparison.
 bool BlockTrace::goes_on_with(const Cursor& at, const Event& event, const uint64_t* row) const {
   if (at.event == events_.size() || !same(events_[at.event], event)) return false;
   if (event.has_steps()) return places_[at.place] == steps_of(row);
@@ -218,7 +218,7 @@ void BlockTrace::tell(RaceCheck& check, const Cursor& end, const std::byte* valu
         check.bad_warp_op(e.warp, e.site, e.mask, e.other);
         break;
       case Event::What::fault:
-        // Its facts were told when a block first had this trace.
+        // The facts were reported when a block first had this trace.
         check.fault({static_cast<sim::FaultEvent::Kind>(e.bytes), e.site, e.other, std::nullopt,
                      static_cast<sim::ValueUse>(e.mask)});
         break;

@@ -1,5 +1,6 @@
-// What one block did with its shared memory, event by event, as far as races and unwritten reads
-// depend on it: compared with what another block does, told again to a RaceCheck.
+// The trace of a block: its accesses to shared memory and its barriers, in order, as far as races
+// and unwritten reads depend on them. A trace is compared with the events of a later block, and can
+// be replayed to a RaceCheck.
 #pragma once
 
 #include <array>
@@ -29,24 +30,25 @@ class BlockTrace {
       fault
     };
     What what;
-    uint8_t warp;  // block_barrier: how many there are
+    uint8_t warp;  // block_barrier: the number of warps
     sim::AccessKind kind;
-    uint8_t bytes;  // a lane; fault: its kind
-    uint32_t site;  // mbarrier: where it lies in shared memory
-    uint32_t mask;  // of the lanes, or of the row's elements; fault: what a value was used as
-    // access: do each half-warp's addresses lie equally far apart? block_barrier: of the whole
-    // block? mbarrier_arrive: the last of its phase? bad_warp_op: absent lanes; fault: how many
-    // lanes
+    uint8_t bytes;  // per lane; fault: its kind
+    uint32_t site;  // mbarrier: its offset in shared memory
+    uint32_t mask;  // of lanes, or of the row's elements; fault: how the value was used
+    // access: 1 if the addresses of each half-warp have the same stride. block_barrier: 1 if it is
+    // of the whole block. mbarrier_arrive: 1 if it completes the phase. bad_warp_op: absent lanes.
+    // fault: number of lanes.
     uint32_t other;
 
-    // Does a row of 32 numbers belong to it: addresses, or a barrier's lanes of each warp?
+    // True if a row of 32 numbers belongs to the event: addresses, or the barrier's lane mask of
+    // each warp.
     bool has_row() const {
       return (what == What::access || what == What::block_barrier) && other == 0;
     }
-    // Or each half's first address and how far apart they are?
+    // True if the first address of each half-warp and the stride describe all addresses.
     bool has_steps() const { return what == What::access && other != 0; }
     bool has_place() const { return has_row() || has_steps(); }
-    // Bytes that its 32 lanes store.
+    // Bytes that the 32 lanes store.
     size_t value_bytes() const {
       return what == What::access && kind == sim::AccessKind::store ? size_t{bytes} * 32 : 0;
     }
@@ -59,29 +61,28 @@ class BlockTrace {
   static Event bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
   static Event fault(const sim::FaultEvent& fault);
 
-  // A place between two events.
+  // A position between two events.
   struct Cursor {
     size_t event = 0, place = 0, value = 0;
   };
 
-  // Forgets everything.
+  // Clears the trace and sets its shape.
   void begin(const sim::BlockInfo& block);
-  // The same as the first events of another.
+  // Copies the events of another trace up to `end`.
   void begin_like(const BlockTrace& other, const Cursor& end);
-  // row: 32 numbers where the event has one; those outside its mask may be anything. With steps
-  // only the first two and the second half's first are read. False: the trace is longer than what
-  // is worth keeping.
+  // row: 32 numbers if the event has a row; elements outside the mask are ignored. With steps only
+  // elements 0, 1 and 16 are read. Returns false if the trace exceeds the limit of memory.
   bool record(const Event& event, const uint64_t* row);
 
   bool of_shape(const sim::BlockInfo& block) const;
   bool ends_at(const Cursor& at) const { return at.event == events_.size(); }
   size_t value_bytes() const { return value_bytes_; }
   bool begins_like(const BlockTrace& other, const Cursor& end) const;
-  // Is this the event at the cursor?
+  // True if this is the event at the cursor.
   bool goes_on_with(const Cursor& at, const Event& event, const uint64_t* row) const;
   static void advance(Cursor& at, const Event& event);
-  // Both, where the event is a whole warp's load from a row, as nearly all are: it is this one, and
-  // the cursor is behind it; or nothing was done.
+  // goes_on_with() and advance() for the most frequent event, a load of a whole warp with a
+  // constant stride. Returns false, and changes nothing, if the event at the cursor differs.
   bool follow_row(Cursor& at, uint32_t warp, const sim::RawAccess& load) const {
     if (at.event == events_.size()) return false;
     const Event event{Event::What::access,
@@ -98,18 +99,17 @@ class BlockTrace {
     return true;
   }
 
-  // values: what the stores among the first events have stored, one after the other, a lane's
-  // bytes after the other's.
+  // Replays the events before `end`. values: the stored values of these events, packed by pack().
   void tell(RaceCheck& check, const Cursor& end, const std::byte* values) const;
-  // Packs a store's values so.
+  // Copies the values of a store without gaps, lane by lane.
   static void pack(const Event& event, const std::byte* values, std::byte* to);
 
  private:
   struct alignas(32) Row {
     std::array<uint32_t, 32> element;  // 0 outside the mask
   };
-  // Of an event with steps: each half's first address, and how far apart they are. With a row:
-  // which of rows_.
+  // With steps: the first address of each half-warp and the stride. With a row: `first` is the
+  // index in rows_.
   struct Place {
     uint32_t first, second, step;
     bool operator==(const Place& o) const {
@@ -140,7 +140,7 @@ class BlockTrace {
   uint32_t threads_ = 0, shared_bytes_ = 0;
   std::vector<Event> events_;
   std::vector<Place> places_;
-  // Each once, in the order in which they first came: a kernel's loops have few.
+  // Distinct rows in the order of their first use. The loops of a kernel use few.
   std::vector<Row> rows_;
   std::unordered_multimap<uint64_t, uint32_t> row_of_;  // by hash
   size_t value_bytes_ = 0;

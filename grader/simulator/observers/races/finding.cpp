@@ -22,7 +22,7 @@ std::string block_name(const Finding::Index3& block) {
   return z == 0 ? fmt::format("block ({},{})", x, y) : fmt::format("block ({},{},{})", x, y, z);
 }
 
-// "tile[17]"; what lies in no variable by its offset.
+// "tile[17]", or "the shared byte 68" if no variable has this offset.
 std::string place(const Finding& f) {
   if (!f.place.empty()) return f.place;
   if (f.object.empty()) return fmt::format("the shared byte {}", f.offset);
@@ -68,7 +68,7 @@ const char* present(Use use) {
   return use == Use::read ? "reads it" : use == Use::write ? "writes it" : "updates it atomically";
 }
 
-// "out[0]"; of "cudaMalloc no. 1", which is no name in the source, "element 0 of" it.
+// "out[0]". An array without a name in the source gives "element 0 of cudaMalloc no. 1".
 std::string array_place(const Finding& f) {
   if (!f.place.empty()) return f.place;
   if (!f.element) return f.object;
@@ -76,7 +76,7 @@ std::string array_place(const Finding& f) {
   return fmt::format(is_name ? "{0}[{1}]" : "element {1} of {0}", f.object, *f.element);
 }
 
-// What would order two accesses to device memory.
+// Says what would order two accesses to device memory.
 std::string missing_order(const Finding& f) {
   if (f.scope)
     return "; one of the atomics is for its own block only (_block, or thread_scope_block): others "
@@ -157,7 +157,7 @@ std::string race(const Finding& f) {
   return text;
 }
 
-// How what the simulator itself found is usually fixed.
+// The usual fix of an error that the simulator itself found.
 const char* fix_of(const sim::TrapFacts& fault) {
   using Reason = sim::TrapReason;
   switch (fault.reason) {
@@ -224,7 +224,7 @@ std::string absent_lanes(const Finding& f) {
       one ? "does" : "do");
 }
 
-// Does the sentence say itself where it happened?
+// True if the sentence contains the line numbers.
 bool names_its_lines(const Finding& f) { return f.kind == Finding::Kind::race && !f.note; }
 
 std::string sentence(const Finding& f) {

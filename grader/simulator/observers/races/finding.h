@@ -1,5 +1,6 @@
-// What is wrong with a kernel's use of memory: as seen at a pair of instructions (Hazard), as told
-// of a pair of source lines (Finding), and the words for it.
+// Errors in a kernel's use of memory. A Hazard is what the check saw at a pair of instructions, by
+// site and linear thread index. A Finding is the same for a pair of source lines, with the names of
+// variables, and describe() turns it into a sentence for the student.
 #pragma once
 
 #include <array>
@@ -15,16 +16,16 @@
 
 namespace lab32::counters {
 
-// A hazard: a race, an uninitialised read, a warp operation on absent lanes; where a launch keeps
-// going, also a bad access of memory (memory) and a barrier that threads never reach (barrier). One
-// for each pair of source lines (or line), with how often it was seen and, as facts, the first time
-// it was. describe() has the words.
+// An error at a source line or a pair of source lines: a race, an uninitialised read, or a warp
+// operation on absent lanes. If a launch continues after errors, also a bad access (memory) and a
+// barrier that some threads never reach (barrier). `count` says how often it was seen; the other
+// members describe the first occurrence.
 struct Finding {
   enum class Kind : uint8_t { race, uninitialised, warp_mask, memory, barrier };
   Kind kind = Kind::race;
-  bool note = false;  // harmless by the memory model's letter: same value stored twice
+  bool note = false;  // harmless under the memory model: both stores have the same value
   std::string file;
-  int line = 0;  // the later access; 0: not known
+  int line = 0;  // of the later access; 0: unknown
   uint64_t count = 0;
 
   using Index3 = std::array<uint32_t, 3>;  // x, y, z
@@ -39,31 +40,35 @@ struct Finding {
   std::string other_file;
   int other_line = 0;
   Party other;
-  // race in device memory (`object` is an array): the earlier access' block, and what is missing
+  // Race in device memory: `object` is an array, and `other_block` is the block of the earlier
+  // access.
   bool global = false;
   Index3 other_block{};
-  // race, uninitialised, in a cluster: `other_block` as above, and whose shared memory it is
+  // Race or uninitialised read in a cluster: `other_block` as above, and `owner` is the block whose
+  // shared memory was accessed.
   bool cluster = false;
   Index3 owner{};
-  bool update = false;           // both belong to one `x = f(x)`
-  bool scope = false;            // both are atomics, but one for its own block only
+  bool update = false;           // both accesses belong to the same `x = f(x)`
+  bool scope = false;            // both are atomics, but one has block scope
   bool one_instruction = false;  // race: lanes of one warp instruction
-  // race, uninitialised: the variable in shared memory, the element of it unless it is one; without
-  // a name, offset in the block's shared memory
+  // Race or uninitialised read: the variable in shared memory, and the index of the element if it
+  // is an array. If the variable is unknown, `offset` is the offset in the block's shared memory,
+  // otherwise in the variable.
   std::string object;
-  std::string place;  // "s[1].mass", where the variable's type is known
+  std::string place;  // "s[1].mass", if the type of the variable is known
   std::optional<uint64_t> element;
   uint64_t offset = 0;
-  sim::ValueUse used_as = sim::ValueUse::none;  // uninitialised: what the value was used as
+  sim::ValueUse used_as = sim::ValueUse::none;  // uninitialised: how the value was used
   uint32_t mask = 0, absent = 0;  // warp_mask: lanes named, those of them that are absent
-  // memory, barrier; uninitialised, in global or local memory
+  // Set for memory and barrier, and for uninitialised reads of global or local memory.
   std::optional<sim::TrapFacts> fault;
 };
 
 using Use = sim::AccessUse;
 
-// What was seen at a pair of instructions, and the first time it was. `earlier` is unused unless
-// kind is race; the same site may stand on both sides.
+// What the check saw at a pair of instructions. `count` covers all occurrences, the other members
+// describe the first one. `earlier` is unused unless kind is race. Both parties may have the same
+// site.
 struct Hazard {
   struct Party {
     uint32_t site = 0;
@@ -74,43 +79,43 @@ struct Hazard {
   Finding::Kind kind = Finding::Kind::race;
   bool note = false;
   bool one_instruction = false;  // lanes of one warp instruction
-  uint64_t count = 0;            // words (bytes, at granule 1) and lanes concerned, summed
+  uint64_t count = 0;            // words (bytes at granule 1) times lanes, over all occurrences
   sim::BlockInfo block{};
-  uint64_t sequence = 0;  // of the access in its block
+  uint64_t sequence = 0;  // number of the access in its block
   Party earlier, later;
   uint64_t offset = 0;  // in shared memory
   sim::ValueUse used_as =
-      sim::ValueUse::none;              // uninitialised: what for, the first time it mattered
-  uint32_t mask = 0, absent = 0;        // warp_mask: lanes named, lanes concerned
-  std::optional<sim::TrapFacts> fault;  // what the simulator itself found (sim::FaultEvent)
-  // In a cluster: the blocks of the later and the earlier party, and the one whose memory it is;
-  // threads and offset are then theirs.
+      sim::ValueUse::none;              // uninitialised: the first use that was more than a copy
+  uint32_t mask = 0, absent = 0;        // warp_mask: lanes named, those of them that are absent
+  std::optional<sim::TrapFacts> fault;  // found by the simulator itself (sim::FaultEvent)
+  // In a cluster: the block of the later party, the block of the earlier party, and the block that
+  // owns the memory. Threads and offset are relative to these blocks. Empty outside a cluster.
   std::vector<sim::BlockInfo> cluster;
 
-  // Two lanes of one warp: of a race that other warps run, too, the smaller part. The example is
-  // one between warps where there is any, since what orders those orders lanes as well.
+  // True for a race between two lanes of one warp. An example between two warps is preferred if
+  // there is one, because a barrier that orders the warps also orders their lanes.
   bool in_one_warp() const {
     return kind == Finding::Kind::race && !note && earlier.thread / 32 == later.thread / 32 &&
            (cluster.empty() || cluster[0].rank == cluster[1].rank);
   }
 };
 
-// The same at source lines, with the names of variables. Counts and notes carry over.
+// Translates sites to source lines and offsets to names of variables. Counts and notes carry over.
 Finding finding_of(const Hazard& hazard, const std::vector<sim::SharedVariable>& variables,
                    const PositionOf& position);
 
-// Words for what the hazard check has found. The only place where findings become English.
+// Text for findings. Findings become English only in the functions below.
 
 // "line 7: thread 3 of block 0 reads ..., which ...; how it is usually fixed". One sentence: what
-// happened, where, and what to think of.
+// happened, where, and what to consider.
 std::string describe(const Finding& finding);
-// The same for readers who see the line already: without "line 7: ".
+// The sentence without "line 7: ", for output that shows the source line already.
 std::string describe_at_its_line(const Finding& finding);
 
-// What to do where the sentence only says what is missing; empty: it says so itself.
+// The usual fix, if the sentence only says what is missing; empty if the sentence contains it.
 std::string usual_fix(const Finding& finding);
 
-// The parts of a race, for its picture. `missing`: what would order the two.
+// The parts of a race, for its picture. `missing` is what would order the two accesses.
 struct RaceWords {
   std::string first, second;  // "thread 3 of block 0"
   std::string place;          // "s[16]"

@@ -10,13 +10,14 @@ namespace {
 
 using Kind = sim::AccessKind;
 
-// What is no address of device memory: the barriers of clusters, and those in their shared memory.
+// Keys that are not addresses of device memory: barriers of clusters, and mbarriers that a cluster
+// shares.
 constexpr uint64_t kClusters = uint64_t{1} << 62, kMbarriers = uint64_t{1} << 61;
 
 bool writes(Kind kind) { return kind != Kind::load; }
 
-// Of all examples of a race, one between blocks is told, or else one between warps: what orders
-// those orders the others, too.
+// How far apart two threads are. An example between blocks is preferred, then one between warps,
+// because whatever orders these also orders closer threads.
 int distance(const GridThread& a, const GridThread& b) {
   return a.block != b.block ? 2 : a.thread / 32 != b.thread / 32 ? 1 : 0;
 }
@@ -72,7 +73,7 @@ void GlobalRaceObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t 
                                          bool completes) {
   if (!follows_) return;
   state_->causality->mbarrier_arrive(block_, warp, mask, key, completes);
-  // Those who wait may be of other blocks.
+  // The waiting threads may belong to other blocks.
   if (in_cluster_ > 1)
     state_->causality->arrive(block_, warp, mask, kMbarriers | cluster_ << 32 | key, true);
 }
@@ -84,7 +85,8 @@ void GlobalRaceObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t ke
     state_->causality->wait(block_, warp, mask, kMbarriers | cluster_ << 32 | key);
 }
 
-// Phases alternate between two words: who still waits for one does not see the next.
+// Phases alternate between two words, so that a thread that still waits for one phase does not
+// observe the next one.
 void GlobalRaceObserver::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
                                         bool) {
   if (follows_)
@@ -126,7 +128,8 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
   }
 }
 
-// Nothing orders `before` before `now`, and one of them is in the other's way.
+// True if nothing orders the two accesses and one of them changes what the other one reads or
+// writes.
 bool GlobalRaceObserver::conflicts(const Word& word, const Record& before,
                                    const Record& now) const {
   if ((before.touched & now.touched) == 0 || (!writes(before.kind) && !writes(now.kind)))
@@ -137,8 +140,8 @@ bool GlobalRaceObserver::conflicts(const Word& word, const Record& before,
     return false;
   const Causality& causality = *state_->causality;
   if (causality.ordered(before.by, before.stamp, now.by)) return false;
-  // Strong accesses of one word have an order that all agree on: who has taken part in it comes
-  // after those before.
+  // All threads agree on the order of the strong accesses to one word. A thread that has taken part
+  // in it is therefore ordered after the strong accesses before its own.
   if (!before.strong) return true;
   const auto own = word.last_strong.find(now.by.block);
   if (own == word.last_strong.end() || own->second.sequence <= before.sequence) return true;
@@ -169,7 +172,8 @@ void GlobalRaceObserver::touch(const Record& now, uint64_t address, const std::b
     word.last_strong[now.by.block] = now;
     word.block_only |= now.block_only;
   } else if (writes(now.kind)) {
-    // Whatever races with what this write came after races with this write as well.
+    // Any later access that races with an access ordered before this write also races with this
+    // write, so the older records can go.
     if (!raced && now.touched == 0xf) {
       word.reads.clear();
       word.writes.clear();
@@ -180,7 +184,8 @@ void GlobalRaceObserver::touch(const Record& now, uint64_t address, const std::b
     word.known |= now.touched;
   }
   if (now.strong && writes(now.kind)) word.known = 0;
-  // A thread's newest access stands for its older ones; it is among the last, or nowhere.
+  // The newest access of a thread replaces its older ones. Only the last kBack records are
+  // searched.
   constexpr size_t kBack = 64;
   for (size_t i = own.size() - std::min(own.size(), kBack); i < own.size(); ++i) {
     Record& record = own[i];
@@ -267,7 +272,7 @@ std::vector<Finding> GlobalRaceObserver::findings(const PositionOf& position) co
     to.count = count;
   };
   for (const auto& [key, race] : state_->races) add(race, by_line[lines_of(key)]);
-  // Of another order only what this one does not show.
+  // Races of earlier runs are added only for pairs of lines that this run does not report.
   std::map<Lines, Race> others;
   for (const auto& [key, race] : state_->of_other_order) add(race, others[lines_of(key)]);
   by_line.merge(others);

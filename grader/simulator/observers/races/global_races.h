@@ -1,9 +1,9 @@
-// Finds races in device memory, by the PTX memory model: two accesses to one byte by different
-// threads, one of them a write, that nothing orders (happens_before.h), and not both strong in
-// scopes that hold both threads.
+// Finds races in device memory by the PTX memory model: two accesses to one byte by different
+// threads, at least one of them a write, that nothing orders (happens_before.h) and that are not
+// both strong in scopes that contain both threads.
 //
-// It is told of suspect words only (core/memory/touch_map.h), in a run of the launch on one host
-// thread; launches without such words cost it nothing.
+// The observer sees only suspect words (core/memory/touch_map.h), in a second run of the launch on
+// one host thread. A launch without suspect words has no second run.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace lab32::counters {
 
 class GlobalRaceObserver : public sim::Observer {
  public:
-  // `memory` is the launch's: it has the names of arrays.
+  // `memory` belongs to the launch and has the names of its arrays.
   explicit GlobalRaceObserver(const sim::Memory& memory);
 
   std::unique_ptr<sim::Observer> fork() const override;
@@ -43,27 +43,27 @@ class GlobalRaceObserver : public sim::Observer {
   void begin_order() override;
   void follow_order() override { follows_ = true; }
 
-  // One for each pair of source lines, sorted by file, line, other line. A note is left out where
-  // the same lines race in earnest.
+  // One finding for each pair of source lines, sorted by file, line, other line. A note is left out
+  // if the same lines also have a real race.
   std::vector<Finding> findings(const PositionOf& position) const;
 
  private:
-  // What a thread did to a word, and when.
+  // One access of a thread to a word.
   struct Record {
     GridThread by;
     uint32_t stamp = 0, site = 0;
-    uint64_t sequence = 0;  // of the warp's access, in the launch
+    uint64_t sequence = 0;  // number of the warp's access in the launch
     uint8_t bytes = 0;      // of the access
-    uint8_t touched = 0;    // of the word's four bytes, a bit each
+    uint8_t touched = 0;    // one bit for each of the word's four bytes
     sim::AccessKind kind = sim::AccessKind::load;
     bool strong = false, block_only = false;
   };
   struct Word {
     std::vector<Record> reads, writes, strong;
-    // By block: its last strong access, which comes after all strong ones before it.
+    // The last strong access of each block. It is ordered after all strong accesses before it.
     std::unordered_map<uint64_t, Record> last_strong;
-    bool block_only = false;           // one of `strong` is
-    uint8_t value[4] = {}, known = 0;  // last written by a plain store; a bit for each known byte
+    bool block_only = false;           // true if an access in `strong` has block scope
+    uint8_t value[4] = {}, known = 0;  // last plain store; one bit for each known byte
   };
   struct Key {
     bool note;
@@ -76,13 +76,13 @@ class GlobalRaceObserver : public sim::Observer {
     uint64_t count = 0, address = 0;
     Record earlier, later;
   };
-  // All forks of one run share it: it has one host thread.
+  // Shared by all forks of one run, which uses one host thread.
   struct State {
     std::unique_ptr<Causality> causality = std::make_unique<Causality>();
     std::unordered_map<uint64_t, Word> words;
-    // of_other_order: of the runs before this one.
+    // of_other_order: races that earlier runs, with another order of blocks, have found.
     std::map<Key, Race> races, of_other_order;
-    sim::BlockInfo shape{};  // of any block
+    sim::BlockInfo shape{};  // all blocks have this shape
     uint64_t sequence = 0;
   };
 
@@ -95,7 +95,7 @@ class GlobalRaceObserver : public sim::Observer {
   std::shared_ptr<State> state_;
   bool follows_ = false;
   uint64_t block_ = 0;
-  uint64_t cluster_ = 0, in_cluster_ = 0;  // its number; 0: in none
+  uint64_t cluster_ = 0, in_cluster_ = 0;  // number of the cluster, and its blocks (0: no cluster)
 };
 
 }  // namespace lab32::counters

@@ -31,7 +31,7 @@ bool HappensBefore::is_whole_warp(uint32_t warp, uint32_t mask) const {
 
 void HappensBefore::whole_warp(uint32_t warp) {
   if (vectors_in_use_) {
-    // What one lane learnt elsewhere, all now know.
+    // The vectors of single lanes become common to all lanes.
     std::vector<uint32_t> lanes(warp + 1, 0);
     lanes[warp] = 0xffffffffu;
     some_threads(lanes.data(), warp + 1);
@@ -54,7 +54,7 @@ void HappensBefore::some_threads(const uint32_t* lane_mask_of_warp, uint32_t war
   };
 
   auto joined = std::make_shared<Vector>(threads_, block_floor_);
-  const Vector* last = nullptr;  // neighbours share vectors: joining one once is enough
+  const Vector* last = nullptr;  // neighbours share vectors, so each is joined once
   for_each_thread([&](uint32_t thread) {
     const Vector* own = vector_[thread].get();
     if (own == nullptr || own == last) return;
@@ -92,7 +92,7 @@ HappensBefore::Vector HappensBefore::join(const Token& token, uint32_t warp, uin
 
 void HappensBefore::release(Token& token, uint32_t warp, uint32_t mask) {
   Vector joined = join(token, warp, mask);
-  warps_[warp].stamp = ++clock_;  // what they do from now on is not in the token
+  warps_[warp].stamp = ++clock_;  // later accesses are not in the token
   for (uint32_t left = mask; left != 0; left &= left - 1)
     joined[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))] = clock_;
   token = std::make_shared<Vector>(std::move(joined));
@@ -135,7 +135,7 @@ bool Causality::Release::covers(uint32_t thread, uint32_t stamp) const {
 }
 
 Causality::~Causality() {
-  // Logs that hand on what is known of each other hold each other.
+  // Logs that pass on each other's prefixes form reference cycles.
   for (const std::weak_ptr<Log>& made : made_)
     if (const std::shared_ptr<Log> log = made.lock()) log->handed.clear();
 }
@@ -189,7 +189,7 @@ void Causality::join(Thread& to, const Thread& from) {
   join(to.published.to_block, from.published.to_block);
 }
 
-// What one of the lanes has, all of them have now.
+// Gives all lanes the joined state of the lanes.
 void Causality::join_lanes(Block& block, const uint32_t* lane_mask_of_warp, uint32_t warps) {
   if (block.threads.empty()) return;
   Thread joined;
@@ -305,7 +305,7 @@ void Causality::append(Log& log, const Release& release, bool block_only) {
   if (own.known != nullptr)
     for (const Seen& one : *own.known) {
       Handed& handed = log.handed[{by, own.block_only, one.log.get(), one.by, one.block_only}];
-      // A log that owns itself would never go.
+      // A log that owns itself would never be destroyed.
       if (handed.log == nullptr)
         handed.log = one.log.get() == &log
                          ? std::shared_ptr<const Log>(std::shared_ptr<void>(), &log)
@@ -315,7 +315,8 @@ void Causality::append(Log& log, const Release& release, bool block_only) {
     }
   own.known = nullptr;
   auto& releases = log.of_block[by][{own.by.thread, own.block_only}];
-  // An older one may come again, by way of a thread that has not met the newer one.
+  // An older release may be appended again through a thread that has not synchronised with the
+  // newer one.
   if (releases.empty() || releases.back().second.id < own.id)
     releases.emplace_back(place, std::move(own));
 }
@@ -340,10 +341,10 @@ void Causality::strong(GridThread who, uint64_t address, sim::AccessKind kind,
     return;
   }
   std::shared_ptr<Log>& to = logs_[address];
-  // A plain store begins a new sequence; an update goes on with the old one.
+  // A store begins a new release sequence; an atomic update continues the old one.
   if (to == nullptr || kind == Kind::store) to = new_log();
   if (order.release) append(*to, release_of(block, own, who, block_only), block_only);
-  // Who polls by updates has mostly nothing new.
+  // A thread that polls by atomic updates usually has nothing new to append.
   const Appended now{own.version, block.all.version, block_only};
   const auto [before, first] = to->appended.emplace(std::pair{who.block, who.thread}, now);
   if (!first) {
@@ -357,7 +358,7 @@ void Causality::strong(GridThread who, uint64_t address, sim::AccessKind kind,
       for (const auto& [thread, release] : *published) append(*to, release, block_only);
 }
 
-// The last of them before `place`; null: none.
+// The last entry before `place`; null if there is none.
 template <class T>
 const T* last_before(const std::vector<std::pair<size_t, T>>& all, size_t place) {
   const auto after =
@@ -369,7 +370,7 @@ const T* last_before(const std::vector<std::pair<size_t, T>>& all, size_t place)
 bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited) {
   for (const Seen& seen : known) {
     const Log& log = *seen.log;
-    // Where all is of the device's scope, it does not matter who has seen it.
+    // If everything has device scope, it does not matter which block has acquired it.
     const bool wide = !seen.block_only && !log.any_block_only;
     auto [at, fresh] = visited.emplace(std::tuple{&log, seen.block_only, wide ? 0 : seen.by}, 0);
     if (!fresh && at->second >= seen.length) continue;

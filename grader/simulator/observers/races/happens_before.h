@@ -1,4 +1,7 @@
-// Which accesses come before which: of a block's threads, and across blocks.
+// The happens-before relation between accesses, within a block (HappensBefore) and across blocks
+// (Causality). Both are told of the barriers, fences and strong accesses in the order of the run,
+// hand out a stamp for each access, and answer whether a stamped access is ordered before what
+// another thread does now.
 #pragma once
 
 #include <cstdint>
@@ -13,45 +16,45 @@
 
 namespace lab32::counters {
 
-// Which accesses of a block's threads are ordered before which: the happens-before relation that
-// barriers build, as stamps. Every barrier advances one clock; an access is stamped with the clock
-// of its warp's last barrier; "all of thread a's accesses stamped below s came before mine" is then
-// one comparison.
+// The happens-before relation among the threads of a block, which barriers build. Every barrier
+// advances one clock, and an access has the stamp of its warp's last barrier. "All accesses of
+// thread a with stamps below s are ordered before mine" is then one comparison.
 //
-// The usual barriers, of the whole block and of a whole warp, are two floors. Barriers among fewer
-// threads (named ones, __syncwarp() with a partial mask) need a vector clock for each thread; since
-// threads that met hold equal vectors, they share one, made at the barrier.
+// The usual barriers, of the whole block and of a whole warp, need only a floor each. Barriers
+// among fewer threads (named ones, __syncwarp() with a partial mask) need a vector clock for each
+// thread. Threads that pass such a barrier together have equal vectors and share one, made at the
+// barrier.
 class HappensBefore {
  public:
-  // Stamps go on growing from block to block, so that nothing kept with one needs clearing; past
-  // `restart` they begin anew.
+  // Stamps grow from block to block, so that data with old stamps needs no clearing. Above
+  // `restart` the clock begins again from 0.
   explicit HappensBefore(uint32_t restart = uint32_t{1} << 31) : restart_(restart) {}
 
-  // True: the clock began anew, forget everything that holds a stamp.
+  // Returns true if the clock began again: the caller must forget all stamps.
   bool begin_block(uint32_t threads);
 
   void whole_block();
   void whole_warp(uint32_t warp);
-  // The threads in lane_mask_of_warp[0..warps) waited for each other.
+  // The threads in lane_mask_of_warp[0..warps) have waited for each other.
   void some_threads(const uint32_t* lane_mask_of_warp, uint32_t warps);
 
-  // What the threads that arrive at some object have seen and done: whoever acquires it comes
-  // after. Empty: nothing.
-  using Vector = std::vector<uint32_t>;  // of each thread: accesses stamped below are known
+  // The accesses that are ordered before a release. A thread that acquires the token is ordered
+  // after them. A null token has none.
+  using Vector = std::vector<uint32_t>;  // for each thread: accesses with smaller stamps
   using Token = std::shared_ptr<const Vector>;
   void release(Token& token, uint32_t warp, uint32_t mask);
   void acquire(const Token& token, uint32_t warp, uint32_t mask);
 
-  // An mbarrier at some place of the block's shared memory: what the threads of a phase did before
-  // they arrived comes before what those do who have seen it end.
+  // An mbarrier, by its offset in the block's shared memory. The accesses of a phase's threads
+  // before they arrive are ordered before those of a thread that has observed the end of the phase.
   void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
 
-  // What a thread of the warp knows now: of whom it comes after, in its block. What its warp does
-  // from then on is stamped anew.
+  // The accesses of its block that a thread is ordered after now. Later accesses of its warp have
+  // larger stamps.
   struct View {
     uint32_t block_floor = 0, warp_floor = 0;
-    uint32_t own = 0;  // the thread's own accesses are stamped below
+    uint32_t own = 0;  // the thread's own accesses have smaller stamps
     Token vector;
   };
   View look(uint32_t thread);
@@ -62,7 +65,7 @@ class HappensBefore {
   uint32_t warp_floor(uint32_t warp) const { return warps_[warp].floor; }
   uint32_t stamp(uint32_t warp) const { return warps_[warp].stamp; }
 
-  // Did thread a's accesses stamped `stamp` come before what thread b does now?
+  // True if thread a's accesses with this stamp are ordered before what thread b does now.
   bool ordered(uint32_t a, uint32_t stamp, uint32_t b) const {
     return stamp < block_floor_ || (a / 32 == b / 32 && stamp < warps_[a / 32].floor) ||
            (vectors_in_use_ && vector_[b] != nullptr && stamp < (*vector_[b])[a]);
@@ -70,10 +73,10 @@ class HappensBefore {
 
  private:
   struct WarpClock {
-    uint32_t floor = 0;  // last barrier of all its lanes
-    uint32_t stamp = 0;  // last barrier of any of its lanes
+    uint32_t floor = 0;  // at the last barrier of all its lanes
+    uint32_t stamp = 0;  // at the last barrier of any of its lanes
   };
-  // `token`, and what the lanes of the warp know.
+  // The token joined with the vectors of the warp's lanes.
   Vector join(const Token& token, uint32_t warp, uint32_t mask) const;
 
   uint32_t restart_;
@@ -81,28 +84,28 @@ class HappensBefore {
   uint32_t threads_ = 0;
   std::vector<WarpClock> warps_;
   bool vectors_in_use_ = false;
-  std::vector<Token> vector_;  // of each thread; null: floors are all
+  std::vector<Token> vector_;  // of each thread; null: the floors suffice
   struct Phases {
-    Token present, past;  // who has arrived in this phase, and who had in the one before
+    Token present, past;  // arrivals in this phase, and in the one before
   };
   std::map<uint64_t, Phases> mbarriers_;
 };
 
-// A thread of the grid: its block's linear index, and its own in the block.
+// A thread of the grid: linear index of the block, and of the thread in the block.
 struct GridThread {
   uint64_t block = 0;
   uint32_t thread = 0;
 };
 
-// Which accesses of a launch's threads are ordered before which, across blocks: the causality order
-// of the PTX memory model, as far as a run shows it. Barriers order the threads of a block
-// (HappensBefore). Between blocks, order comes from a strong write that another block's strong
-// access sees, with a fence (or release) before the one and a fence (or acquire) after the other.
+// The causality order of the PTX memory model across the blocks of a launch, as far as a run shows
+// it. Barriers order the threads of a block (HappensBefore). Between blocks, order comes from a
+// strong write that a strong access of another block observes, with a fence (or release) before the
+// write and a fence (or acquire) after the observing access.
 //
-// Two things that hardware gives are taken for granted although the model's letter has them only
-// for one and the same thread: what a thread has fenced, and what it has seen by a strong read,
-// reaches the rest of its block through a barrier. So the usual "all fence, __syncthreads(), thread
-// 0 counts" and the last block that goes on after __syncthreads() without a second fence are right.
+// Two rules follow the hardware, although the model states them only for a single thread: what a
+// thread has fenced, and what it has observed by a strong read, reaches the other threads of its
+// block through a barrier. So the usual "all threads fence, __syncthreads(), thread 0 counts" is
+// correct, and so is a last block that continues after __syncthreads() without a second fence.
 class Causality {
  public:
   Causality() = default;
@@ -116,26 +119,27 @@ class Causality {
   void warp_barrier(uint64_t block, uint32_t warp, uint32_t mask);
   void mbarrier_arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void mbarrier_wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key);
-  // As strong accesses of a word that all threads of a cluster share: `key`, no address of device
-  // memory.
+  // The barrier of a cluster, modelled as strong accesses to a word that its threads share. `key`
+  // is not an address of device memory.
   void arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key, bool releases);
   void wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key);
   void fence(GridThread thread, const ptx::MemoryOrder& order);
-  // A strong access of the thread, when it happens: what it sees at `address`, and what others that
-  // see it later will know.
+  // A strong access of a thread, in the order of the run. It determines what the thread observes at
+  // `address` and what later accesses observe of the thread.
   void strong(GridThread thread, uint64_t address, sim::AccessKind kind,
               const ptx::MemoryOrder& order);
 
-  // What the thread's next access is stamped with.
+  // The stamp of the thread's next access.
   uint32_t stamp(GridThread thread) const;
-  // Did a's access stamped `stamp` come before what b does now?
+  // True if a's access with this stamp is ordered before what b does now.
   bool ordered(GridThread a, uint32_t stamp, GridThread b) const;
 
  private:
-  // What was released at an address, in its order: whoever sees the n-th value knows all up to it.
+  // The releases at an address in modification order. A thread that observes the n-th value is
+  // ordered after all releases up to it.
   struct Log;
-  // A prefix of a log, as somebody of the block `by` has acquired it. What is of a block's scope,
-  // there or here, it tells only of that block.
+  // A prefix of a log, acquired by a thread of block `by`. A release or acquire of block scope
+  // gives order only within that block.
   struct Seen {
     std::shared_ptr<const Log> log;
     size_t length = 0;
@@ -143,24 +147,24 @@ class Causality {
     bool block_only = false;
   };
   using Knowledge = std::vector<Seen>;
-  // What a thread knew of its own block, and of others, when it released.
+  // The accesses that a thread was ordered after when it released, in its own block and in others.
   struct Release {
-    uint64_t id = 0;  // none is another's
+    uint64_t id = 0;  // unique
     GridThread by;
     HappensBefore::View view;
     std::shared_ptr<const Knowledge> known;  // null: nothing
     bool block_only = false;
     bool covers(uint32_t thread, uint32_t stamp) const;
   };
-  // What the releases of a block handed on of one log: at each place, how much of it.
+  // The prefix of another log that the releases of a block pass on, by position in this log.
   struct Handed {
     std::shared_ptr<const Log> log;
-    std::vector<std::pair<size_t, size_t>> lengths;  // growing, by place
+    std::vector<std::pair<size_t, size_t>> lengths;  // (position, length), both increasing
   };
-  // Block of who released it, at a block's scope?; what was handed on; block of who had seen that,
-  // at a block's scope?
+  // Releasing block and whether at block scope; log that is passed on; block that had acquired that
+  // log and whether at block scope.
   using HandedKey = std::tuple<uint64_t, bool, const Log*, uint64_t, bool>;
-  // Who has appended what: `version` of the thread's and of its block's releases.
+  // The last append of a thread: `version` of its own and of its block's published releases.
   struct Appended {
     uint64_t own = 0, all = 0;
     bool block_only = false;
@@ -168,27 +172,27 @@ class Causality {
   struct Log {
     size_t length = 0;
     bool any_block_only = false;
-    // By block, then by thread and whether at a block's scope: each release covers those before.
+    // By block, then by thread and block scope. A release covers the earlier ones of its thread.
     using OfThread = std::map<std::pair<uint32_t, bool>, std::vector<std::pair<size_t, Release>>>;
     std::unordered_map<uint64_t, OfThread> of_block;
-    std::map<HandedKey, Handed> handed;  // what those who released knew of other blocks
+    std::map<HandedKey, Handed> handed;  // acquired from other blocks before a release
     std::map<std::pair<uint64_t, uint32_t>, Appended> appended;  // by block and thread
   };
-  // Fenced, by thread, so that a strong write of the thread, or of one that it has met since,
-  // releases it.
+  // Releases by fences, by thread. A strong write of the thread, or of one that has synchronised
+  // with it since, makes them visible.
   struct Published {
     std::map<uint32_t, Release> to_device, to_block;
     bool empty() const { return to_device.empty() && to_block.empty(); }
   };
   struct Thread {
-    Knowledge known, pending;  // pending: seen, but for the fence
+    Knowledge known, pending;  // pending: observed, but not yet fenced
     Published published;
     uint64_t version = 0;  // grows with `published`
     bool empty() const { return known.empty() && pending.empty() && published.empty(); }
   };
   struct Block {
     HappensBefore order;
-    Thread all;  // what every thread of it has
+    Thread all;  // common to all threads of the block
     std::unordered_map<uint32_t, Thread> threads;
   };
   using Visited = std::map<std::tuple<const Log*, bool, uint64_t>, size_t>;
@@ -203,9 +207,9 @@ class Causality {
   static void append(Log& log, const Release& release, bool block_only);
   static bool covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited);
 
-  std::unordered_map<uint64_t, Block> blocks_;               // those that run
+  std::unordered_map<uint64_t, Block> blocks_;               // running blocks
   std::unordered_map<uint64_t, std::shared_ptr<Log>> logs_;  // by address
-  std::vector<std::weak_ptr<Log>> made_;                     // all that may still be there
+  std::vector<std::weak_ptr<Log>> made_;                     // all logs that may be alive
   size_t prune_at_ = 1024;
   uint64_t releases_ = 0, versions_ = 0;
 };

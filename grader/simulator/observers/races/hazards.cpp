@@ -120,7 +120,7 @@ HazardObserver::Kept& HazardObserver::oldest() {
   });
 }
 
-// True: the block does what another one did; the check need not hear of it.
+// Returns true if the block repeats a known trace, so that the check need not see the event.
 bool HazardObserver::follows(const Event& event, const uint64_t* row, const std::byte* values) {
   if (mode_ == Mode::following) {
     if (own_->trace.goes_on_with(at_, event, row) || turn_to_another(event, row)) {
@@ -146,7 +146,7 @@ bool HazardObserver::turn_to_another(const Event& event, const uint64_t* row) {
   return false;
 }
 
-// From here on the block goes its own way.
+// The block differs from all known traces: replays its beginning to the check and records the rest.
 void HazardObserver::depart() {
   check_.begin_block(block_);
   own_->trace.tell(check_, at_, values_.data());
@@ -178,7 +178,8 @@ void HazardObserver::block_end() {
     case Mode::recording:
       own_->usable = check_.end_block(&own_->effects);
       own_->last_use = blocks_;
-      // Blocks that differ all are checked faster than compared, recorded and checked.
+      // If all blocks differ, checking them directly is faster than comparing, recording and
+      // checking. So an increasing number of blocks is only checked.
       if (++in_vain_ > kept_.size()) rest_ = 1u << std::min(in_vain_, 10u);
       break;
     case Mode::checking:

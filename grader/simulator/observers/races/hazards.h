@@ -1,7 +1,8 @@
-// Finds what is wrong with a kernel's use of shared memory although it may give the right result:
-// races, reads of what the block never wrote, shuffles and votes among absent lanes. And it keeps
-// what the simulator found wrong itself, where a launch keeps going. RaceCheck has the rules. This
-// observer spares it the blocks that do what an earlier block did.
+// Finds errors in a kernel's use of shared memory even if its result is right: races, reads of
+// words that the block never wrote, and shuffles or votes that name absent lanes. If a launch
+// continues after errors, the observer also keeps the faults that the simulator found. RaceCheck
+// has the rules. This observer decides which blocks RaceCheck must see: a block that repeats the
+// accesses of an earlier block is not checked again.
 #pragma once
 
 #include <array>
@@ -19,11 +20,10 @@ namespace lab32::counters {
 
 class HazardObserver : public sim::Observer {
  public:
-  // granule: 4, or 2 or 1 where the kernel accesses shared memory in pieces that small. Accesses
-  // are then compared word by word, or byte by byte.
-  // named_barriers: may a barrier concern some warps of the block only? If not, two warps are
-  // enough to remember for each word and way of touching it: a third that touches it in conflict
-  // differs from one of them.
+  // granule: size in bytes of the compared pieces. 4, or 2 or 1 if the kernel has narrower accesses
+  // to shared memory. named_barriers: true if a barrier may synchronise only some warps of the
+  // block. Otherwise RaceCheck remembers two warps for each word and kind of access, which
+  // suffices: a third warp with a conflicting access differs from at least one of them.
   HazardObserver(uint32_t granule, bool named_barriers, std::vector<sim::SharedVariable> variables,
                  PositionOf position);
 
@@ -44,26 +44,26 @@ class HazardObserver : public sim::Observer {
   void fault(const sim::FaultEvent& fault) override;
   bool wants_raw_shared() const override { return true; }
 
-  // One for each kind and pair of source lines (races) or line, sorted by file, line, other line.
-  // A note is left out where the same lines race in earnest. Ends a block that is under way.
+  // One finding for each kind and line (races: pair of lines), sorted by file, line, other line. A
+  // note is left out if the same lines also have a real race. Ends the current block.
   std::vector<Finding> findings();
 
  private:
-  // Blocks of a cluster are checked together, by the observer of its first one: as one block
-  // (outside_use.h). They are not followed along a trace.
+  // The blocks of a cluster are checked together as one block (outside_use.h) by the observer of
+  // the cluster's first block. They are not compared with traces.
   bool in_cluster() const { return first_ != nullptr; }
   RaceCheck& checker() { return in_cluster() ? first_->check_ : check_; }
   uint32_t warp_in_cluster(uint32_t warp) const;
   sim::RawAccess in_cluster(const sim::RawAccess& access, uint64_t* address) const;
   void begin_in_cluster(const sim::BlockInfo& block);
   void end_in_cluster(bool stopped);
-  // The block under way has no end of its own: the launch was stopped.
+  // Ends a block whose launch was stopped before block_end().
   void close();
 
-  // What findings of a block depend on is its trace: who touched what, and met whom, in which
-  // order; stored values matter to a race of two stores only. Nearly all blocks of a kernel have
-  // the same trace up to its end. So the present block is followed along a kept trace, unchecked;
-  // where it departs from all kept ones, its beginning is told to the check, and the rest is
+  // The findings of a block depend on its trace: the order of its accesses and barriers. Stored
+  // values matter only for races between two stores. Nearly all blocks of a kernel have the same
+  // trace. So a block is first compared with a known trace and not checked. When it differs from
+  // all known traces, its events so far are replayed to the check, and the remaining events are
   // checked and recorded.
   enum class Mode : uint8_t { none, following, recording, checking };
   struct Kept {
@@ -84,14 +84,14 @@ class HazardObserver : public sim::Observer {
   sim::BlockInfo block_{};
   Mode mode_ = Mode::none;
   std::array<Kept, 4> kept_;
-  Kept* own_ = nullptr;  // followed, or recorded
+  Kept* own_ = nullptr;  // the trace that is followed or recorded
   BlockTrace::Cursor at_;
-  std::vector<std::byte> values_;  // that the present block has stored while it followed
+  std::vector<std::byte> values_;  // stored by the current block while it followed a trace
   uint64_t blocks_ = 0;
   HazardObserver* first_ = nullptr;
-  bool open_ = false;     // in a cluster: the block is under way
-  uint32_t members_ = 0;  // of the first one: those under way
-  uint32_t in_vain_ = 0;  // traces recorded since a block last followed one
+  bool open_ = false;     // in a cluster: the block has begun and not ended
+  uint32_t members_ = 0;  // used in the cluster's first observer: blocks that have not ended
+  uint32_t in_vain_ = 0;  // traces recorded since a block last followed one to its end
   uint32_t rest_ = 0;     // blocks to check before a trace is followed or recorded again
 };
 

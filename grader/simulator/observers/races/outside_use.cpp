@@ -49,15 +49,15 @@ void ClusterUse::access(const HappensBefore& order, uint32_t warp, const sim::Ra
   for (uint32_t left = access.mask; left != 0;) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
     const auto owner = static_cast<uint32_t>(access.address[lane] / stride_);
-    uint32_t lanes = 0;  // of the same owner
+    uint32_t lanes = 0;  // that access the same owner
     for (uint32_t r = left; r != 0; r &= r - 1)
       if (access.address[__builtin_ctz(r)] / stride_ == owner) lanes |= r & (~r + 1);
     left &= ~lanes;
     if (owner == rank || owner >= blocks_count_) continue;
     const Remote now{order.stamp(warp), lanes, access.address[lane] % stride_, access.bytes,
                      sim::use_of(access.kind)};
-    // A thread that comes after something that a thread of the block has done comes after its
-    // start.
+    // A thread that is ordered after any action of a thread of the block is ordered after the
+    // block's start.
     uint32_t& after = after_start_[{warp, owner}];
     uint32_t early = 0;
     for (uint32_t r = lanes & ~after & ~met_[warp]; r != 0; r &= r - 1) {
@@ -75,7 +75,7 @@ void ClusterUse::access(const HappensBefore& order, uint32_t warp, const sim::Ra
           {access.site, early,
            facts(sim::TrapReason::block_not_started, warp, first, owner, example)});
     }
-    // Of a lane's accesses from one instruction the last counts.
+    // Only the last access of a lane by this instruction is kept.
     std::vector<Remote>& before = remote_[{owner, warp, access.site}];
     before.erase(std::remove_if(before.begin(), before.end(),
                                 [&](const Remote& r) { return (r.lanes & ~lanes) == 0; }),
@@ -126,7 +126,8 @@ constexpr uint64_t kEngineWord = 4;
 
 void EngineUse::block_begin(const sim::BlockInfo& block) {
   block_ = block;
-  // Addresses of a cluster are several blocks'; what is ordered between them is not followed.
+  // Addresses in a cluster may belong to several blocks, and this class does not follow the order
+  // between blocks.
   watched_ = block.cluster_blocks <= 1;
   now_ = meetings_ = last_fence_meeting_ = 0;
   fenced_ = false;
@@ -146,7 +147,7 @@ void EngineUse::meet() {
 
 void EngineUse::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   if (!watched_ || access.kind == sim::AccessKind::load) return;
-  // An atomic may be how threads tell each other.
+  // Threads may synchronise by an atomic.
   if (access.kind != sim::AccessKind::store) meet();
   ++now_;
   uint64_t of_row[kWarpSize];
@@ -174,7 +175,7 @@ void EngineUse::read(uint32_t warp, const Told& event) {
        word * kEngineWord < end && word < words_.size(); ++word) {
     const Write& write = words_[word];
     if (write.when == 0 || fence_of_thread_[write.thread] > write.when) continue;
-    // A fence by whoever came after the writer.
+    // A thread that synchronised after the write has fenced.
     if (fenced_ && last_fence_meeting_ > write.meeting) continue;
     found(sim::TrapReason::proxy_fence, event.site, thread, write.thread, word * kEngineWord,
           kEngineWord, sim::AccessUse::read);
@@ -269,7 +270,7 @@ void EngineUse::merge(sim::Observer& other) {
   for (const auto& [key, hazard] : static_cast<EngineUse&>(other).seen_) {
     const auto [at, fresh] = seen_.try_emplace(key, hazard);
     if (fresh) continue;
-    // The example is the first block's.
+    // The example is that of the first block.
     const uint64_t count = at->second.count + hazard.count;
     if (hazard.block.index < at->second.block.index) at->second = hazard;
     at->second.count = count;

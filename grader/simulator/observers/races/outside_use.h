@@ -1,5 +1,5 @@
-// How others than a block's threads use its shared memory: the other blocks of its cluster, and the
-// copy engine.
+// Checks of accesses to a block's shared memory that its own threads do not make: those of the
+// other blocks of its cluster (ClusterUse), and those of the copy engine (EngineUse).
 #pragma once
 
 #include <cstdint>
@@ -15,37 +15,40 @@
 
 namespace lab32::counters {
 
-// How the blocks of a cluster use each other's shared memory. To the race check they are one block:
-// warps and bytes are numbered through, rank by rank. Kept here besides: an access to another
-// block's memory must come after that block has started and before it ends, by the order that
-// barriers make (CUDA programming guide, "Distributed Shared Memory").
+// Checks accesses to the shared memory of other blocks of a cluster. RaceCheck treats the cluster
+// as one block whose warps and bytes are numbered rank by rank. In addition an access to another
+// block's memory must be ordered after that block has started and before it ends (CUDA programming
+// guide, "Distributed Shared Memory"). This class finds accesses that are not.
 class ClusterUse {
  public:
-  // The cluster's barrier, beside those in shared memory, and as the next phase of it.
+  // Key of the cluster's barrier among the mbarriers; the next phase has the key after it.
   static constexpr uint64_t kBarrier = uint64_t{1} << 62;
 
   explicit ClusterUse(const sim::BlockInfo& first);
   void join(const sim::BlockInfo& block);
-  // All have begun; what comes from now on is stamped behind it.
+  // All blocks have started. Later accesses have larger stamps.
   void started(const HappensBefore& order) { start_ = order.block_start(); }
 
   uint32_t threads() const { return blocks_count_ * warps_ * 32; }
   uint32_t shared_bytes() const { return blocks_count_ * stride_; }
-  // Bytes from one block's shared memory to the next one's.
+  // Bytes from the shared memory of one block to that of the next rank.
   uint32_t stride() const { return stride_; }
 
-  // Lanes have seen the end of a phase of the cluster's barrier: all blocks have started.
+  // The lanes have observed the end of a phase of the cluster's barrier, so all blocks have
+  // started.
   void met(uint32_t warp, uint32_t mask) { met_[warp] |= mask; }
-  // What is wrong with it is kept until end_of(): before its start, or not before its end.
+  // An access before the owner's start, or not ordered before the owner's end. end_of() returns
+  // them.
   struct Early {
     uint32_t site, lanes;
     sim::TrapFacts facts;
   };
   void access(const HappensBefore& order, uint32_t warp, const sim::RawAccess& access);
-  // The block has ended.
+  // Call when a block ends. Returns the errors found so far and the accesses to its memory that are
+  // not ordered before its end.
   std::vector<Early> end_of(const HappensBefore& order, uint32_t rank);
 
-  // From numbers of the cluster to those of blocks.
+  // Translates thread numbers and offsets of the cluster to those of the blocks.
   void describe(Hazard& hazard) const;
 
  private:
@@ -58,25 +61,25 @@ class ClusterUse {
   uint32_t rank_of_warp(uint32_t warp) const { return warp / warps_; }
   sim::TrapFacts facts(sim::TrapReason reason, uint32_t warp, uint32_t lane, uint32_t owner,
                        const Remote& remote) const;
-  // Does some thread of the block know of it?
+  // True if the access is ordered before what some thread of the block does now.
   bool known_to(const HappensBefore& order, uint32_t rank, uint32_t thread, uint32_t stamp) const;
 
   uint32_t blocks_count_, warps_, stride_;
   uint32_t start_ = 0;
   std::vector<sim::BlockInfo> blocks_;  // by rank
   std::vector<uint32_t> met_;           // by warp
-  // By warp and owner: lanes that are known to come after its start.
+  // By warp and owner: lanes that are ordered after the owner's start.
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> after_start_;
   // By owner, warp and site.
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<Remote>> remote_;
   std::vector<Early> before_start_;
 };
 
-// How a block shares its memory with the copy engine, which goes another way to it than threads do
-// (PTX ISA, "proxies"): what threads have written must be made visible to the engine before a copy
-// reads it, by fence.proxy.async; and what a copy reads must stay until its thread has waited for
-// the group (cp.async.bulk.wait_group). A finding is what no order of the block's threads excuses:
-// for what may be ordered in ways that are not seen here, there is none.
+// Checks how a block shares its memory with the copy engine, which accesses it through another
+// proxy than threads do (PTX ISA, "proxies"). Writes of threads must be made visible to the engine
+// by fence.proxy.async before a copy reads them. Memory that a copy reads must not change until the
+// copying thread has waited for the group (cp.async.bulk.wait_group). An error is reported only if
+// no order of the block's threads makes the access valid.
 class EngineUse : public sim::Observer {
  public:
   std::unique_ptr<sim::Observer> fork() const override { return std::make_unique<EngineUse>(); }
@@ -94,19 +97,20 @@ class EngineUse : public sim::Observer {
   std::vector<Finding> findings(const PositionOf& position) const;
 
  private:
-  // A word of shared memory that a thread has written last.
+  // The last write of a thread to a word of shared memory.
   struct Write {
-    uint32_t when = 0, meeting = 0, thread = 0;  // when 0: nobody, or the copy engine
+    uint32_t when = 0, meeting = 0, thread = 0;  // when 0: unwritten, or written by the copy engine
   };
-  // Bytes that a copy of a thread's reads, in that group of its; once it has waited for them, until
-  // threads meet again.
+  // Bytes that a copy reads, with the copying thread and its group. After the thread has waited for
+  // the group, the entry stays until the next synchronisation of threads.
   struct Reading {
     uint32_t site, thread, group;
     uint64_t begin, end;
     bool waited = false;
   };
 
-  // Some threads have met: what one has done before may come before what another does now.
+  // Some threads have synchronised: earlier accesses of one may be ordered before later ones of
+  // another.
   void meet();
   void read(uint32_t warp, const sim::EngineEvent& event);
   void found(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,

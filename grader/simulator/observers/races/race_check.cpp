@@ -57,7 +57,8 @@ void RaceCheck::join_cluster(const sim::BlockInfo& block) { cluster_->join(block
 
 void RaceCheck::leave_cluster(uint32_t rank) {
   for (const ClusterUse::Early& early : cluster_->end_of(order_, rank)) {
-    // Apart from what the core itself finds there, which has a 0.
+    // The key differs from those of the faults that the core reports at this site, whose `earlier`
+    // is 0.
     const Key key{Finding::Kind::barrier, false, 1u + static_cast<uint32_t>(early.facts.reason),
                   early.site};
     Seen& seen = find(key);
@@ -68,7 +69,8 @@ void RaceCheck::leave_cluster(uint32_t rank) {
 
 void RaceCheck::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
                                bool completes) {
-  // Phases alternate between two objects: who still waits for one does not see the next.
+  // Phases alternate between two objects, so that a thread that still waits for one phase does not
+  // observe the next one.
   const uint64_t key = ClusterUse::kBarrier + phase % 2;
   if (releases)
     order_.mbarrier_arrive(warp, mask, key, completes);
@@ -128,8 +130,8 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   order_.mbarrier_wait(warp, mask, key);
 }
 
-// What visit() does, for the usual case that nothing can conflict. False: it is not that case, and
-// nothing was changed.
+// Fast path of visit() for the usual case without a possible conflict. Returns false, and changes
+// nothing, in all other cases.
 [[gnu::always_inline]] inline bool RaceCheck::quick(const Visit& v, uint32_t lanes, Cell& c) {
   const uint32_t count = c.records;
   const ShadowRecord& sole = c.record[0];
@@ -200,20 +202,21 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
     left &= left - 1;
     if (loads && uniform) {
       lanes = std::exchange(left, 0) | lanes;
-    } else if (loads) {  // lanes that load one address are looked at together
+    } else if (loads) {  // lanes that load one address are checked together
       for (; left != 0 && access.address[__builtin_ctz(left)] == at; left &= left - 1) {
         lanes |= left & -left;
       }
     }
     const uint64_t first = shadow_.cell_of(at), end = shadow_.cell_of(at + v.record.bytes);
-    if (end > cells) continue;  // the simulator has trapped it
+    if (end > cells) continue;  // the simulator has reported it
     const std::byte* value = stores ? access.values + lane * 16 : nullptr;
     for (uint64_t cell = first; cell < end; ++cell) {
       Cell& c = shadow[cell];
       const uint32_t stored = stores ? load_value(value, granule) : 0;
       if (!stores && c.written < block_start) {
         visit_unwritten(v, lanes, cell);
-      } else if (c.newest < block_floor) {  // a barrier orders all of its past before us
+        // a barrier orders all recorded accesses before this one
+      } else if (c.newest < block_floor) {
         c.record[0] = v.record;
         c.record[0].mask = lanes;
         c.records = 1;
@@ -230,8 +233,8 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
   }
 }
 
-// The cell may hold accesses that conflict with this one. Lane by lane, since each lane that loads
-// here may conflict with another's past.
+// The cell may have records that conflict with this access. Lanes are checked one by one, because
+// each lane may conflict with different records.
 void RaceCheck::visit(const Visit& v, uint32_t lanes, uint64_t cell, bool same_value) {
   for (; lanes != 0; lanes &= lanes - 1) {
     revisit(v, static_cast<uint32_t>(__builtin_ctz(lanes)), cell, same_value);
@@ -244,14 +247,16 @@ void RaceCheck::visit_unwritten(const Visit& v, uint32_t lanes, uint64_t cell) {
   visit(v, lanes, cell, false);
 }
 
-// One lane: compare, then remember it unless a record covers it.
+// Compares one lane's access with all records of the cell, then records it unless a record covers
+// it.
 void RaceCheck::revisit(const Visit& v, uint32_t lane, uint64_t cell, bool same_value) {
   Cell& c = shadow_[cell];
   const uint32_t bit = 1u << lane, count = c.records;
   const bool written = c.written >= order_.block_start();
   ShadowRecord* const spill = count > Cell::kInline ? shadow_.spill(cell) : nullptr;
-  ShadowRecord* extend = nullptr;    // this very instruction's record
-  ShadowRecord* outdated = nullptr;  // replaced: whatever races with it races with the newer one
+  ShadowRecord* extend = nullptr;  // the record of this instruction
+  // can be replaced: whatever races with it races with the newer access
+  ShadowRecord* outdated = nullptr;
   bool covered = false;
   for (uint32_t i = 0; i < count; ++i) {
     ShadowRecord& r = i < Cell::kInline ? c.record[i] : spill[i - Cell::kInline];
@@ -289,7 +294,8 @@ void RaceCheck::revisit(const Visit& v, uint32_t lane, uint64_t cell, bool same_
   }
 }
 
-// The lanes of the record whose access nothing orders before ours; our own always is.
+// The lanes of the record whose accesses nothing orders before this lane's access. A lane's own
+// accesses are always ordered.
 uint32_t RaceCheck::conflicting_lanes(const Visit& v, uint32_t lane,
                                       const ShadowRecord& record) const {
   uint32_t lanes = record.mask;
@@ -311,7 +317,8 @@ RaceCheck::Seen& RaceCheck::find(const Key& key) {
   return seen;
 }
 
-// The hazard of the key if it was never seen before, or not between warps: to be described.
+// Returns the hazard if the caller must describe it: on the first occurrence, or on the first one
+// between two warps. Otherwise null.
 Hazard* RaceCheck::first_of(Seen& seen, const Key& key, bool between_warps) {
   Hazard& hazard = seen.hazard;
   if (hazard.count + seen.in_block != 0 && !(between_warps && hazard.in_one_warp())) return nullptr;
@@ -340,7 +347,8 @@ void RaceCheck::report_race(const Visit& v, uint32_t lane, uint64_t cell,
     first->later.thread = v.record.warp * 32u + lane;
     first->later.use = v.record.use;
     first->later.bytes = v.record.bytes;
-    // Did that lane access this cell just now, in this same warp instruction?
+    // The race is within one instruction if the other lane has accessed this cell in the same warp
+    // instruction.
     if (cluster_) cluster_->describe(*first);
     const uint64_t at = cell * shadow_.granule() - v.access->address[other];
     first->one_instruction = record.warp == v.record.warp && record.site == v.record.site &&

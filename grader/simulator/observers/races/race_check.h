@@ -1,5 +1,5 @@
-// The rules of hazards in shared memory (README.md), applied to one block after the other, and what
-// they remember of each piece of shared memory.
+// The rules for hazards in shared memory (README.md). RaceCheck applies them to one block after
+// another. Shadow is its record of the accesses to each piece of shared memory.
 #pragma once
 
 #include <array>
@@ -20,17 +20,17 @@ inline bool conflict(Use a, Use b) {
   return a == Use::write || b == Use::write || (a == Use::update) != (b == Use::update);
 }
 
-// Lanes of one warp that touched a cell in one way, from one instruction, between two of the warp's
-// barriers. A lane stands in one record only for each way and stamp: any race with its later
-// accesses is one with its first as well.
+// Lanes of one warp that accessed a cell by the same instruction, with the same kind of access,
+// between two barriers of the warp. For each kind and stamp only a lane's first access is recorded,
+// because any race with a later access of the lane is also a race with its first.
 struct ShadowRecord {
   uint32_t stamp = 0;
   uint32_t mask = 0;
   uint32_t site = 0;
-  uint16_t warp = 0;  // a cluster has up to 512
+  uint16_t warp = 0;  // a cluster has up to 512 warps
   Use use : 2;
-  bool unwritten : 1;  // it read what the block had not written
-  uint8_t bytes : 5;   // that a lane accessed
+  bool unwritten : 1;  // the block had not written the word before this read
+  uint8_t bytes : 5;   // bytes per lane
   ShadowRecord() : use(Use::read), unwritten(false), bytes(0) {}
   ShadowRecord(uint32_t stamp, uint32_t site, uint32_t warp, Use use, uint8_t bytes)
       : stamp(stamp),
@@ -41,22 +41,21 @@ struct ShadowRecord {
         bytes(bytes) {}
 };
 
-// One cache line. Three records hold nearly everything a kernel without races does to a word
-// between barriers; more go to the shadow's spill.
+// One cell fills one cache line of the host. Three records suffice for nearly all words of a kernel
+// without races between two barriers; further records go to the shadow's spill.
 struct alignas(64) Cell {
   uint32_t newest = 0;   // largest stamp among the records
   uint32_t written = 0;  // stamp of the last write; 0: never
-  uint32_t value = 0;    // last stored value, if value_known
+  uint32_t value = 0;    // last stored value, valid if value_known
   uint16_t records = 0;
   bool value_known = false;
   static constexpr uint16_t kInline = 3;
   ShadowRecord record[kInline];
 };
 
-// What the hazard check remembers of each piece of shared memory: who touched it since the last
-// barrier of the whole block, and whether this block has written it.
-// It has a cell for every `granule` bytes: 4, or as few as the kernel's narrowest shared access
-// has.
+// The accesses to each piece of shared memory since the last barrier of the whole block, and
+// whether this block has written it. There is one cell for every `granule` bytes: 4, or the width
+// of the kernel's narrowest access to shared memory.
 class Shadow {
  public:
   explicit Shadow(uint32_t granule) : granule_(granule), shift_(__builtin_ctz(granule)) {}
@@ -72,7 +71,7 @@ class Shadow {
   uint64_t size() const { return cells_.size(); }
   Cell& operator[](uint64_t i) { return cells_[i]; }
 
-  // The records beyond the inline ones.
+  // The records beyond the first Cell::kInline.
   ShadowRecord* spill(uint64_t cell) { return spill_[spill_of_[cell]].data(); }
   void append(uint64_t cell, const ShadowRecord& record) {
     Cell& c = cells_[cell];
@@ -88,7 +87,7 @@ class Shadow {
       spill_.emplace_back();
     }
     std::vector<ShadowRecord>& more = spill_[at];
-    more.resize(i - Cell::kInline);  // drops what an earlier epoch left
+    more.resize(i - Cell::kInline);  // drops records from before the last barrier
     more.push_back(record);
   }
 
@@ -96,14 +95,14 @@ class Shadow {
   uint32_t granule_;
   int shift_;
   std::vector<Cell> cells_;
-  std::vector<uint32_t> spill_of_;  // by cell, where any spills; 0: this one never did
-  std::vector<std::vector<ShadowRecord>> spill_{1};  // [0] is nobody's
+  std::vector<uint32_t> spill_of_;                   // by cell; 0: the cell has no spilled records
+  std::vector<std::vector<ShadowRecord>> spill_{1};  // [0] is unused
 };
 
-// The rules of hazards in shared memory (README.md), applied to one block after the other: two
-// accesses to one byte by different threads, at least one a store, not both atomic, and no barrier
-// that both passed between them; reads of what the block never wrote; warp operations among absent
-// lanes.
+// Checks one block after another. A race is two accesses to one byte by different threads, at least
+// one of them a store, not both atomic, without a barrier between them that both threads passed.
+// The check also finds reads of words that the block never wrote, and warp operations that name
+// absent lanes.
 class RaceCheck {
   struct Key {
     Finding::Kind kind;
@@ -114,14 +113,16 @@ class RaceCheck {
   };
   struct Seen {
     Hazard hazard;
-    // Unwritten reads that a later store turned out to race with: the race tells the whole story.
+    // Unwritten reads that race with a later store. The race explains them, so they are no findings
+    // of their own.
     uint64_t explained = 0;
-    uint64_t in_block = 0, explained_in_block = 0;  // of the present block, not yet in the sums
-    bool mattered = false;  // a value that such a read gave was used for more than a copy
+    // in the current block, not yet added to the sums
+    uint64_t in_block = 0, explained_in_block = 0;
+    bool mattered = false;  // a value read this way was used for more than a copy
   };
 
  public:
-  // What one block added to the sums, to be added again for a block that does the same.
+  // The counts that one block added. repeat() adds them again for a block with the same trace.
   class Effects {
     friend class RaceCheck;
     struct Effect {
@@ -131,13 +132,14 @@ class RaceCheck {
     std::vector<Effect> effects_;
   };
 
-  // granule, named_barriers: HazardObserver's.
+  // granule, named_barriers: see HazardObserver.
   RaceCheck(uint32_t granule, bool named_barriers);
 
   void begin_block(const sim::BlockInfo& block);
-  // Of all blocks of a cluster together, as one block whose warps and bytes of shared memory are
-  // theirs, by rank (outside_use.h): its first block begins, the others follow; then each is told
-  // of when it ends, and end_block() when all have.
+  // The blocks of a cluster are checked as one block. Its warps and bytes are those of all its
+  // blocks, numbered by rank (outside_use.h). Call begin_cluster() for the first block,
+  // join_cluster() for the others, leave_cluster() when a block ends, and end_block() after the
+  // last.
   void begin_cluster(const sim::BlockInfo& block);
   void join_cluster(const sim::BlockInfo& block);
   void leave_cluster(uint32_t rank);
@@ -150,7 +152,8 @@ class RaceCheck {
   void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
   void bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
   void fault(const sim::FaultEvent& fault);
-  // False: what the block added depended on the values it stored, too.
+  // Returns false if the block's findings depended on stored values, so that `effects` must not be
+  // repeated for other blocks.
   bool end_block(Effects* effects);
   void repeat(const Effects& effects);
 
@@ -158,18 +161,18 @@ class RaceCheck {
   uint32_t granule() const { return shadow_.granule(); }
   bool named_barriers() const { return named_barriers_; }
 
-  // Adds what another has seen of other blocks.
+  // Adds the hazards that another instance found in other blocks.
   void merge(const RaceCheck& other);
   // HazardObserver::findings.
   std::vector<Finding> findings(const std::vector<sim::SharedVariable>& variables,
                                 const PositionOf& position) const;
 
  private:
-  // The access at hand.
+  // The access that is being checked.
   struct Visit {
     const sim::RawAccess* access;
     uint32_t warp_floor;
-    ShadowRecord record;  // as each lane's will be, but for its mask
+    ShadowRecord record;  // the record of each lane, without its mask
   };
 
   bool quick(const Visit& v, uint32_t lanes, Cell& cell);
@@ -189,10 +192,11 @@ class RaceCheck {
   sim::BlockInfo block_{};
   std::optional<ClusterUse> cluster_;
   uint64_t sequence_ = 0;
-  bool by_value_ = false;  // a store was compared with another's value in this block
+  bool by_value_ = false;  // two stored values were compared in this block
   std::map<Key, Seen> seen_;
-  std::vector<Seen*> in_block_;  // those the present block added to
-  // A racing instruction mostly meets the same other one in all its lanes.
+  std::vector<Seen*> in_block_;  // entries whose counts the current block increased
+  // Cache of recently used entries: the lanes of a racing instruction usually race with the same
+  // other instruction.
   struct Recent {
     Key key{Finding::Kind::race, false, 0, 0};
     Seen* seen = nullptr;

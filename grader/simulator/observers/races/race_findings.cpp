@@ -1,4 +1,4 @@
-// From what was seen at pairs of instructions to findings at pairs of source lines.
+// Combines the hazards at pairs of instructions to findings at pairs of source lines.
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -14,7 +14,7 @@ bool before(const Hazard& a, const Hazard& b) {
          std::make_tuple(b.in_one_warp(), b.block.index, b.sequence);
 }
 
-// Takes in what another instance, or another pair of sites of the same lines, saw.
+// Adds a hazard of another instance, or of another pair of sites on the same lines.
 void fold(Hazard& to, const Hazard& from) {
   const uint64_t count = to.count + from.count;
   const sim::ValueUse use = to.used_as != sim::ValueUse::none ? to.used_as : from.used_as;
@@ -73,7 +73,7 @@ Finding finding_of(const Hazard& h, const std::vector<sim::SharedVariable>& vari
     if (h.offset < v.offset || h.offset - v.offset >= v.bytes) continue;
     f.object = v.name;
     f.offset = h.offset - v.offset;
-    // In elements of the access's width.
+    // The element index is in units of the access width.
     if (bytes != 0 && v.bytes > bytes) f.element = f.offset / bytes;
     break;
   }
@@ -95,7 +95,8 @@ void RaceCheck::merge(const RaceCheck& other) {
 
 std::vector<Finding> RaceCheck::findings(const std::vector<sim::SharedVariable>& variables,
                                          const PositionOf& position) const {
-  // Unrolled copies of a line are one line to the student, and so are the two directions of a race.
+  // Unrolled copies of a line are one line for the student, and the two directions of a race are
+  // one race.
   using Line = std::pair<std::string, int>;
   using Lines = std::tuple<Line, Line, Finding::Kind, bool>;
   std::map<Lines, Hazard> by_line;
@@ -109,7 +110,7 @@ std::vector<Finding> RaceCheck::findings(const std::vector<sim::SharedVariable>&
     if (key.kind == Finding::Kind::race) earlier = line_of(key.earlier);
     if (key.kind == Finding::Kind::uninitialised) {
       seen.count -= std::min(seen.count, hazard_and_explained.explained);
-      // What nobody wrote may be read, as long as nothing depends on it.
+      // An unwritten word may be read as long as the kernel only copies the value.
       if (seen.count == 0 || (!seen.fault && !hazard_and_explained.mattered)) continue;
     }
     if (later < earlier) std::swap(later, earlier);
@@ -120,7 +121,8 @@ std::vector<Finding> RaceCheck::findings(const std::vector<sim::SharedVariable>&
   for (const auto& [lines, hazard] : by_line) {
     const auto& [a, b, kind, note] = lines;
     if (note && by_line.count({a, b, kind, false}) != 0) continue;
-    // A shuffle that had to go on without the lanes it waited for misses them, too.
+    // A shuffle that continued without the lanes that it waited for also counts on absent lanes.
+    // The barrier finding covers this case.
     if (kind == Finding::Kind::warp_mask && by_line.count({a, b, Finding::Kind::barrier, false}))
       continue;
     findings.push_back(finding_of(hazard, variables, position));

@@ -9,7 +9,7 @@
 namespace lab32::counters {
 namespace {
 
-// The words of one phase, bank by bank.
+// The distinct words of one phase, by bank.
 class BankWords {
  public:
   void add(uint32_t word) {
@@ -29,7 +29,7 @@ class BankWords {
  private:
   uint32_t fullest_ = 0;
   uint8_t count_[kBanks] = {};
-  uint32_t word_[kBanks][kWarpSize];  // a merged phase holds 64 words of 16-byte lanes, 2 to a bank
+  uint32_t word_[kBanks][kWarpSize];  // a merged phase has 64 words of 16-byte lanes, 2 per bank
 };
 
 BankWords words_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
@@ -44,7 +44,7 @@ BankWords words_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask) 
 }
 
 uint32_t phase_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
-  // One place for all: its words lie in as many banks.
+  // If all lanes have the same address, its words lie in different banks.
   const uint64_t first = offset[__builtin_ctz(mask)];
   uint64_t others = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1)
@@ -60,7 +60,7 @@ uint32_t lanes_per_phase(uint32_t bytes) {
 uint32_t most_lanes_in_a_bank(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
   uint8_t lanes[kBanks] = {};
   uint8_t most = 0;
-  for (; mask != 0; mask &= mask - 1) {  // 8-byte lanes occupy a pair of banks: its first will do
+  for (; mask != 0; mask &= mask - 1) {  // 8-byte lanes occupy two banks: the first is counted
     const uint64_t at = offset[__builtin_ctz(mask)] / std::max(bytes, kBankBytes);
     const uint32_t bank = at * std::max(bytes, kBankBytes) / kBankBytes % kBanks;
     most = std::max(most, ++lanes[bank]);
@@ -68,7 +68,7 @@ uint32_t most_lanes_in_a_bank(const uint64_t* offset, uint32_t bytes, uint32_t m
   return most;
 }
 
-// How many times the active lanes' bytes fill all banks.
+// The number of 128-byte rows that the active lanes' bytes fill.
 uint32_t rows_filled(uint32_t bytes, uint32_t mask) {
   const uint32_t row = kBanks * kBankBytes;
   return (lane_count(mask) * bytes + row - 1) / row;
@@ -78,7 +78,7 @@ uint32_t lanes_from(uint32_t first, uint32_t width) {
   return (width == kWarpSize ? kAllLanes : (uint32_t{1} << width) - 1) << first;
 }
 
-// Does every active lane find its neighbour l^distance idle or at its own address?
+// True if every active lane finds lane ^ distance idle or at its own address.
 bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left)), other = lane ^ distance;
@@ -87,7 +87,7 @@ bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
   return true;
 }
 
-// Lanes that are served at once.
+// The number of lanes in a phase.
 uint32_t width_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
   const uint32_t width = lanes_per_phase(bytes);
   const bool merged =
@@ -106,15 +106,15 @@ Wavefronts by_phases(const uint64_t* offset, uint32_t bytes, uint32_t mask, uint
   return w;
 }
 
-// Full warp, lane l at offset[0] + l * stride, stride a multiple of bytes and not 0: lanes of a
-// phase that lie gcd(stride, phase) apart in elements share banks, and no two share a word.
+// Full warp, lane l at offset[0] + l * stride; stride is a multiple of bytes and not 0. Lanes of a
+// phase share banks if they are gcd(stride, phase) elements apart, and no two lanes share a word.
 Wavefronts affine_wavefronts(int64_t stride, uint32_t bytes) {
   const uint32_t width = lanes_per_phase(bytes), phases = kWarpSize / width;
   const uint32_t elements = static_cast<uint32_t>(std::llabs(stride)) / bytes;
   return {phases * std::gcd(elements % width, width), phases};
 }
 
-// Lanes that fill one row of the banks, in whatever order, never conflict.
+// Lanes within one row of the banks never conflict, in any order.
 bool within_one_row(const uint64_t* offset, uint32_t mask) {
   uint64_t low = ~uint64_t{0}, high = 0;
   for (; mask != 0; mask &= mask - 1) {
@@ -125,8 +125,8 @@ bool within_one_row(const uint64_t* offset, uint32_t mask) {
   return high - low < kBanks;
 }
 
-// Lanes `elsewhere`, which reach another block's memory, take part in the question whether phases
-// merge (H100: data/measured/moves).
+// Lanes `elsewhere` access another block's memory. They count when phases are tested for merging
+// (H100: data/measured/moves).
 Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge,
                             uint32_t elsewhere = 0) {
   if (mask == 0) return {};
@@ -183,7 +183,7 @@ Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t by
   Wavefronts w = atomic_wavefronts(to, bytes, mask, sim::AtomicForm::plain);
   if (!bypass_l1) return w;
   constexpr uint64_t kRow = kBanks * kBankBytes, kSector = 32;
-  // Of lanes that write one place the first one's bytes count.
+  // If several lanes write to one address, only the first lane's bytes count.
   uint32_t writing = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
@@ -195,7 +195,7 @@ Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t by
   KeySet turns;
   for (uint32_t left = writing; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
-    // Does another lane bring the other half of the sector, from where it belongs?
+    // True if another lane copies the other half of the sector, from the same source sector.
     bool whole = false;
     for (uint32_t other = writing; other != 0 && !whole; other &= other - 1) {
       const uint32_t l = static_cast<uint32_t>(__builtin_ctz(other));
@@ -222,7 +222,7 @@ std::array<uint32_t, kBanks> bank_degrees(const uint64_t* offset, uint32_t bytes
   for (uint32_t first = 0; first < kWarpSize; first += width) {
     const uint32_t lanes = mask & lanes_from(first, width);
     std::array<uint32_t, kBanks> here{};
-    if (atomic) {  // lanes never share
+    if (atomic) {  // lanes never share a word
       for (uint32_t left = lanes; left != 0; left &= left - 1)
         ++here[offset[__builtin_ctz(left)] / kBankBytes % kBanks];
     } else {

@@ -11,13 +11,14 @@ namespace {
 
 constexpr size_t kMostSteps = 64, kMostShuffles = 24;
 
-// Costlier, relative to what it should cost.
+// True if a costs more than b relative to the ideal.
 template <typename A, typename B>
 bool worse(const A& a, const B& b) {
   return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
 }
 
-// Of two blocks' accesses; those of a block that has none are not kept.
+// True if a block's accesses should replace those of another block. A block without requests never
+// does.
 bool better_kept(const CloseUpLine& a, const CloseUpLine& b) {
   if (a.requests.empty()) return false;
   if (b.requests.empty()) return true;
@@ -112,7 +113,7 @@ void CloseUpObserver::block_end() {
   }
 }
 
-// Of most accesses nothing is kept but that they were: only what is kept is copied.
+// Most accesses are only counted, so a request is copied only if it is recorded.
 void CloseUpObserver::access(uint32_t warp, const sim::Access& access) {
   const bool shared = access.space == sim::AccessSpace::shared;
   if (!looks_ || access.mask == 0 || (!shared && access.space != sim::AccessSpace::global)) return;
@@ -134,13 +135,13 @@ void CloseUpObserver::access(uint32_t warp, const sim::Access& access) {
   CloseUpRequest request = request_of(warp, number, access, cost);
   if (room) {
     line.requests.push_back(std::move(request));
-  } else {  // the last place is the worst one's, where that comes later
+  } else {  // a worse request after the limit takes the last place
     line.requests.back() = std::move(request);
   }
   if (worst) line.worst = static_cast<uint32_t>(line.requests.size() - 1);
 }
 
-// The step that the warp is in has no more room: it is the last one that is kept.
+// Marks lanes as working in the warp's current step. Steps beyond kMostSteps are dropped.
 void CloseUpObserver::work(uint32_t warp, uint32_t mask, int line) {
   if (!follows_ || warp >= step_of_warp_.size()) return;
   const size_t step = step_of_warp_[warp];

@@ -1,6 +1,6 @@
-// What a launch did, request by request, where somebody wants to look closely: the addresses of
-// each lane for the requests of chosen source lines, the lanes that worked between barriers, who
-// read whom in shuffles. Bounded: of each line one block is kept, and of that some requests.
+// Records details of a launch for pictures and explanations: the address of each lane in requests
+// of chosen source lines, the lanes that work between barriers, and the source lane of each
+// shuffle. The record is bounded: one block for each line, and a limited number of its requests.
 #pragma once
 
 #include <array>
@@ -17,28 +17,29 @@
 
 namespace lab32::counters {
 
-// What to look at. Nothing set: all lines of the file, each in the block with its worst access.
+// Selects what is recorded. By default all lines of the file are recorded, each in the block with
+// its worst access.
 struct CloseUpChoice {
-  std::string file;         // as the PTX names it, or the end of that behind a '/'
+  std::string file;         // as the PTX names it, or a suffix of that name after a '/'
   std::optional<int> line;  // only this one
-  // Lines first to last of what is not to be looked at.
+  // First and last line of a range that is not recorded.
   std::optional<std::pair<int, int>> except;
   std::optional<uint64_t> block;
   std::optional<uint32_t> warp;     // in the block
-  std::optional<uint32_t> request;  // of the line, in each warp, from 0
-  uint32_t most = 16;               // requests kept of a line
+  std::optional<uint32_t> request;  // index among the line's requests in each warp
+  uint32_t most = 16;               // requests recorded for each line
 };
 
 // A warp-wide access as ptxas issues it.
 struct CloseUpRequest {
   uint32_t warp = 0;    // in the block
-  uint32_t number = 0;  // of the line's requests in that warp, from 0
+  uint32_t number = 0;  // index among the line's requests in that warp
   sim::AccessKind kind = sim::AccessKind::load;
   uint8_t bytes = 4;  // per lane
   bool matrix = false;
   uint32_t mask = 0;
   std::array<uint64_t, 32> address{};  // lanes outside mask: 0
-  std::vector<std::string> place;      // by lane, "tile[3][0]"; or no lane's variable is known
+  std::vector<std::string> place;      // by lane, "tile[3][0]"; empty if no variable is known
   uint32_t cost = 0, ideal = 0;        // sectors, or wavefronts
 };
 
@@ -48,17 +49,18 @@ struct CloseUpLine {
   bool shared = false;  // else global
   uint64_t block = 0;
   uint32_t requests_in_block = 0;
-  bool ptx_level = false;  // ptxas may issue them otherwise
-  // Its first ones, and the worst where that comes later.
+  bool ptx_level = false;  // ptxas may issue these accesses in another way
+  // The first requests, and the worst one if it comes later.
   std::vector<CloseUpRequest> requests;
   uint32_t worst = 0;  // index in `requests`
 };
 
-// What lay between two barriers, as each warp met them. Whoever loads, stores or shuffles works.
+// The lanes that work between two barriers. A lane works if it loads, stores or shuffles.
 struct CloseUpStep {
   std::vector<uint32_t> working;  // lane masks, by warp
   int line = 0;                   // the last one that touched memory or shuffled
-  bool warp_barrier = false;      // what ended it: __syncwarp(), else __syncthreads() or the end
+  // ended by __syncwarp(); else by __syncthreads() or the end of the block
+  bool warp_barrier = false;
 };
 
 struct CloseUpShuffle {
@@ -69,18 +71,18 @@ struct CloseUpShuffle {
   std::array<uint8_t, 32> from{};
 };
 
-// An allocation that some of the requests touch.
+// An allocation that recorded requests access.
 struct CloseUpArray {
   uint64_t begin = 0, bytes = 0;
-  std::string name;        // the host's
-  int32_t parameter = -1;  // of the kernel, which points into it
+  std::string name;        // in the host's source
+  int32_t parameter = -1;  // index of the kernel's parameter that points into it
 };
 
 struct CloseUp {
   std::vector<CloseUpArray> arrays;
   std::vector<CloseUpLine> lines;  // sorted by file, line, global first
   uint64_t block = 0;              // of steps and shuffles
-  uint32_t threads = 0;            // of a block
+  uint32_t threads = 0;            // per block
   std::vector<CloseUpStep> steps;
   bool more_steps = false;
   std::vector<CloseUpShuffle> shuffles;  // of one warp
@@ -106,10 +108,10 @@ class CloseUpObserver : public sim::Observer {
   CloseUp result() const;
 
  private:
-  // A source line's accesses to one memory.
+  // Accesses of one source line to global or to shared memory.
   struct Line {
-    CloseUpLine now, kept;       // in the block that runs, in the block with the worst access
-    std::vector<uint32_t> seen;  // requests in the block that runs, by warp
+    CloseUpLine now, kept;       // of the current block, and of the block with the worst access
+    std::vector<uint32_t> seen;  // requests in the current block, by warp
   };
   using Key = std::pair<Position, bool>;  // shared
   struct Before {
@@ -117,8 +119,8 @@ class CloseUpObserver : public sim::Observer {
   };
   struct Site {
     bool known = false;
-    std::optional<Position> at;   // absent: nobody asked for it
-    std::array<Line*, 2> line{};  // among lines_: global, shared; null: not met yet
+    std::optional<Position> at;   // empty: the line is not selected
+    std::array<Line*, 2> line{};  // in lines_: global, shared; null before the first access
   };
   Site& site_of(uint32_t site);
   Line& line_of(Site& site, bool shared);
@@ -127,12 +129,12 @@ class CloseUpObserver : public sim::Observer {
   CloseUpChoice choice_;
   PositionOf position_;
   std::vector<Site> sites_;
-  bool looks_ = false;  // at the block that runs
+  bool looks_ = false;  // the current block is selected
   sim::BlockInfo block_{};
   std::map<Key, Line, Before> lines_;
-  bool has_story_ = false, follows_ = false;  // some block's; that of the block that runs
+  bool has_story_ = false, follows_ = false;  // story_ is set; story_ is that of the current block
   std::vector<size_t> step_of_warp_;
-  CloseUp story_;  // but for `lines`
+  CloseUp story_;  // without `lines`
 };
 
 }  // namespace lab32::counters

@@ -10,10 +10,10 @@ namespace {
 
 uint64_t sector_of(uint64_t address) { return address / kSectorBytes; }
 
-// Which of L1's four sets a line (address / 128) lies in: linear over its bits, two of which choose
-// within an aligned group of four lines; found by solving for the measured patterns, which reach to
-// bit 16 of the line. Lines 16 MB apart may be told apart by bits that are not known here; the two
-// above, which the blocks of a cluster differ in, are an H100's (histogram of data/measured/moves).
+// The L1 set, one of four, of a line (address / 128). The set is linear over the line's bits; two
+// of them choose within an aligned group of four lines. Solved from the measured patterns, which
+// reach bit 16 of the line, so lines 16 MB apart may differ in unknown bits. The two highest bits,
+// in which the blocks of a cluster differ, are those of an H100 (histogram of data/measured/moves).
 uint32_t set_of(uint64_t line, bool in_cluster = false) {
   static constexpr uint8_t kFlip[17] = {1, 2, 3, 1, 2, 3, 2, 1, 2, 1, 3, 1, 3, 2, 2, 1, 2};
   uint32_t set = line & 3;
@@ -23,16 +23,16 @@ uint32_t set_of(uint64_t line, bool in_cluster = false) {
   return set;
 }
 
-// A warp that steps by less than a sector leaves none out between its first and its last; one that
-// steps by a sector or more has one for each lane.
+// Strides below a sector touch every sector between the first and the last lane; larger strides
+// touch one sector for each lane.
 uint32_t affine_sectors(const uint64_t* address, int64_t stride) {
   if (std::llabs(stride) >= kSectorBytes) return kWarpSize;
   const uint64_t a = sector_of(address[0]), b = sector_of(address[kWarpSize - 1]);
   return static_cast<uint32_t>(std::max(a, b) - std::min(a, b)) + 1;
 }
 
-// Counts sectors in lane order: while they do not decrease, each change is a new one. Returns 0 at
-// the first that goes back.
+// Counts sectors in lane order, where each change is a new sector as long as the sectors do not
+// decrease. Returns 0 if they decrease.
 uint32_t ascending_sectors(const uint64_t* address, uint32_t n) {
   uint32_t count = 1;
   for (uint32_t i = 1; i < n; ++i) {
@@ -53,7 +53,7 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
   const uint32_t n = gather(address, mask, active);
   if (const uint32_t count = ascending_sectors(active, n)) return count;
 
-  // Permutations and swizzles stay within a few neighbouring sectors: one bit each.
+  // Permutations and swizzles touch few neighbouring sectors: one bit for each.
   const auto [low, high] = std::minmax_element(active, active + n);
   const uint64_t first = sector_of(*low);
   if (sector_of(*high) - first < 64) {
@@ -66,17 +66,16 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
   return sectors.size();
 }
 
-// L1 looks up four lines at once, one in each of four sets. Atomics leave as the lanes were looked
-// up: in each turn, every set serves the line of its first waiting lane, but of its lanes only
-// those that no earlier waiting lane of the set shadows. A lane is shadowed by an earlier one at
-// the same offset within its line, be it the same word or another line's word. Hence the sector
-// more, now and then, in a scatter: a lane that another line's lane shadows comes a turn later than
-// its neighbours in the sector.
+// L1 looks up four lines at once, one in each of four sets. In each turn every set serves the line
+// of its first waiting lane, but only those lanes of it that no earlier waiting lane of the set
+// shadows. An earlier lane shadows a later one at the same offset within its line, on the same word
+// or on another line's word. This explains the occasional additional sector in a scatter: a
+// shadowed lane is served a turn later than its neighbours in the sector.
 //
 // Found on an H200, where it gives the sectors of all 383 atomic patterns in
-// data/measured/counters, and the wavefronts and L2 requests that were measured with them. Patterns
-// in which no lane shadows another line's do not depend on the hash of lines to sets, which other
-// GPUs may have otherwise.
+// data/measured/counters, and the wavefronts and L2 requests measured with them. Only patterns in
+// which a lane shadows another line's lane depend on the hash of lines to sets, which may differ on
+// other GPUs.
 uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, bool compare_swap,
                         bool in_cluster) {
   if (mask == 0) return 0;
@@ -111,7 +110,8 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
   return sectors;
 }
 
-// Found on an H200 with patterns on either side and on both: 113 of 113 in data/measured/counters.
+// Found on an H200 with patterns of source, destination and both: exact for 113 of 113 in
+// data/measured/counters.
 CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask) {
   constexpr uint32_t kPlaceBits = 13;  // 256 KiB of shared memory have 2^13 sectors
   KeySet moved, theoretical;
@@ -136,7 +136,7 @@ namespace {
 
 using TexelKind = sim::TexelAccess::Kind;
 
-// Which level of the array holds an element; null: none of them.
+// The level of the array that contains the address; null if none does.
 const sim::TexelGrid* grid_of(const sim::TexelArray& array, uint64_t address) {
   for (const sim::TexelGrid& grid : array.levels) {
     if (array.linear) return &grid;
@@ -146,8 +146,7 @@ const sim::TexelGrid* grid_of(const sim::TexelArray& array, uint64_t address) {
   return nullptr;
 }
 
-// Blocks take more room than the rows that they hold, so they are kept further apart: a row of one
-// byte has 512 there.
+// Artificial block addresses take more room than the rows: 512 bytes for each byte of the array.
 constexpr unsigned kRoom = 9;
 
 uint64_t sector_in_blocks(const sim::TexelGrid& grid, uint64_t address, unsigned texel) {
@@ -163,7 +162,7 @@ uint64_t sector_in_blocks(const sim::TexelGrid& grid, uint64_t address, unsigned
   return (grid.begin << kRoom) + block * 512 + inside;
 }
 
-// Lanes of one request.
+// Number of lanes in one request.
 unsigned lanes_together(const sim::TexelAccess& access) {
   switch (access.kind) {
     case TexelKind::index:
@@ -178,9 +177,9 @@ unsigned lanes_together(const sim::TexelAccess& access) {
   }
 }
 
-// Filters of three dimensions or of texels of 16 bytes take several passes that share what they
-// need in a way that was not found, and derivatives reach further than their lanes' texels.
-// Reductions were not measured.
+// Linear filters in three dimensions or of 16-byte texels take several passes, whose shared sectors
+// follow no known rule, and derivatives reach texels beyond those of their lanes. Reductions were
+// not measured.
 bool has_rule(const sim::TexelAccess& access) {
   if (access.object == nullptr || access.kind == TexelKind::gradient ||
       access.kind == TexelKind::reduce)
@@ -199,8 +198,8 @@ TexelRequests texel_requests(const sim::TexelAccess& access) {
   TexelRequests found;
   found.known = has_rule(access);
   if (access.object == nullptr) return found;
-  // What an index finds outside costs a request its turn, and no sector. Of borders no rule is
-  // known.
+  // An index outside the array costs a request but no sector. Accesses to borders follow no known
+  // rule.
   const bool by_index = access.kind == TexelKind::index || access.kind == TexelKind::load ||
                         access.kind == TexelKind::store;
   const unsigned together = lanes_together(access);
@@ -243,8 +242,8 @@ uint32_t sectors_between(uint64_t begin, uint64_t end) {
                       : static_cast<uint32_t>((end - 1) / kSectorBytes - begin / kSectorBytes + 1);
 }
 
-// Sectors of shared memory that a piece [begin, end) of a move fills with zeros: what is in the
-// tensor is moved in units of 16 bytes.
+// Sectors of shared memory that a piece [begin, end) of a copy fills with zeros. Elements inside
+// the tensor are moved in units of 16 bytes.
 uint32_t zero_sectors(const sim::BulkMove& move, uint32_t begin, uint32_t end) {
   if (move.inside == 0) return sectors_between(move.shared + begin, move.shared + end);
   const uint32_t last = (move.before + move.inside + 15) / 16 * 16;
@@ -258,8 +257,8 @@ BulkSectors bulk_sectors(const sim::BulkMove& move) {
   BulkSectors found;
   using Kind = sim::BulkMove::Kind;
   const bool many = move.blocks != 0;
-  // A multicast of what is partly outside has a rule of its own, which was not found; reductions
-  // were not measured.
+  // A multicast of a box partly outside the tensor follows another, unknown rule. Reductions were
+  // not measured.
   found.known = move.kind != Kind::to_block && move.kind != Kind::reduce && !move.steps &&
                 !(many && move.inside < move.bytes);
   for (uint32_t done = 0; done < move.bytes;) {

@@ -13,58 +13,58 @@ namespace lab32::counters {
 
 constexpr uint32_t kLineBytes = 128, kSectorBytes = 32, kSectorsPerLine = 4;
 
-// Distinct sectors of the active lanes: what a load or a store moves.
+// Distinct sectors of the active lanes. A load or a store moves these.
 uint32_t distinct_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask);
 
-// Sectors of a reduction or atomic, which L1 passes on line by line. Lanes that hit one word are
-// served one after the other, each turn moving the sector again; so, in nearly every case, the sum
-// over the sectors of the most lanes on one word of it. The exact rule, of which this follows, is
-// told at its definition. compare_swap: the lanes carry two operands, so a line is two halves.
-// in_cluster: to other blocks' shared memory; known for the first four of a cluster.
+// Sectors of a reduction or atomic. L1 passes them on line by line and serves lanes on one word one
+// after the other, moving the sector again each time. In nearly every case the result is the sum
+// over sectors of the most lanes on one word of the sector; the definition has the exact rule.
+// compare_swap: lanes carry two operands, so a line counts as two halves. in_cluster: the access is
+// to other blocks' shared memory; the rule is known for ranks 0 to 3.
 uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask,
                         bool compare_swap = false, bool in_cluster = false);
 
-// An asynchronous copy past L1 (LDGSTS.BYPASS, 16 bytes per lane) moves its data sector by sector
-// of shared memory (`to`): each fetches the lines that it needs, whatever the sectors in them, and
-// so a sector of global memory that goes to several places is moved several times. `theoretical` is
-// Nsight Compute's estimate, which lets two lanes share a transfer only where both lie in one
-// sector at either end and in the same order.
+// An asynchronous copy that bypasses L1 (LDGSTS.BYPASS, 16 bytes per lane) moves its data by
+// sectors of shared memory (`to`). Each such sector fetches the lines that it needs, so a sector of
+// global memory that goes to several places is moved several times. `theoretical` is Nsight
+// Compute's estimate, in which two lanes share a transfer only if both lie in one sector at both
+// ends and in the same order.
 struct CopySectors {
   uint32_t moved = 0, theoretical = 0, ideal = 0;
 };
 CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask);
 
-// The fewest sectors that could hold what the active lanes ask for, never more than they touch
-// (lanes that share an address ask for less than lanes * bytes).
+// The fewest sectors that could hold the bytes that active lanes request, but at most the sectors
+// that they touch (lanes that share an address request less than lanes * bytes).
 uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask);
 
-// How accesses through texture and surface objects are counted: the rules behind Nsight Compute's
+// Sectors of accesses through texture and surface objects: the rules behind Nsight Compute's
 // l1tex__t_{requests,sectors}_pipe_tex_mem_{texture,surface_op_ld,surface_op_st}.
 //
-// A warp's lanes go four or eight at a time, one request each; a request moves the distinct sectors
-// that its lanes touch. Arrays lie in blocks of 64 bytes by 8 rows: a sector is 16 bytes of two
-// rows, a line 32 bytes of four. Memory that the program laid out itself has the usual sectors.
+// Four or eight lanes of a warp form one request, and a request moves the distinct sectors that its
+// lanes touch. Arrays are stored in blocks of 64 bytes by 8 rows: a sector is 16 bytes of two rows,
+// and a line is 32 bytes of four rows. Linear and pitched memory has the usual sectors.
 struct TexelRequests {
-  bool known = true;              // false: no rule is known, and this is the least it can be
-  std::vector<uint64_t> sectors;  // addresses, request by request; each one's are distinct
+  bool known = true;              // false: no rule is known, and the counts are lower bounds
+  std::vector<uint64_t> sectors;  // addresses, by request; distinct within a request
   std::vector<uint32_t> ends;     // of each request, in `sectors`
 };
 
-// Where the sectors of an array lie that a GPU keeps in its own order is made up, but no two of
-// them lie in one place, and four make a line where they do on a GPU.
+// The addresses of sectors of arrays in the GPU's own layout are artificial. They are distinct, and
+// four sectors share a line if they do on a GPU.
 TexelRequests texel_requests(const sim::TexelAccess& access);
 
-// How the copy engine's copies are counted: the rules behind Nsight Compute's
+// Sectors of the copy engine's copies: the rules behind Nsight Compute's
 // l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld and
 // l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_st.
 //
-// A copy goes in pieces that lie in one line of 128 bytes of shared memory; each moves the sectors
-// of device memory that it touches. A multicast's pieces lie in one line of device memory, too, and
-// move two sectors at least. What a load finds outside the tensor comes as sectors of zeros, of
-// shared memory.
+// A copy is split into pieces within one 128-byte line of shared memory. Each piece moves the
+// sectors of device memory that it touches. Pieces of a multicast also lie within one line of
+// device memory and move at least two sectors. Elements outside the tensor are loaded as zeros and
+// count as sectors of shared memory.
 struct BulkSectors {
   bool known = true;     // false: no rule is known
-  uint32_t sectors = 0;  // in each block that gets them
+  uint32_t sectors = 0;  // in each receiving block
   uint32_t lines = 0;    // pieces
 };
 BulkSectors bulk_sectors(const sim::BulkMove& move);

@@ -35,12 +35,12 @@ namespace {
 using sim::AccessKind;
 using sim::AccessSpace;
 
-// Is a costlier than b, relative to what each should cost?
+// True if a costs more than b relative to the ideal.
 bool worse(const Example& a, const Example& b) {
   return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
 }
 
-// The order in which examples are preferred; total, so that merging in any order keeps the same.
+// A total order of examples, so that merging in any order gives the same result.
 bool preferred(const Example& a, const Example& b) {
   if (worse(a, b)) return true;
   if (worse(b, a)) return false;
@@ -94,7 +94,8 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   tally.cost += cost;
   tally.ideal += ideal;
   tally.ptx_level |= access.ptx_level;
-  // Blocks arrive in increasing order: only a strictly worse access displaces the example.
+  // Blocks arrive in increasing order, so an equal access of a later block does not replace the
+  // example.
   Example& worst = tally.worst;
   if (worst.mask == 0 || uint64_t{cost} * worst.ideal > uint64_t{worst.cost} * ideal) {
     worst.cost = cost;
@@ -105,7 +106,7 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
 
 constexpr uint64_t kRanksKnown = 4;
 
-// Sectors as of device memory, each block's own (H100: data/measured/moves).
+// Sectors are counted as for device memory, for each block separately (H100: data/measured/moves).
 void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access, bool alone) {
   if (access.mask == 0) return;
   Counters& c = other_ways(access.site);
@@ -118,13 +119,14 @@ void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access
   to.sectors += atomic ? atomic_sectors(access.address, access.bytes, access.mask, swap, true)
                        : distinct_sectors(access.address, access.bytes, access.mask);
   if (atomic && alone) c.other.remote_atom_wavefronts += swap ? 2 : 1;
-  // As many as if the bytes lay in the block's own memory; blocks do not share banks.
+  // The access takes as many wavefronts as in the block's own memory, because blocks do not share
+  // banks.
   const AccessCost there = cost_of(access);
   ++c.other.remote_banks.requests;
   c.other.remote_banks.lanes += lane_count(access.mask);
   c.other.remote_banks.wavefronts += there.cost;
   c.other.remote_banks.ideal += there.ideal;
-  // Which set the lines of further blocks lie in is not known.
+  // The L1 sets of lines in blocks of higher rank are unknown.
   bool far = false;
   for (uint32_t rest = access.mask; atomic && rest != 0; rest &= rest - 1)
     far |= sim::rank_of(access.address[__builtin_ctz(rest)]) >= kRanksKnown;

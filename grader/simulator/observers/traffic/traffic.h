@@ -1,6 +1,6 @@
-// What a launch moves: requests and sectors of global memory, wavefronts of shared memory, for each
-// instruction, summed for the launch and for each source line; and how often warps of a block get
-// in each other's way in loops of compare-and-swap.
+// Traffic of a launch. TrafficObserver counts requests and sectors of global memory and wavefronts
+// of shared memory for each instruction, and sums them for the launch and for each source line.
+// SpinObserver measures how often warps of a block delay each other in compare-and-swap loops.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@
 
 namespace lab32::counters {
 
-// What one warp-wide access costs, in the unit of its memory: sectors, or wavefronts.
+// Cost of one warp-wide access in the unit of its memory: sectors or wavefronts.
 struct AccessCost {
   uint32_t cost = 0, ideal = 0;
-  uint32_t distinct = 0;   // global memory: sectors in theory (memory_l2_theoretical_sectors)
-  bool estimated = false;  // by a rule that was seen to be off now and then
+  uint32_t distinct = 0;   // global memory: memory_l2_theoretical_sectors
+  bool estimated = false;  // by a rule that is wrong for some measured patterns
 };
 
-// Of an access to global or shared memory with at least one lane.
+// The cost of an access to global or shared memory with at least one active lane.
 AccessCost cost_of(const sim::Access& access);
 
-// One access, kept to be shown lane by lane.
+// One access, kept so that the report can show its lanes.
 struct Example {
   uint32_t site = 0;
   uint64_t block = 0;
@@ -53,24 +53,24 @@ class TrafficObserver : public sim::Observer {
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   bool wants_accesses() const override { return true; }
 
-  // The simulator's issue counts, one a site; once, after all forks are merged.
+  // Adds the simulator's issue counts by site. Call once, after all forks are merged.
   void add_issues(const std::vector<sim::IssueTally>& tally);
 
   Counters totals() const;
-  Counters of_site(uint32_t site) const;  // its accesses: no issue counts
-  // Sorted by file, then line; what has no position stands first, under file "" and line 0.
-  // block_barriers are the launch's, not a line's: 0 here.
+  Counters of_site(uint32_t site) const;  // accesses only, no issue counts
+  // Sorted by file, then line. Sites without a position come first, under file "" and line 0.
+  // block_barriers is counted only for the launch and is 0 here.
   std::vector<LineCounters> lines(const PositionOf& position) const;
 
-  // The costliest access of a site relative to its ideal; of equals, the one of the lowest block,
-  // then the earliest. Null: the site moved nothing through global or shared memory.
+  // The access of a site with the highest cost relative to its ideal; among equals, that of the
+  // lowest block, then the earliest. Null if the site accessed neither global nor shared memory.
   const Example* worst(uint32_t site) const;
-  // The same over all sites of a line.
+  // The worst access among all sites of a line.
   const Example* worst_on_line(const PositionOf& position, int line) const;
 
  private:
-  // What one instruction did in one space and as one kind. A generic access may reach two spaces,
-  // and a PTX atomic may be issued as a load and a compare-and-swap.
+  // Counts of one instruction for one space and kind of access. A generic access may reach two
+  // spaces, and a PTX atomic may be issued as a load and a compare-and-swap.
   struct Tally {
     uint32_t site = 0;
     sim::AccessSpace space = sim::AccessSpace::global;
@@ -82,7 +82,7 @@ class TrafficObserver : public sim::Observer {
   };
 
   Tally& tally_of(uint32_t site, sim::AccessSpace space, sim::AccessKind kind);
-  // What an instruction moved in other ways than by loads and stores of its block's memory.
+  // Counters of an instruction's traffic that is not a load or store of its own block's memory.
   Counters& other_ways(uint32_t site) { return other_ways_[site]; }
 
   static constexpr uint32_t kNone = 0xffffffffu;
@@ -94,8 +94,8 @@ class TrafficObserver : public sim::Observer {
   std::vector<sim::IssueTally> issues_;
 };
 
-// How often warps of a block get in each other's way in compare-and-swap loops on shared memory:
-// the sums of floats and of 64 bits that ptxas makes such loops of.
+// Measures how often warps of a block delay each other in compare-and-swap loops on shared memory,
+// which ptxas generates for sums of floats and of 64-bit integers.
 class SpinObserver : public sim::Observer {
  public:
   std::unique_ptr<sim::Observer> fork() const override;
@@ -106,12 +106,12 @@ class SpinObserver : public sim::Observer {
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   bool wants_accesses() const override { return true; }
 
-  // Of a lane's word, the share of the rounds of the block's other warps that change it, on the
-  // mean: 1 where all warps go to the same words, 0 where each has words of its own. What lies
-  // between two barriers of the block counts together.
+  // The mean over lanes of the share of the other warps' rounds that change the lane's word: 1 if
+  // all warps update the same words, 0 if each warp has its own. Accesses between two barriers of
+  // the block count together.
   double shared_words() const { return lanes_ > 0 ? meetings_ / lanes_ : 0; }
-  // Lanes that take part in the last round of a loop, on the mean: so many words decide how long it
-  // takes.
+  // Mean number of lanes in the last round of a loop. This number of words decides how long the
+  // round takes.
   double last_lanes() const { return loops_ > 0 ? in_last_ / loops_ : 0; }
 
  private:
