@@ -1,5 +1,5 @@
-// The rules for shared memory: by hand on the patterns a lecture shows, and against a plain
-// implementation with sets on thousands of random ones.
+// The rules for shared memory, on the patterns of a lecture with expected values by hand, and
+// against a plain implementation with sets on thousands of random patterns.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -23,7 +23,7 @@ Offsets offsets(const std::function<uint64_t(uint64_t)>& f) {
   return o;
 }
 
-// One word a lane, at the given word.
+// One word per lane, at the given index.
 uint32_t load4(const std::function<uint64_t(uint64_t)>& word, uint32_t mask = sim::kFullMask) {
   const Offsets o = offsets([&](uint64_t l) { return 4 * word(l); });
   const Wavefronts w = load_wavefronts(o.data(), 4, mask);
@@ -93,7 +93,7 @@ TEST_CASE("counters: banks: one word a lane") {
   CHECK(load4([](uint64_t l) { return l ^ 21; }) == 1);
   CHECK(load4([](uint64_t) { return 77; }) == 1);            // broadcast
   CHECK(load4([](uint64_t l) { return l / 2; }) == 1);       // multicast
-  CHECK(load4([](uint64_t l) { return l % 2 * 32; }) == 2);  // two words of one bank
+  CHECK(load4([](uint64_t l) { return l % 2 * 32; }) == 2);  // two words in one bank
 }
 
 TEST_CASE("counters: banks: strides conflict by their common divisor with 32") {
@@ -111,7 +111,8 @@ TEST_CASE("counters: banks: a tile's column, plain, padded, swizzled") {
   CHECK(load4([](uint64_t l) { return l * 32 + 3; }) == 32);
   CHECK(load4([](uint64_t l) { return l * 33 + 3; }) == 1);
   CHECK(load4([](uint64_t l) { return l * 32 + (3 ^ l); }) == 1);
-  // A 16-wide tile read by columns: two columns a warp, 8 ways; 17 wide: 2 ways.
+  // A tile 16 words wide, read by columns: two columns per warp, 8-way conflict; 17 words wide:
+  // 2-way.
   CHECK(load4([](uint64_t l) { return l % 16 * 16 + l / 16; }) == 8);
   CHECK(load4([](uint64_t l) { return l % 16 * 17 + l / 16; }) == 2);
 }
@@ -144,8 +145,9 @@ TEST_CASE("counters: banks: 8 and 16 bytes per lane come in phases of 128 bytes"
   CHECK(store(8, two, 0x00018000) == Wavefronts{2, 1});  // two phases for what one could carry
   CHECK(load(16, four, 0x000000ff) == Wavefronts{1, 1});
   CHECK(store(16, four, 0x00001001) == Wavefronts{2, 1});
-  CHECK(load(16, four, 0x00001001) == Wavefronts{1, 1});  // alone in their pairs: merged
-  // A column of a 32-wide float4 tile: all lanes of a phase in the same four banks.
+  // no pair is complete, so the phases merge
+  CHECK(load(16, four, 0x00001001) == Wavefronts{1, 1});
+  // A column of a float4 tile 32 elements wide: all lanes of a phase use the same four banks.
   CHECK(load(16, offsets([](uint64_t l) { return l * 512; })) == Wavefronts{32, 4});
   CHECK(store(8, offsets([](uint64_t l) { return l * 128; })) == Wavefronts{32, 2});
   CHECK(load(16, offsets([](uint64_t l) { return l * 32; })) == Wavefronts{8, 4});
@@ -161,9 +163,9 @@ TEST_CASE("counters: banks: loads merge phases whose lanes agree in pairs, store
   CHECK(load(8, offsets([](uint64_t l) { return (l / 4 * 2 + l % 2) * 8; })) == Wavefronts{1, 1});
   CHECK(load(16, offsets([](uint64_t l) { return l / 2 * 16; })) == Wavefronts{2, 2});
   CHECK(load(16, offsets([](uint64_t l) { return l / 4 * 16; })) == Wavefronts{2, 2});
-  // Lanes 4 apart agree: that does not help.
+  // Lanes 4 apart agree, which merges nothing.
   CHECK(load(8, offsets([](uint64_t l) { return (l / 8 * 4 + l % 4) * 8; })) == Wavefronts{2, 2});
-  // One pair that disagrees spoils it for the warp.
+  // One pair that disagrees prevents merging in the whole warp.
   CHECK(load(8, offsets([](uint64_t l) { return l == 31 ? 8 : uint64_t{0}; })) == Wavefronts{2, 2});
   // Merged phases conflict with each other.
   CHECK(load(8, offsets([](uint64_t l) { return l / 2 * 8 + l / 16 * 64; })) == Wavefronts{2, 1});
@@ -199,7 +201,8 @@ TEST_CASE("counters: banks: ldmatrix and stmatrix go matrix by matrix") {
   CHECK(rows(16, 0x000000ff) == Wavefronts{1, 1});
   CHECK(rows(16, 0x0000ffff) == Wavefronts{2, 2});
   CHECK(rows(16, sim::kFullMask) == Wavefronts{4, 4});
-  CHECK(rows(128, sim::kFullMask) == Wavefronts{32, 4});  // a 64-wide half tile without padding
+  // a tile of halfs 64 elements wide, no padding
+  CHECK(rows(128, sim::kFullMask) == Wavefronts{32, 4});
   CHECK(rows(64, sim::kFullMask) == Wavefronts{16, 4});
   CHECK(rows(144, sim::kFullMask) == Wavefronts{4, 4});  // with 16 bytes of padding
   CHECK(rows(0, sim::kFullMask) == Wavefronts{4, 4});    // no merging
@@ -246,7 +249,7 @@ TEST_CASE("counters: banks: the fast paths agree with sets on random patterns") 
     const uint32_t mask = some == 0   ? sim::kFullMask
                           : some == 1 ? static_cast<uint32_t>(rng())
                                       : static_cast<uint32_t>(rng() & rng() & rng());
-    for (uint32_t lane = 0; lane < 32; ++lane) {  // idle lanes hold anything
+    for (uint32_t lane = 0; lane < 32; ++lane) {  // addresses of idle lanes are arbitrary
       if ((mask >> lane & 1) == 0) o[lane] = rng();
     }
     INFO("pattern " << i << ", " << bytes << " bytes, mask " << mask);

@@ -1,4 +1,4 @@
-// The model of the caches, on streams small enough to count by hand.
+// The model of the caches, on access streams small enough to count by hand.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr counters::SectorBytes kWhole{32, 32, 32, 32};
 
-// Large enough that nothing goes.
+// Large enough that no line is evicted.
 L2Shape roomy(uint32_t sides) {
   L2Shape shape;
   shape.bytes = 1 << 24;
@@ -68,7 +68,8 @@ sim::BlockInfo block_of(uint64_t index, uint32_t threads) {
   return block;
 }
 
-// Block `index` of two warps: each copies 128 bytes of its own, and reads 64 that all blocks read.
+// Block `index` of two warps. Each warp copies 128 bytes of its own and reads 64 bytes that all
+// blocks read.
 void run_block(sim::Observer& observer, uint64_t index) {
   observer.block_begin(block_of(index, 64));
   for (uint32_t warp = 0; warp < 2; ++warp) {
@@ -104,7 +105,7 @@ TEST_SUITE("observers: caches") {
   }
 
   TEST_CASE("counters: lines of which L1 holds one sector each share the bytes of a few") {
-    CacheSets cache(2 * counters::kLineBytes, 2, 4);  // eight sectors, of eight lines at most
+    CacheSets cache(2 * counters::kLineBytes, 2, 4);  // eight sectors of at most eight lines
     std::optional<CachedLine> gone;
     for (uint64_t line = 1; line <= 8; ++line) {
       cache.insert(cache.key_of(line), gone);
@@ -112,7 +113,7 @@ TEST_SUITE("observers: caches") {
       cache.peek(cache.key_of(line))->valid = 1;
     }
     CHECK(cache.peek(cache.key_of(1)) != nullptr);
-    // A whole line takes the place of four that were not used longest.
+    // A whole line evicts the four least recently used lines.
     CHECK(cache.use(cache.key_of(8)) != nullptr);
     cache.make_room(cache.key_of(8), 3);
     cache.peek(cache.key_of(8))->valid = 15;
@@ -122,8 +123,8 @@ TEST_SUITE("observers: caches") {
 
   TEST_CASE("counters: sets of many places keep the order in which lines were used") {
     constexpr uint32_t kPlaces = 64, kCaches = 2;
-    CacheSets caches(16 * counters::kLineBytes, 16, 4, kCaches);  // one set each, nothing held
-    std::array<std::vector<uint64_t>, kCaches> order;             // the last one first
+    CacheSets caches(16 * counters::kLineBytes, 16, 4, kCaches);  // one set each
+    std::array<std::vector<uint64_t>, kCaches> order;             // most recently used first
     Random random(5);
     for (int i = 0; i < 20'000; ++i) {
       const uint32_t cache = random.below(kCaches);
@@ -181,7 +182,7 @@ TEST_SUITE("observers: caches") {
   TEST_CASE(
       "counters: L2: whole sectors are written back without being read, parts are filled first") {
     L2Shape shape = roomy(1);
-    shape.dirty_limit = shape.partial_dirty_limit = 0;  // all is written back at once
+    shape.dirty_limit = shape.partial_dirty_limit = 0;  // everything is written back at once
     L2 whole(shape);
     whole.write(0, 7, 0b0011, kWhole);
     CHECK(whole.counters().dram_read == 0);
@@ -238,7 +239,7 @@ TEST_SUITE("observers: caches") {
   }
 
   TEST_CASE("counters: L2: a table of counters meets as many slices as an H200 showed") {
-    std::vector<std::string> slice;  // of each 256 bytes
+    std::vector<std::string> slice;  // by piece of 256 bytes
     for (const TableRow& row : read_table(root().string() + "/data/measured/model/h200-slices.csv"))
       slice.push_back(row.at("slice"));
     REQUIRE(slice.size() == 8192);
@@ -283,7 +284,8 @@ TEST_SUITE("observers: caches") {
       shape.multiprocessors = 2;
       CacheObserver observer(shape, {{skips, false}}, std::nullopt);
       auto fork = observer.fork();
-      for (uint64_t block = 0; block < 4; ++block) {  // 0 and 2 on the first, 1 and 3 on the second
+      // blocks 0 and 2 on the first SM, 1 and 3 on the second
+      for (uint64_t block = 0; block < 4; ++block) {
         fork->block_begin(block_of(block, 32));
         fork->access(0, Lanes(0, 4).access);
         fork->block_end();
@@ -393,12 +395,12 @@ TEST_SUITE("observers: caches") {
       counters::append_lines(lanes.access, false, false, lines);
       return counters::busy_cycles(lanes.access, lines.data(), lines.size());
     };
-    CHECK(cycles(Lanes(0, 4)) == 1);     // a line
-    CHECK(cycles(Lanes(4, 4)) == 1);     // words in a row over two lines
-    CHECK(cycles(Lanes(0, 132)) == 8);   // 32 lines, no two words in one bank
+    CHECK(cycles(Lanes(0, 4)) == 1);     // one line
+    CHECK(cycles(Lanes(4, 4)) == 1);     // consecutive words in two lines
+    CHECK(cycles(Lanes(0, 132)) == 8);   // 32 lines, all words in different banks
     CHECK(cycles(Lanes(0, 512)) == 32);  // row_sums of 128 words: one bank, 32 lines
-    CHECK(cycles(Lanes(0, 64)) == 16);   // of 16 words: two banks
-    // 32 lines that are looked up in two of the four parts of the tags.
+    CHECK(cycles(Lanes(0, 64)) == 16);   // row_sums of 16 words: two banks
+    // 32 lines in only two of the four parts of the tags.
     CHECK(cycles(Lanes(0, 33 * 128 + 4)) == 16);
     CHECK(cycles(Lanes(0, 4, sim::AccessKind::store)) == 4);
     CHECK(cycles(Lanes(0, 4096, sim::AccessKind::store)) == 63);

@@ -1,4 +1,4 @@
-// Order across blocks, against a graph of all events that is searched from end to end.
+// The order across blocks, compared with an exhaustive search in a graph of all events.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -16,17 +16,17 @@ using counters::GridThread;
 
 namespace {
 
-constexpr uint32_t kBlocks = 3, kWarps = 2;  // a thread of each warp takes part
+constexpr uint32_t kBlocks = 3, kWarps = 2;  // one thread of each warp takes part
 
 enum class What : uint8_t { access, fence, barrier, store, update, load };
 
 struct Event {
   What what = What::access;
-  GridThread by;  // barrier: any of the block
+  GridThread by;  // barrier: any thread of the block
   uint64_t address = 0;
   ptx::MemoryOrder order{};
   uint32_t stamp = 0;
-  // Events that come before this one, directly: in program order or through a barrier, and others.
+  // Direct predecessors: in program order or through a barrier, and others.
   std::set<size_t> in_block, released;
 };
 
@@ -39,7 +39,7 @@ class Graph {
  public:
   void add(Event e) {
     const size_t now = events_.size();
-    // Program order, and the barriers of the block.
+    // Adds program order and the barriers of the block.
     for (size_t i = 0; i < now; ++i)
       if (events_[i].by.block == e.by.block &&
           (same(events_[i].by, e.by) || e.what == What::barrier ||
@@ -47,11 +47,11 @@ class Graph {
         e.in_block.insert(i);
     const bool reads = e.what == What::load || e.what == What::update;
     if (reads) {
-      // All that is at the address now, with who released it by what.
+      // The releases at the address, with the thread and event of each.
       Pending& mine = pending_[now];
       mine.seen = written_[e.address];
     }
-    // A read of before counts from its thread's fence, or its block's barrier, or at once.
+    // An earlier read gives order from its thread's fence, from its block's barrier, or at once.
     for (auto& [read, pending] : pending_) {
       const Event& r = read == now ? e : events_[read];
       const bool own_fence = e.what == What::fence && same(r.by, e.by);

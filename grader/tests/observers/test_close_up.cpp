@@ -1,4 +1,4 @@
-// What is kept of a launch to be drawn: which block, which requests, which lanes in which step.
+// Which block, requests and lanes of a launch are recorded for pictures.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ void begin_block(CloseUpObserver& seen, uint64_t block, uint32_t threads = 64) {
   seen.block_begin(info);
 }
 
-// 4 bytes a lane, `stride` bytes from lane to lane.
+// 4 bytes per lane, `stride` bytes between lanes.
 void load_line(CloseUpObserver& seen, uint32_t warp, uint32_t site, uint64_t stride,
                uint32_t mask = kEveryLane, sim::AccessSpace space = sim::AccessSpace::global) {
   std::array<uint64_t, 32> address{};
@@ -57,11 +57,11 @@ TEST_CASE("counters: a close-up keeps the block with the worst access of each li
   CHECK(line.line == 5);
   CHECK(line.block == 2);
   CHECK(line.requests_in_block == 2);
-  CHECK(line.requests[0].number == 0);  // of the block, not of the launch
+  CHECK(line.requests[0].number == 0);  // index in the block, not in the launch
   CHECK(line.requests[line.worst].cost == 32);
   CHECK(line.requests[line.worst].ideal == 4);
   CHECK(line.requests[line.worst].address[3] == 4096 + 3 * 128);
-  CHECK(result.lines[1].block == 0);  // of equals the first
+  CHECK(result.lines[1].block == 0);  // the first of equal ones
 }
 
 TEST_CASE("counters: a close-up does not depend on how blocks are dealt out") {
@@ -134,7 +134,7 @@ TEST_CASE("counters: line, block, warp and request of a close-up can be chosen")
   CHECK(other.result().lines.empty());
   choice.file = "x.cu";
   choice.request.reset();
-  choice.except = {4, 6};  // what is given
+  choice.except = {4, 6};  // the lines of given code
   CloseUpObserver without(choice, line_of_site);
   begin_block(without, 1);
   load_line(without, 1, 50, 4);

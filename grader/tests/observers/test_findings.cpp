@@ -1,5 +1,5 @@
-// What the hazard check makes of a launch: unwritten words, widths, names, and one finding a pair
-// of lines, however the blocks were dealt.
+// Findings of the hazard check for whole launches: unwritten words, widths of access, names, and
+// one finding for each pair of lines, however the blocks are distributed over host threads.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -18,7 +18,7 @@ TEST_CASE("counters: hazards: what lies outside the block's memory is the simula
   HazardBlock b(o);
   b.store(8, 0, [](uint32_t) { return uint64_t{1} << 40; });
   b.load(
-      9, 0, [](uint32_t) { return 1024; }, 1);  // the first word behind its 4096 bytes
+      9, 0, [](uint32_t) { return 1024; }, 1);  // the first word after its 4096 bytes
   CHECK(o.findings().empty());
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("counters: hazards: words that nobody wrote") {
   b.store(20, 0, own, 0x00ffffff);
   b.sync();
   b.load(27, 0, own);
-  CHECK(o.findings().empty());  // nothing depends on it so far
+  CHECK(o.findings().empty());  // nothing depends on the value yet
   b.matters(27);
   REQUIRE(o.findings().size() == 1);
   CHECK(o.findings()[0].kind == Finding::Kind::uninitialised);
@@ -69,7 +69,7 @@ TEST_CASE(
     "well") {
   HazardObserver o = observer();
   HazardBlock b(o);
-  // The simulator runs warp 0 first: it reads what warp 1 has yet to write.
+  // The simulator runs warp 0 first, so warp 0 reads before warp 1 writes.
   b.store(24, 0, own);
   b.load(27, 0, own_upper);
   b.matters(27);
@@ -166,7 +166,7 @@ TEST_CASE("counters: hazards: one finding a pair of lines, whichever came first"
   HazardBlock b(o);
   b.store(10, 0, own);
   b.load(12, 1, own);
-  b.store(10, 0, own);  // and again, the other way about
+  b.store(10, 0, own);  // and again in the opposite order
   REQUIRE(races(o).size() == 1);
   CHECK(races(o)[0].count == 64);
   CHECK(races(o)[0].line == 12);

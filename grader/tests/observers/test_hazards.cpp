@@ -1,4 +1,4 @@
-// The race rule, trace by trace.
+// The rule for races, on traces of single blocks.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -107,7 +107,7 @@ TEST_CASE(
   b.load(12, 0, down16, 0xffff);
   b.store(12, 0, own, 0xffff);
   b.sync_warp(0);
-  CHECK(races(o).empty());  // lanes 0 to 15 write what only they read: fine so far
+  CHECK(races(o).empty());  // lanes 0 to 15 write only words that they alone read
   b.load(
       12, 0, [](uint32_t l) { return l + 8; }, 0xffff);
   b.store(12, 0, own, 0xffff);
@@ -117,7 +117,7 @@ TEST_CASE(
         "line 12, and nothing keeps the lanes of a warp in step; read into a register, "
         "__syncwarp(), then write");
 
-  HazardObserver all = observer();  // and with all 32 lanes active, at the first step
+  HazardObserver all = observer();  // all 32 lanes active, the first step
   HazardBlock c(all, 32);
   c.store(9, 0, own);
   c.sync_warp(0);
@@ -153,7 +153,7 @@ TEST_CASE(
   CHECK(trace(0x00000005, 0) == 0);
   CHECK(trace(0x00000003, 0) == 1);
   CHECK(trace(0x00000003, 0x00000006) == 0);  // lane 0, lane 1, lane 2
-  CHECK(trace(0x00000006, 0x00000003) == 1);  // in the other order it says nothing
+  CHECK(trace(0x00000006, 0x00000003) == 1);  // the opposite order orders nothing
   CHECK(trace(0x0000ffff, 0) == 0);
   CHECK(trace(sim::kFullMask, 0) == 0);
 }
@@ -161,7 +161,7 @@ TEST_CASE(
 TEST_CASE("counters: hazards: a lane that skipped the partial __syncwarp() still races") {
   HazardObserver o = observer();
   HazardBlock b(o, 32);
-  b.load(4, 0, first, 0x80000001);  // unwritten as well, which the race explains for lane 31
+  b.load(4, 0, first, 0x80000001);  // also unwritten; for lane 31 the race explains it
   b.sync_warp(0, 0x0000ffff);
   b.store(6, 0, first, 0x00000002);
   REQUIRE(races(o).size() == 1);
@@ -182,7 +182,7 @@ TEST_CASE(
       tell(b);
       return races(o);
     };
-    // Lane 1's load is ordered before the store, lane 0's older one is not.
+    // Lane 1's load is ordered before the store, lane 0's older load is not.
     const auto older = trace([](HazardBlock& b) {
       b.load(4, 0, first, 0x01);
       b.sync_warp(0, 0x0c);
@@ -241,14 +241,14 @@ TEST_CASE("counters: hazards: a __syncwarp() spreads what one lane learnt at a n
     HazardBlock b(o, 64);
     b.store(5, 0, own);
     if (before) b.sync_warp(0);
-    b.sync_some({0x1, 0x1});  // only lane 0 of either warp
+    b.sync_some({0x1, 0x1});  // only lane 0 of each warp
     if (after) b.sync_warp(1);
     b.load(7, 1, own);
     return races(o).empty() ? uint64_t{0} : races(o)[0].count;
   };
   CHECK(trace(true, true) == 0);
-  CHECK(trace(false, true) == 31);  // lane 0's word is ordered before all, the others' are not
-  CHECK(trace(true, false) == 31);  // only lane 0 knows
+  CHECK(trace(false, true) == 31);  // only lane 0's word is ordered before all lanes
+  CHECK(trace(true, false) == 31);  // only lane 0 is ordered after the barrier
   CHECK(trace(false, false) == 31);
 }
 
@@ -301,7 +301,7 @@ TEST_CASE("counters: hazards: the last of many atomics is not the only one") {
   b.store(3, 0, first, 1);
   b.sync();
   b.atomic(5, 0, first);
-  b.load(7, 0, first, 1u << 31);  // by the lane whose atomic came last
+  b.load(7, 0, first, 1u << 31);  // by the lane with the last atomic
   CHECK(races(o).size() == 1);
 }
 

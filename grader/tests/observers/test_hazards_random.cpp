@@ -1,6 +1,6 @@
-// The race check against happens-before by the book: random blocks of loads, stores, atomics and
-// barriers of every kind; a vector clock for each thread, every access remembered, every pair
-// compared.
+// The race check, compared with an exhaustive happens-before check on random blocks of loads,
+// stores, atomics and all kinds of barriers. The exhaustive check has a vector clock for each
+// thread, remembers every access and compares every pair.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -25,7 +25,7 @@ class ByTheBook {
     for (uint32_t t = 0; t < kThreads; ++t) clock_[t][t] = 1;
   }
 
-  // values[lane]: what a store writes.
+  // values[lane]: the stored value.
   void access(sim::AccessKind kind, uint32_t line, uint32_t warp, uint32_t mask,
               const std::vector<uint32_t>& word, const std::vector<uint64_t>& value) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
@@ -88,7 +88,7 @@ Observed observed(HazardObserver& o) {
   return out;
 }
 
-// A block of random events, told to both. `words`: how many there are to meet on.
+// Sends a block of random events to both checks. `words`: number of words that the threads share.
 void random_block(std::mt19937& rng, HazardBlock& block, ByTheBook& book, uint32_t words,
                   bool named, bool whole_warps, uint64_t values) {
   const auto some_lanes = [&]() -> uint32_t {
@@ -135,8 +135,9 @@ void random_block(std::mt19937& rng, HazardBlock& block, ByTheBook& book, uint32
   }
 }
 
-// Every reported pair of lines must race by the book, and if anything does, something must be
-// reported. (Not every pair is: a lane's later accesses add nothing to its first.)
+// Every reported pair of lines must race in the exhaustive check, and if that finds a race, at
+// least one must be reported. (Not every pair is reported: later accesses of a lane add nothing to
+// its first.)
 void compare(uint32_t seed, uint32_t words, bool named, bool whole_warps, uint64_t values) {
   std::mt19937 rng(seed);
   int racy = 0, clean = 0;

@@ -1,5 +1,5 @@
-// The counting rules against the hardware: every access pattern that was measured under Nsight
-// Compute (data/measured/counters) must be counted alike, number for number.
+// The counting rules, compared with the hardware: every access pattern that was measured with
+// Nsight Compute (data/measured/counters) must give the same counts.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -63,7 +63,7 @@ bool has(const MeasuredPattern& p, const char* part) {
 TEST_CASE("counters: measured: every global access pattern has the sectors that an H200 counts") {
   std::vector<MeasuredPattern> patterns = read_patterns("h200-global.csv");
   CHECK(patterns.size() == 523);
-  // Updates of several elements a lane.
+  // Updates of several elements per lane.
   for (const MeasuredPattern& p : read_patterns("h200-vectors-global.csv"))
     if (!has(p, "both")) patterns.push_back(p);
   CHECK(patterns.size() == 523 + 354);
@@ -91,7 +91,7 @@ TEST_CASE(
     access.kind = has(p, "atom") || has(p, "_red_") ? sim::AccessKind::atom
                   : has(p, "_st")                   ? sim::AccessKind::store
                                                     : sim::AccessKind::load;
-    // ptxas makes ATOMS.ADD of s_atom_inc_u32, since its result is used.
+    // ptxas compiles s_atom_inc_u32 to ATOMS.ADD, since its result is used.
     access.form = has(p, "_cas_") ? sim::AtomicForm::compare_swap : sim::AtomicForm::plain;
     access.matrix = has(p, "matrix");
     access.bytes = static_cast<uint8_t>(p.bytes);
@@ -106,8 +106,8 @@ TEST_CASE(
     CHECK(w.actual == p.measured.at("wavefronts"));
     CHECK(w.ideal == p.measured.at("ideal"));
   }
-  // Nsight Compute's estimate merges phases by another rule than the hardware: not where they would
-  // conflict, and in some partly active warps where lanes do not agree.
+  // Nsight Compute's estimate differs from the hardware in the rule for merging phases: it does not
+  // merge phases that would conflict, nor some partly active warps whose lanes do not agree.
   CHECK(estimated_otherwise == 11);
   CHECK(ideal_otherwise == 8);
 }

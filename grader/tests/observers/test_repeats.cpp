@@ -1,6 +1,6 @@
-// Blocks that do what an earlier block did are not checked anew: they must count as if they were.
-// The same blocks are told to one observer, and each to an observer of its own, which has nothing
-// to follow and hears of no rows; what those found is then put together.
+// Blocks that repeat an earlier block are not checked again, but must count as if they were. One
+// observer sees all blocks. For comparison each block also has an observer of its own, which has no
+// trace to follow and gets lists of addresses instead of rows; the results of these are merged.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -17,14 +17,14 @@ using counters::HazardObserver;
 
 namespace {
 
-// Random events. `salt` goes into the values that are stored, and nowhere else.
+// Random events. `salt` changes only the stored values.
 void tell(HazardObserver& o, HazardBlock& block, uint32_t seed, uint32_t events, uint64_t salt,
           bool named) {
   std::mt19937 rng(seed);
   for (uint32_t e = 0; e < events; ++e) {
     const uint32_t warp = rng() % kWarps, line = 100 + rng() % 12, what = rng() % 16;
     const uint32_t mask = rng() % 2 == 0 ? sim::kFullMask : static_cast<uint32_t>(rng());
-    // With a twist of 16 each half-warp has a row.
+    // With a twist of 16 each half-warp has its own row.
     const uint32_t shift = rng() % 3, of_halves = rng() % 4 == 0 ? 16 : 0,
                    twist = rng() % 3 == 0 ? rng() % 32 : of_halves;
     const auto word = [&](uint32_t lane) { return warp * 20 + ((lane ^ twist) << shift); };
@@ -49,7 +49,7 @@ void tell(HazardObserver& o, HazardBlock& block, uint32_t seed, uint32_t events,
 
 struct Plot {
   uint32_t beginning, ending;  // seeds
-  uint32_t events;             // of the ending
+  uint32_t events;             // number of events in the ending
 };
 
 std::string text(HazardObserver& o) {
@@ -59,7 +59,7 @@ std::string text(HazardObserver& o) {
   return all;
 }
 
-// plot: of each block.
+// plot: the events of each block.
 void compare(
     uint64_t blocks, bool named, const std::function<Plot(uint64_t)>& plot,
     const std::function<uint64_t(uint64_t)>& salt = [](uint64_t i) { return i; }) {
@@ -102,13 +102,13 @@ TEST_CASE("counters: hazards of blocks that repeat: all alike, but for the value
 TEST_CASE("counters: hazards of blocks that repeat: some part from the others on the way") {
   for (uint32_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
-    // Few beginnings and endings, in no order; endings of no events: the trace stops early.
+    // Few beginnings and endings in random order. An ending without events stops the trace early.
     compare(120, seed % 2 == 0, [&](uint64_t i) {
       std::mt19937 own(static_cast<uint32_t>(seed * 1000 + i));
       const auto of = [&](uint32_t n) { return static_cast<uint32_t>(own() % n); };
       return Plot{seed + of(2), seed + 100 + of(3), of(3) * 8};
     });
-    // The first and the last differ, as at the edges of a picture.
+    // The first and the last block differ, as at the borders of an image.
     compare(60, false, [&](uint64_t i) {
       return Plot{seed, i % 20 == 0 ? 7u : 8u, i % 20 == 19 ? 5u : 16u};
     });

@@ -1,5 +1,5 @@
-// The rules for global memory: by hand on the patterns a lecture shows, and against a plain
-// implementation with sets on thousands of random ones.
+// The rules for global memory, on the patterns of a lecture with expected values by hand, and
+// against a plain implementation with sets on thousands of random patterns.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -77,7 +77,7 @@ uint32_t plain_atomic(const Warp& w, bool compare_swap) {
   return total;
 }
 
-// The textbook's rule, from below: the most lanes on one word, summed over the sectors.
+// The textbook's rule, a lower bound: the most lanes on one word, summed over the sectors.
 uint32_t textbook_atomic(const Warp& w) {
   std::map<uint64_t, std::map<uint64_t, uint32_t>> lanes;
   for (uint32_t lane = 0; lane < 32; ++lane) {
@@ -105,7 +105,7 @@ Warp random_warp(std::mt19937& rng) {
   });
   const uint32_t some = rng() % 3;
   w.mask = some == 0 ? sim::kFullMask : some == 1 ? static_cast<uint32_t>(rng()) : rng() & rng();
-  for (uint32_t lane = 0; lane < 32; ++lane) {  // idle lanes hold anything
+  for (uint32_t lane = 0; lane < 32; ++lane) {  // addresses of idle lanes are arbitrary
     if ((w.mask >> lane & 1) == 0) w.address[lane] = rng();
   }
   return w;
@@ -190,7 +190,7 @@ TEST_CASE(
     return at[l % 4];
   };
   CHECK(Warp(4, scatter, 0xf).atomic() == 3);
-  // Lines 0 and 1 are in different sets and do not meet.
+  // Lines 0 and 1 are in different sets, so their lanes do not shadow each other.
   const auto apart = [](uint64_t l) -> uint64_t {
     const uint64_t at[] = {0, 1 * 128 + 4, 8, 4};
     return at[l % 4];

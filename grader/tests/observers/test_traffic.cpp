@@ -1,5 +1,5 @@
-// TrafficObserver: which counter an access goes to, sums by line, the examples it keeps, and that
-// none of it depends on how blocks were dealt.
+// TrafficObserver: which counter an access increments, sums by line, the recorded examples, and
+// that none of these depends on how blocks are distributed over host threads.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -60,7 +60,7 @@ uint64_t neighbours(uint64_t lane) { return 4096 + 4 * lane; }
 uint64_t stride8(uint64_t lane) { return 4096 + 32 * lane; }
 uint64_t one(uint64_t /*lane*/) { return 4096; }
 
-// Two sites a line: 0 and 1 on line 10, 2 and 3 on line 11, …; site 9 has no position.
+// Two sites per line: 0 and 1 on line 10, 2 and 3 on line 11, …; site 9 has no position.
 std::optional<counters::Position> position(uint32_t site) {
   if (site == 9) return std::nullopt;
   return counters::Position{"kernel.cu", 10 + static_cast<int>(site) / 2};
@@ -121,7 +121,7 @@ TEST_CASE("counters: traffic: each kind of global access has its own counters") 
 TEST_CASE("counters: traffic: shared memory; reductions count as atomics there") {
   TrafficObserver o;
   begin(o, 0);
-  shared(o, 0, AccessKind::load, stride8);  // 8 ways
+  shared(o, 0, AccessKind::load, stride8);  // 8-way conflict
   shared(
       o, 1, AccessKind::store, [](uint64_t l) { return 16 * l; }, 16);
   shared(o, 2, AccessKind::atom, one);
@@ -246,11 +246,11 @@ TEST_CASE("counters: traffic: the example is the worst access, of equals the fir
   CHECK(e->cost == 32);
   CHECK(e->ideal == 4);
   CHECK(e->address[3] == 4096 + 96);
-  // 24 sectors where one would do: worse than 32 where 4 would.
+  // 24 sectors instead of 1 are worse than 32 instead of 4.
   global(o, 0, AccessKind::load, stride8, 1, 0xffffff00, 6);
   CHECK(o.worst(0)->warp == 6);
   CHECK(o.worst(0)->mask == 0xffffff00);
-  CHECK(o.worst(0)->address[0] == 0);  // idle lanes are blank
+  CHECK(o.worst(0)->address[0] == 0);  // addresses of idle lanes are cleared
   CHECK(o.worst(0)->address[8] == 4096 + 256);
 }
 
