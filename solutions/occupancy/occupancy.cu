@@ -7,18 +7,18 @@
 
 // ---- A. Build the calculator --------------------------------------------------------------------
 //
-// What one multiprocessor has. Three generations are asked for: see data/devices.
+// The resources of one multiprocessor. The tests ask for three generations: see data/devices.
 struct Multiprocessor {
   int threads;          // the most that reside at a time
-  int blocks;           // likewise
-  int registers;        // 32-bit ones, of all four quarters together
+  int blocks;           // the most that reside at a time
+  int registers;        // 32-bit registers of all four quarters together
   int register_unit;    // a warp gets registers in multiples of this
   int shared;           // bytes, of all resident blocks together
   int shared_unit;      // a block gets shared memory in multiples of this
   int shared_reserved;  // bytes that the system takes for each block, beside the block's own
 };
 
-// What one block of a kernel asks for. At least one such block fits.
+// The resources that one block of a kernel needs. At least one such block fits.
 struct Usage {
   int threads;    // per block, 1 .. 1024
   int registers;  // per thread, as ptxas -v prints them
@@ -38,11 +38,11 @@ struct Allowed {
 
 __device__ Allowed allowed(Multiprocessor sm, Usage usage) {
   Allowed most;
-  // A begun warp takes the place of a whole one.
+  // A partial warp takes the place of a whole one.
   int warps = ceil_div(usage.threads, kWarpSize);
   most.threads = sm.threads / kWarpSize / warps;
   most.blocks = sm.blocks;
-  // Registers are given to a warp, in units; what is left over in a quarter serves nobody.
+  // Registers are given to a warp, in units; the remainder of a quarter stays unused.
   int of_warp = round_up(usage.registers * kWarpSize, sm.register_unit);
   most.registers = sm.registers / kQuarters / of_warp * kQuarters / warps;
   // Shared memory is given to a block, with the system's own part. Turing reserves none.
@@ -51,13 +51,13 @@ __device__ Allowed allowed(Multiprocessor sm, Usage usage) {
   return most;
 }
 
-// A1: the scarcest resource decides.
+// A1: the scarcest resource sets the limit.
 __device__ int resident_blocks(Multiprocessor sm, Usage usage) {
   Allowed most = allowed(sm, usage);
   return min(min(most.threads, most.blocks), min(most.registers, most.shared));
 }
 
-// A2: several may bind alike.
+// A2: several resources may set the same limit.
 enum Limit { kThreads = 1, kBlocks = 2, kRegisters = 4, kShared = 8 };
 __device__ int limits(Multiprocessor sm, Usage usage) {
   Allowed most = allowed(sm, usage);
@@ -66,7 +66,7 @@ __device__ int limits(Multiprocessor sm, Usage usage) {
          (most.registers == blocks ? kRegisters : 0) + (most.shared == blocks ? kShared : 0);
 }
 
-// A3: a begun wave takes as long as a full one. What the full ones leave is the last one's.
+// A3: a partial wave takes as long as a full one. The last wave has the remaining blocks.
 __device__ int waves(int grid, int resident) { return ceil_div(grid, resident); }
 __device__ float last_wave(int grid, int resident) {
   return static_cast<float>(grid - (waves(grid, resident) - 1) * resident) / resident;
@@ -217,7 +217,7 @@ __global__ void match(const float* a, const float* b, const float* c, const floa
 
 // ---- C. Kinds of memory, and what occupancy may cost --------------------------------------------
 //
-// Of an H200, the nearest of 1, 1.5, 3, 8 and 15.
+// On an H200; the nearest of 1, 1.5, 3, 8 and 15.
 
 // C1: the constant cache gives one word at a time: 32 words are 32 times its work. Loaded weights
 // are a third stream beside the two that must be moved.

@@ -206,9 +206,9 @@ __global__ void reduce_v7(const T* in, T* out, int n) {
   if (threadIdx.x == 0) atomicAdd(out, sum);
 }
 
-// v8: the same with 16 bytes per load, four loads in flight, two levels of shuffles, and one launch
-// that needs no zeros in `out` and no second pass. Time decided here, not counters: each line was
-// chosen among others by measuring (data/measured/reduction/README.md).
+// v8: v7 with 16 bytes per load, four loads in flight, two levels of shuffles, and one launch that
+// needs no zeros in `out` and no second pass. Measured time chose each line among alternatives, not
+// counters (data/measured/reduction/README.md).
 constexpr int kBestThreads = 512, kBestBlocks = 4096, kTile = 4 * kBestThreads;
 LAB32_LAUNCH(reduce_v8, .block = kBestThreads, .items_per_thread = 8, .blocks_per_sm = 4);
 

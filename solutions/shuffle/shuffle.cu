@@ -137,7 +137,7 @@ __global__ void sum_by_key(const int* key, const float* value, float* totals, in
   unsigned peers = __match_any_sync(kAll, mine);
   int next = __ffs(peers & (0xfffffffeu << lane)) - 1;  // -1: none
   while (__any_sync(kAll, next >= 0)) {
-    float more = __shfl_sync(kAll, sum, next);  // of lane next % 32: never mind whose if next is -1
+    float more = __shfl_sync(kAll, sum, next);  // from lane next % 32; ignored if next is -1
     int after = __shfl_sync(kAll, next, next);
     if (next >= 0) {
       sum += more;
@@ -159,7 +159,7 @@ struct Max {
   __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-// Every lane gets the result: of two lanes that exchange, both add the same.
+// Every lane gets the result: when two lanes exchange values, both add the same pair.
 template <class F>
 __device__ float butterfly(float v, F f) {
   for (int step = kWarpSize / 2; step > 0; step /= 2) v = f(v, __shfl_xor_sync(kAll, v, step));
@@ -177,8 +177,8 @@ __device__ float of_block(float v, F f, float* words) {
   return butterfly(lane < kBlock / kWarpSize ? words[lane] : F::kNeutral, f);
 }
 
-// Count, mean, and the sum of the squared distances from that mean: nothing in it is large unless
-// it is large in the result.
+// Count, mean, and the sum of squared distances from the mean: none of them is large unless the
+// result is large.
 struct Moments {
   float count, mean, squares;
 };
@@ -244,7 +244,7 @@ struct Words {  // of shared memory: one for each warp, twice
   float first[kBlock / kWarpSize], second[kBlock / kWarpSize];
 };
 
-// Every exponent is of a value that is not positive: nothing overflows, and one of them is e^0.
+// No exponent is positive, so nothing overflows, and one of the terms is e^0.
 template <int kKept>
 __device__ void softmax_row(const float* row, float* result, int columns, Words& words) {
   float kept[kKept], top = -INFINITY, sum = 0;

@@ -68,8 +68,8 @@ __global__ void transpose_tiled(const T* in, T* out, int n, int m) {
   if (x < n && y < m) out[y * n + x] = tile[threadIdx.x][threadIdx.y];
 }
 
-// B2: a row is an odd number of words, so that 32 neighbouring rows begin in 32 different banks. Of
-// 2-byte elements that takes two more.
+// B2: a row is an odd number of words, so that 32 neighbouring rows begin in 32 different banks.
+// For 2-byte elements that takes two more.
 template <class T>
 __global__ void transpose_padded(const T* in, T* out, int n, int m) {
   __shared__ T tile[kTile][kTile + 4 / sizeof(T)];

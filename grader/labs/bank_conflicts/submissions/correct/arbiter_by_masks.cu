@@ -1,5 +1,5 @@
-// Sets of lanes as bits: who is first with its word, and who shares its bank. Banks are as wide as
-// an access, phases are unrolled by recursion in a template, and merging is asked by a lambda.
+// Sets of lanes as bit masks: the first lane of each word, and the lanes that share a bank. Banks are
+// as wide as an access, a recursive template unrolls the phases, and a lambda decides on merging.
 __device__ __forceinline__ unsigned first_with_word(const unsigned* address, unsigned unit,
                                                     unsigned lanes) {
   unsigned first = lanes;

@@ -1,5 +1,5 @@
-// Atomics as C++ has them: cuda::atomic_ref, of the block's scope in shared memory and of the
-// device's on the totals, both relaxed.
+// C++ atomics: cuda::atomic_ref, with block scope in shared memory and with device scope on the
+// totals, both relaxed.
 #include <cuda/atomic>
 
 __global__ void spectrum(const unsigned* events, unsigned* total, int n) {

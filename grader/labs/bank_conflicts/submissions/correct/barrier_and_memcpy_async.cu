@@ -1,5 +1,5 @@
-// Staging by libcu++: cuda::memcpy_async and a cuda::barrier, for which padding would leave no room,
-// so rows are turned by XOR.
+// Staging by libcu++: cuda::memcpy_async and a cuda::barrier. These leave no room for padding, so
+// rows are permuted by XOR.
 #include <cuda/barrier>
 #include <cuda/std/array>
 

@@ -1,5 +1,5 @@
-// The tiles come in by cp.async, which passes no register: word by word, since rows are padded or
-// turned, so that 16 bytes would not lie together.
+// cp.async copies the tiles without registers, word by word: rows are padded or permuted, so that
+// 16 bytes are not contiguous in shared memory.
 #include <cuda_pipeline.h>
 
 __global__ void row_scan(const int* in, int* out, int n) {

@@ -1,4 +1,4 @@
-// CUB's primitives: a warp scans a row at a time, a block reduces, a warp sums up a channel.
+// CUB's primitives: a warp scans one row at a time, a block reduces, a warp sums up a channel.
 #include <cub/block/block_reduce.cuh>
 #include <cub/warp/warp_reduce.cuh>
 #include <cub/warp/warp_scan.cuh>

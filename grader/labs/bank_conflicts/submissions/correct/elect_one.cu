@@ -1,4 +1,4 @@
-// One lane of a warp, whichever: cg::invoke_one, which is elect.sync from sm_90 on.
+// One arbitrary lane of a warp: cg::invoke_one, which is elect.sync from sm_90 on.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 

@@ -1,5 +1,5 @@
-// B4 without shared memory: eight lanes have a row, load it side by side, and add by shuffles of
-// width 8. One request moves what four rows hold.
+// B4 without shared memory: eight lanes share a row, load it side by side, and add by shuffles of
+// width 8. One request loads four rows.
 __global__ void __launch_bounds__(kBlock) row_moments(const uchar4* in, int* out, int n) {
   int first = kBlock * blockIdx.x, quads = 8 * min(kBlock, n - first);
   int part = threadIdx.x % 8, weight = 4 * part;

@@ -1,5 +1,5 @@
-// B4 with the pixels as they come, four to a word: a quarter of the words, padded by one, and
-// __dp4a() adds four products.
+// B4 with packed pixels, four per word: a quarter of the words, padded by one word, and __dp4a()
+// adds four products.
 __global__ void row_moments(const uchar4* __restrict__ in, int* __restrict__ out, int n) {
   constexpr int kPitch = 9;
   __shared__ unsigned tile[kBlock * kPitch];

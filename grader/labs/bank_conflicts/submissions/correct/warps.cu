@@ -1,4 +1,4 @@
-// Sums by warps: shuffles where the tree gets small, one warp a channel at the end of the spectrum.
+// Sums by warps: shuffles for the last steps of the tree, one warp per channel in the spectrum.
 __global__ void block_sums(const int* in, int* out, int n) {
   __shared__ int sums[kBlock / 32];
   int t = threadIdx.x;

@@ -1,5 +1,5 @@
-// 16 bytes a load from device memory, taken apart for a padded tile; a tile with a name and an
-// index of its own; pointers that are bumped; events four at a time, in size_t.
+// Loads of 16 bytes from device memory, split for a padded tile; a tile type with its own index
+// operator; pointers that are incremented; events four at a time, in size_t.
 template <int kRows, int kPitch>
 struct Tile {
   int words[kRows * kPitch];

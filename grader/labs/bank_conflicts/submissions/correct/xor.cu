@@ -1,4 +1,4 @@
-// No padding anywhere: rows turned by XOR, by words and by int4s.
+// No padding: rows are permuted by XOR, by words and by int4s.
 __device__ int turned(int row, int c) { return 32 * row + (c ^ row % 32); }
 
 __global__ void row_scan(const int* in, int* out, int n) {

@@ -1,5 +1,5 @@
-// Everything is staged by asynchronous copies of 16 bytes, also where registers would do; what is
-// left at the end of an array, less than 16 bytes, goes by copies of 4.
+// Asynchronous copies of 16 bytes stage all data, even where registers would suffice. Copies of 4
+// bytes move the last elements of an array.
 #include <cuda_pipeline.h>
 
 // `count` floats from `from`, which is aligned, to `to`, by the whole block.

@@ -1,5 +1,5 @@
-// Cooperative groups throughout: the block stages particles as a collective, four lanes are a row
-// of the table, and one thread of the last block that the group elects has the tail.
+// Cooperative groups throughout: the block stages particles as a collective, four lanes process a
+// row of the table, and the group elects one thread of the last block for the tail.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 namespace cg = cooperative_groups;

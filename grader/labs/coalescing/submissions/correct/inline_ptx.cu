@@ -1,5 +1,5 @@
-// Inline PTX: read-only vector loads, streaming stores, predicates instead of branches, and the
-// sectors counted without a loop inside the loop, by the bits of those still to be counted.
+// Inline PTX: read-only vector loads, streaming stores, predicates instead of branches, and sectors
+// counted without an inner loop, by a bit mask of the lanes not yet counted.
 __device__ int requests(const unsigned long long address[32], int bytes, unsigned active) {
   int one;
   asm("{\n\t.reg .pred any;\n\tsetp.ne.u32 any, %1, 0;\n\tselp.s32 %0, 1, 0, any;\n\t}"

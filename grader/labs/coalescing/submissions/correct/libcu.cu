@@ -1,5 +1,5 @@
-// libcu++: a pipeline of each thread with cuda::memcpy_async, cuda::std::array, and an atomic_ref
-// for the elements of the tail.
+// libcu++: a pipeline per thread with cuda::memcpy_async, cuda::std::array, and an atomic_ref for
+// the elements of the tail.
 #include <cuda/atomic>
 #include <cuda/pipeline>
 #include <cuda/std/array>

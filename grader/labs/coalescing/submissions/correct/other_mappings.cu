@@ -1,4 +1,4 @@
-// Warps instead of blocks as the unit, loops from the far end, layouts in groups of 32.
+// Warps instead of blocks as the unit of work, loops that run backwards, layouts in groups of 32.
 __device__ int requests(const unsigned long long address[32], int bytes, unsigned active) {
   return active ? 1 : 0;
 }

@@ -1,5 +1,5 @@
-// The style of C: pointers that walk, size_t and ptrdiff_t, early returns, loops with the stride of
-// the whole grid, __restrict__ and __ldg.
+// C style: pointers that are incremented, size_t and ptrdiff_t, early returns, loops with the
+// stride of the whole grid, __restrict__ and __ldg.
 __device__ int sectors(const unsigned long long* address, int bytes, unsigned active) {
   // Marks each lane that an earlier one has met: 32 * 31 / 2 comparisons, no branch.
   unsigned met = ~active;

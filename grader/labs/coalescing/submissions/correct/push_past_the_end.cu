@@ -1,5 +1,5 @@
-// Threads past the end work on a part of the tile that nobody has filled, and nobody stores what
-// they make of it.
+// Threads past the end compute on an unwritten part of the tile, and no thread stores their
+// results.
 __global__ void push(const Particle* in, Particle* out, float ex, float ey, float ez, float dt,
                      int n) {
   constexpr int kBlock = 256;

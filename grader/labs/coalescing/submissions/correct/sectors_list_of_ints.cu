@@ -1,5 +1,5 @@
-// A list of ints, of which no more is read than was written: nvcc reads two at once, ahead of the
-// condition, and throws away what it should not have. Listed is the lowest lane of each sector.
+// A list of ints, of which only written elements are used: nvcc loads two at once before it tests
+// the condition, and discards the second. The list has the lowest lane of each sector.
 __device__ int sectors(const unsigned long long address[32], int bytes, unsigned active) {
   int seen[32], count = 0;
   for (int lane = 0; lane < 32; ++lane) {

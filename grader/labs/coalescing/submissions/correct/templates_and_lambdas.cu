@@ -1,5 +1,5 @@
-// Templates instead of loops: sectors by recursion over the lanes, and one walk over elements that
-// three kernels hand a lambda to.
+// Templates instead of loops: sectors by recursion over the lanes, and one loop over elements to
+// which three kernels pass a lambda.
 template <int kLane>
 __device__ int sectors_from(const unsigned long long* address, unsigned active) {
   if constexpr (kLane == 32) {

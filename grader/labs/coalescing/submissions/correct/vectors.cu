@@ -1,4 +1,4 @@
-// Sixteen bytes per lane wherever it can be, with the tails that this needs.
+// Sixteen bytes per lane wherever possible, with the tails that this requires.
 __device__ int sectors(const unsigned long long address[32], int bytes, unsigned active) {
   // The sectors seen so far, as a list.
   unsigned long long seen[32];

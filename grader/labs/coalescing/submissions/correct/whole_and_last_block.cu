@@ -1,4 +1,4 @@
-// A template for whole blocks without any comparison, and the careful one for the last block.
+// A template without comparisons for whole blocks, and one with comparisons for the last block.
 template <bool kWhole>
 __device__ void scale_block(const float* in, float* out, float factor, int n) {
   const int first = 4096 * blockIdx.x + threadIdx.x;

@@ -1,5 +1,5 @@
-// A program of its own, as one hands in by mistake: host code, a constructor that runs before main,
-// helpers for both sides, and macros.
+// A complete program, handed in by mistake: host code, a constructor that runs before main, helpers
+// for host and device, and macros.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// A ratio counts as the nearest option; and the waves by a remainder.
+// A ratio counts as the nearest option. The waves are computed with a remainder.
 LAB32_ANSWER(constant_time, 12.5);
 LAB32_ANSWER(window_time, 1.3);
 LAB32_ANSWER(spilled_time, 1.4);

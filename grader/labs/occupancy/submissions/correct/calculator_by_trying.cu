@@ -1,4 +1,4 @@
-// A1 by adding blocks until something is short, A2 by trying one more of each.
+// A1 adds blocks until a resource runs out; A2 tries one more unit of each resource.
 __device__ bool fits(Multiprocessor sm, Usage usage, int blocks, int which) {
   int warps = (usage.threads + 31) / 32;
   int unit = (usage.registers * 32 + sm.register_unit - 1) / sm.register_unit * sm.register_unit;

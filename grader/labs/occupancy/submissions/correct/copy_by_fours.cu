@@ -1,4 +1,4 @@
-// Four loads of 16 bytes, the rest by one, and a tail by scalars.
+// Four loads of 16 bytes per round, then single loads of 16 bytes, then a scalar tail.
 __global__ void copy(const float* __restrict__ in, float* __restrict__ out, int n) {
   int threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x;
   const float4* from = reinterpret_cast<const float4*>(in);

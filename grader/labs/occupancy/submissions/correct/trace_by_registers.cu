@@ -1,4 +1,4 @@
-// The same limit, said in registers.
+// B3's limit, given as a number of registers.
 __global__ void __maxnreg__(32) trace(const float4* field, const float* start, float* out, int n, int steps) {
   int threads = gridDim.x * blockDim.x;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {

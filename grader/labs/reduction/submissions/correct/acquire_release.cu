@@ -1,5 +1,5 @@
-// v8's end by C++ atomics: a counter whose increment releases a block's sum and acquires the
-// others', in grid-stride loops over 64-bit indices, two independent chains a thread.
+// v8 ends with C++ atomics: the increment of a counter releases a block's sum and acquires the
+// others', in grid-stride loops over 64-bit indices with two independent chains per thread.
 #include <cuda/atomic>
 
 LAB32_LAUNCH(reduce_v8, .block = 1024, .items_per_thread = 8, .blocks_per_sm = 2);

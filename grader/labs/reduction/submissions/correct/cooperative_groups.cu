@@ -1,5 +1,5 @@
-// Cooperative groups: the block's barrier, cg::reduce for the last warp, and a v8 in which the last
-// block to take a ticket adds what the others have left.
+// Cooperative groups: the block's barrier, cg::reduce for the last warp, and a v8 in which the
+// block with the last ticket adds the sums of all blocks.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 namespace cg = cooperative_groups;

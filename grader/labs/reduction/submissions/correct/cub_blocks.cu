@@ -1,4 +1,4 @@
-// v7 and v8 by CUB: BlockReduce for a block's sum, cub::ThreadLoad for what the blocks have left.
+// v7 and v8 by CUB: BlockReduce for a block's sum, cub::ThreadLoad for the sums of the blocks.
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/thread/thread_load.cuh>

@@ -1,5 +1,5 @@
-// Half of what is left, rounded up, instead of a power of two; conditions turned round in a helper;
-// v4's two loads in a loop.
+// Half of the remaining sums, rounded up, instead of a power of two; inverted conditions in a
+// helper; v4's two loads in a loop.
 __device__ bool outside(int i, int n) { return !(i >= 0 && i < n); }
 
 __device__ void halve_rounded_up(int* sums) {

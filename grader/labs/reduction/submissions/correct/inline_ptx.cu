@@ -1,5 +1,5 @@
-// The instructions by name: shuffles with a predicate, vector loads that bypass L1, redux, named
-// barriers, and flags stored with release and loaded with acquire.
+// PTX instructions: shuffles with a predicate, vector loads that bypass L1, redux, named barriers,
+// and flags stored with release and loaded with acquire.
 __device__ __forceinline__ int shuffled_sum(int sum) {
   asm volatile(
       "{\n"

@@ -1,5 +1,5 @@
-// Sums that a thread keeps in a register, a barrier less behind the last step, dynamic distances by
-// shifts, v2 without a product, and v8 with two vectors per round and blocks of 256.
+// Each thread keeps its sum in a register, the last step has no barrier, shifts give the distances,
+// v2 needs no product, and v8 has two vectors per round and blocks of 256.
 __global__ void reduce_v2(const int* in, int* out) {
   __shared__ int sums[kMostThreads];
   unsigned t = threadIdx.x;

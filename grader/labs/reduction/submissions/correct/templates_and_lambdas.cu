@@ -1,5 +1,5 @@
-// One tree for v2 to v6, told by lambdas which words meet: steps by recursion in a template, early
-// returns, pointers that are bumped, and a fold expression for v6.
+// One tree for v2 to v6, with lambdas that choose the words to add: steps by recursion in a
+// template, early returns, pointers that are incremented, and a fold expression for v6.
 template <class Step>
 __device__ void each_step(unsigned steps, Step step) {
   __syncthreads();

@@ -1,4 +1,4 @@
-// The block that begins first waits, and polls for as long as the others run.
+// The block that starts first polls until all others have finished.
 template <class T>
 __global__ void reduce_v8(const T* in, T* out, int n) {
   const Four<T>* fours = reinterpret_cast<const Four<T>*>(in);

@@ -1,5 +1,5 @@
-// One word of 64 bits per type: the count of blocks in the upper half, the sum of ints in the lower
-// one. Whoever's addition completes the count knows the sum. Floats are added as fixed point.
+// One 64-bit word per type: the count of blocks in the upper half, the sum of ints in the lower
+// half. The block whose addition completes the count has the sum. Floats are added as fixed point.
 LAB32_LAUNCH(reduce_v8, .block = 512, .items_per_thread = 16, .blocks_per_sm = 3);
 
 __device__ unsigned long long counted_sum, fixed_sum;

@@ -1,4 +1,4 @@
-// The last block to draw a ticket adds up the others' sums: stored, fenced, then counted.
+// The block with the last ticket adds the others' sums: stored, fenced, then counted.
 __device__ float sum_of_block_float[kBestBlocks];
 __device__ int sum_of_block_int[kBestBlocks];
 __device__ unsigned tickets;

@@ -1,5 +1,5 @@
-// A loop whose condition is the block's, not the thread's: whole tiles in turn, and the last block
-// takes what is left. Blocks that have no tile skip the loop together.
+// A loop whose condition is uniform in the block: whole tiles in turn, and the last block takes the
+// remainder. All threads of a block without a tile skip the loop.
 template <class T>
 __device__ T tile_sums[kBestBlocks];
 __device__ unsigned tiles_done;

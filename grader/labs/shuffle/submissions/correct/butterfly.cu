@@ -1,5 +1,5 @@
-// Everyone gets the sum: butterflies instead of trees, every warp reads the warps' sums; keys by a
-// walk over each group with the group's own mask.
+// All lanes get the sum: butterflies instead of trees, every warp reads the warps' sums; for keys a
+// loop over each group with the group's own mask.
 template <class T>
 __device__ T warp_reduce_sum(T v) {
   for (int step = 1; step < kWarpSize; step *= 2) v += __shfl_xor_sync(kAll, v, step);

@@ -1,5 +1,5 @@
 // CUB: WarpReduce in B2 and for the second level of C2, BlockReduce for a row's maximum, sum and
-// moments, with an operator of one's own.
+// moments, with a custom operator.
 #include <cub/block/block_reduce.cuh>
 #include <cub/warp/warp_reduce.cuh>
 

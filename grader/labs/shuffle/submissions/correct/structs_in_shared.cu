@@ -1,5 +1,5 @@
 // D4 with the warps' moments as structures in shared memory. ptxas joins their words in ways that
-// cannot be matched with the PTX; sectors of global memory are known all the same, and count.
+// cannot be matched with the PTX. Sectors of global memory are known nevertheless, and count.
 struct Triple {
   float count, mean, squares;
 };

@@ -1,5 +1,5 @@
-// The tile comes by asynchronous copies of 16 bytes to where the swizzle puts them, in two halves:
-// the first is weighed while the second is on its way.
+// Asynchronous copies of 16 bytes move the tile to its swizzled places in two halves: the kernel
+// weighs the first half while the second is being copied.
 #include <cuda_pipeline.h>
 
 template <bool kTranspose>

@@ -1,5 +1,5 @@
-// Other ways: a loop over the bits, a table of rows, another pair of rows, another collision, and a
-// swizzle that runs backwards.
+// Alternatives: a loop over the bits, a table of rows, another pair of rows, another collision, and
+// a swizzle in the opposite direction.
 template <int B, int M, int S>
 __device__ unsigned swizzle(unsigned offset) {
   for (int b = 0; b < B; ++b) {

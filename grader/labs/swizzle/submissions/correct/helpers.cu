@@ -1,5 +1,5 @@
-// The function of part A does part C: the tile is one array, and its places are swizzled offsets.
-// Halves in rows of 72 pad as well as chunks in rows of nine.
+// Part C uses the function of part A: the tile is one array with swizzled offsets. Halves in rows
+// of 72 are padded like chunks in rows of nine.
 __device__ int slot(int row, int chunk) { return swizzle<3, 0, 3>(8 * row + chunk); }
 
 template <bool kTranspose>

@@ -1,4 +1,4 @@
-// The same without XOR: each row is rotated by its number; and the general mapping by lines.
+// Without XOR: each row is rotated by its number. The general mapping works by lines.
 template <class T>
 __device__ int general_place(int y, int x, int nx) {
   constexpr int kEach = 16 / sizeof(T);

@@ -1,5 +1,5 @@
-// The tile comes by asynchronous copies: element by element in B1 to B3 (shorts are too small for
-// that and go through registers), 16 bytes at a time in B4, whose rows are turned on the way out.
+// Asynchronous copies load the tile: element by element in B1 to B3 (shorts are too small for that
+// and go through registers), 16 bytes at a time in B4, whose squares are transposed when stored.
 #include <cuda_pipeline.h>
 
 template <class T>

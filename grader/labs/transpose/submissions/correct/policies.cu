@@ -1,5 +1,5 @@
-// One kernel body for all versions: a policy says where an element lies in the tile, a lambda who
-// moves it. Half of the threads move two elements each; the others wait.
+// One kernel body for all versions: a policy gives the place of an element in the tile, a lambda
+// the thread that moves it. Half of the threads move two elements each; the others wait.
 template <int kPitch>
 struct Rows {
   static constexpr int kElements = kPitch * kTile;

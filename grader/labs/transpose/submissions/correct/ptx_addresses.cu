@@ -1,5 +1,5 @@
-// Shared memory by hand: 32-bit addresses, inline loads and stores, and an address that one XOR
-// turns into the other's. A union of types keeps the width of the access.
+// Shared memory by 32-bit addresses: inline loads and stores, and one XOR that turns the store's
+// address into the load's. A union of types keeps the width of the access.
 template <int kBytes>
 __device__ __forceinline__ void put(unsigned at, const void* from) {
   if constexpr (kBytes == 4)

@@ -1,5 +1,5 @@
-// The best version without shared memory: each lane turns 4 x 4 elements by renaming registers, and
-// a warp exchanges such squares by shuffles.
+// The best version without shared memory: each lane transposes 4 x 4 elements by renaming
+// registers, and a warp exchanges such squares by shuffles.
 LAB32_TILE(transpose_best, .rows = 64, .columns = 64, .threads = 64);
 
 template <class T, int kBytes = int(4 * sizeof(T))>

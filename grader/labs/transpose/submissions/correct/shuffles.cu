@@ -1,5 +1,5 @@
-// Without any shared memory: the first warp of a block turns 32 x 32 elements in its registers, by
-// exchanging halves of the square, then of its quarters, and so on; the other warps have no work.
+// No shared memory: the first warp of a block transposes 32 x 32 elements in its registers, by
+// exchanging halves of the square, then of its quarters, and so on; the other warps are idle.
 template <class T>
 __device__ void turn_square(const T* in, T* out, int n, int m, int first_x, int first_y) {
   int lane = threadIdx.x % 32;

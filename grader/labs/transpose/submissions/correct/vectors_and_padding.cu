@@ -1,5 +1,5 @@
-// Vectors in global memory, single elements in a padded tile: four times as many shared requests as
-// with vectors there, and as many wavefronts.
+// Vectors in global memory, single elements in a padded tile: four times as many requests to shared
+// memory as with vectors there, and equally many wavefronts.
 LAB32_TILE(transpose_best, .rows = 32, .columns = 32, .threads = 256);
 template <class T>
 __global__ void transpose_best(const T* in, T* out, int n, int m) {

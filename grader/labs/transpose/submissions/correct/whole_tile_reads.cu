@@ -1,5 +1,5 @@
-// Partly filled tiles are read whole, into registers, and only what is valid is stored: what was
-// never written travels, and nothing depends on it.
+// Partly filled tiles are read completely into registers, and only valid elements are stored:
+// unwritten words are copied, but no result depends on them.
 template <class T>
 __global__ void transpose_tiled(const T* in, T* out, int n, int m) {
   __shared__ T tile[kTile][kTile];

@@ -1,5 +1,5 @@
-// Whole tiles by a template without comparisons, the others by the careful one; the best with uint4
-// and an early exit from the loop at the edge.
+// A template without comparisons for whole tiles, another with comparisons for the rest; the best
+// version uses uint4 and leaves the loop early at the edge.
 template <bool kWhole, int kPitch, class T>
 __device__ void turn(T* tile, const T* in, T* out, int n, int m) {
   int x = blockIdx.x * kTile + threadIdx.x, y = blockIdx.y * kTile + threadIdx.y;
