@@ -1,5 +1,5 @@
-// Sets of lanes as bit masks: the first lane of each word, and the lanes that share a bank. Banks are
-// as wide as an access, a recursive template unrolls the phases, and a lambda decides on merging.
+// Lanes as bit masks: the first lane of each word, and the lanes that share a bank. Banks are as
+// wide as an access, a recursive template unrolls the phases, and a lambda decides on merging.
 __device__ __forceinline__ unsigned first_with_word(const unsigned* address, unsigned unit,
                                                     unsigned lanes) {
   unsigned first = lanes;

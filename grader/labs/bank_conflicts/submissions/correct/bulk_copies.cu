@@ -1,5 +1,5 @@
-// The copy engine copies the block's rows unchanged; every second group of four lanes reads the
-// second half of its rows first. The engine's traffic counts as loads and stores do, and is not more.
+// The copy engine copies the rows unchanged; every second group of four lanes reads the second half
+// of its rows first. The engine's traffic counts as loads and stores do, and is not more.
 __global__ void row_moments(const uchar4* in, int* out, int n) {
   __shared__ alignas(128) uint4 tile[kBlock][2];
   __shared__ unsigned long long arrived;

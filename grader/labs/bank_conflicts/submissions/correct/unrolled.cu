@@ -1,4 +1,4 @@
-// The loop of B1 without `unroll 1`, so nvcc unrolls it, and both phases of the sum in one expression.
+// The loop of B1, unrolled, and both phases of the sum in one expression.
 __global__ void row_scan(const int* in, int* out, int n) {
   constexpr int kPitch = 33;
   __shared__ int tile[kBlock][kPitch];

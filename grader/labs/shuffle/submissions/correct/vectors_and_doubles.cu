@@ -1,5 +1,5 @@
 // Four columns per load if the row is aligned, double precision for the moments (one pass; the
-// textbook formula is stable enough there), pointers that are incremented, lambdas for each element.
+// textbook formula is stable enough), pointers that are incremented, lambdas for each element.
 template <class F>
 __device__ void each_of_row(const float* row, int columns, int first, int step, F f) {
   if (columns % 4 == 0) {

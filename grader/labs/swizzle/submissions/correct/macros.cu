@@ -1,4 +1,4 @@
-// Macros: one body for both kernels, with the place and the tile as arguments, and two strips at a time.
+// Macros: one body for both kernels, parameters for place and tile, and two strips at a time.
 #define PLACE_PADDED(row, chunk) tile[row][chunk]
 #define PLACE_XORED(row, chunk) tile[row][(chunk) ^ ((row)&7)]
 #define WEIGH(width, PLACE)                                                                    \
