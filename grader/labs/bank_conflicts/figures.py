@@ -3,12 +3,12 @@
 from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, SKY, Drawing
 from lab32 import tables
 
-BANKS, WORD = 32, 4  # of shared memory, bytes of a bank's word
+BANKS, WORD = 32, 4  # banks of shared memory; bytes of a bank's word
 CELL, HEIGHT, LEFT = 19.4, 19, 126
 
 
 def fullest(words):
-    """Wavefronts of one phase: the most distinct words in a bank."""
+    """The wavefronts of one phase: the largest number of distinct words in a bank."""
     distinct = set(words)
     return max(sum(word % BANKS == bank for word in distinct) for bank in range(BANKS))
 
@@ -20,7 +20,7 @@ def bank_numbers(drawing, y):
 
 
 def memory(drawing, y, rows, cells):
-    """Rows of 32 words, a column per bank. `cells`: {word: (text, colour)}; the others are pale."""
+    """Rows of 32 words, a column per bank. `cells`: {word: (text, colour)}; other words are pale."""
     for word in range(rows * BANKS):
         text, fill = cells.get(word, ("", PALE))
         x, top = LEFT + word % BANKS * CELL, y + word // BANKS * HEIGHT
@@ -38,7 +38,7 @@ def plural(count):
     return f"{count} wavefront{'s' * (count > 1)}"
 
 
-# Name, what lane l reads, rows of memory to draw.
+# (name, word that lane l reads, rows of memory to draw)
 STRIDES = [
     ("stride 1", "s[t + 1]", lambda lane: lane + 1, 2),
     ("stride 2", "s[2 * t]", lambda lane: 2 * lane, 2),
@@ -76,7 +76,7 @@ def strides():
 
 
 def padding():
-    """The column of a tile with rows of 32 and of 33 words."""
+    """A column of a tile with rows of 32 words, and of one with rows of 33 words."""
     rows = 6
     drawing = Drawing(760, 2 * (rows * HEIGHT + 50) + 60, "A column of [32][32] and of [32][33]")
     bank_numbers(drawing, 24)
@@ -106,7 +106,7 @@ def padding():
 
 
 def halves():
-    """8 bytes per lane: two phases, side by side and two apart."""
+    """8 bytes per lane take two phases: consecutive lanes, and lanes two doubles apart."""
     drawing = Drawing(760, 262, "8 bytes per lane are served in two phases")
     drawing.text(
         14,
@@ -141,7 +141,7 @@ PHASES = [SKY, ORANGE, GREEN, PINK]
 
 
 def phases():
-    """16 bytes per lane: four phases, side by side and a row of a tile apart."""
+    """16 bytes per lane take four phases: consecutive lanes, and lanes a row of a tile apart."""
     drawing = Drawing(760, 350, "16 bytes per lane are served in four phases")
     drawing.text(14, 24, "int4: lane l has four words; a phase is 8 lanes, all banks once", 14)
     bank_numbers(drawing, 48)
@@ -167,7 +167,7 @@ def phases():
 
 
 def histogram():
-    """Where each lane keeps channel 1, in two layouts of the 32 copies."""
+    """The word of channel 1 for each lane, in two layouts of the 32 copies."""
     drawing = Drawing(760, 340, "A histogram for each lane: two ways to lay it out")
     drawing.text(
         14,
@@ -189,7 +189,7 @@ def histogram():
     return drawing
 
 
-# What part B optimises.
+# The kernels that part B optimises.
 OPTIMISED = [
     ("row_scan", "given", "optimised", "B1  a column walk"),
     ("look_up", "given", "optimised", "B2  look-ups in a hot column"),

@@ -1,4 +1,4 @@
-"""What labs/bank_conflicts/report.ipynb shows."""
+"""The data that labs/bank_conflicts/report.ipynb shows."""
 
 import re
 
@@ -6,8 +6,8 @@ from lab32 import tables
 
 TASKS = ["row_scan", "look_up", "block_sums", "row_moments", "spectrum"]
 TYPES = ["char", "short", "int", "double", "int4"]
-# What students get of the measured data besides the lab's times: the rows that the notebook draws. The
-# others answer questions and say how the solutions work.
+# The measured rows that students get besides the lab's times: the notebook draws them. The other rows
+# would answer questions or show how the solutions work.
 STUDENTS_RECORDS = {
     "measured/h200-bank_conflicts-counters.csv": {
         "metric": {"memory_l1_wavefronts_shared"},
@@ -17,8 +17,8 @@ STUDENTS_RECORDS = {
 
 
 def touches(lab, way="store"):
-    """Counted, from the figures of the result: {type: {stride: wavefronts}}; way is store or load. Of int4
-    once C1 is right, which asks for one of them."""
+    """Counted {type: {stride: wavefronts}} from the result's figures; `way` is store or load. int4 is included once
+    C1, which asks for one of its counts, has passed."""
     found = {name: {} for name in TYPES}
     for name, value in lab.figures().items():
         if match := re.fullmatch(rf"touch<(\w+)>\((\d+)\) {way} wavefronts", name):
@@ -29,12 +29,12 @@ def touches(lab, way="store"):
 
 
 def by_stride(counts):
-    """{stride: wavefronts} with the words of a figure."""
+    """{stride: wavefronts} with the keys as labels of a figure."""
     return {f"stride {stride}": count for stride, count in counts.items()}
 
 
 def documented_touches(kind):
-    """Of the source document, for one type: {stride: wavefronts}."""
+    """The source document's {stride: wavefronts} for one type."""
     found = {}
     for row in tables.documented("bank_patterns").rows:
         name, stride = row["kernel"].split()
@@ -44,7 +44,7 @@ def documented_touches(kind):
 
 
 def documented_rows(lab):
-    """For the report: [(what, simulated, documented, unit)]."""
+    """For the report: [(label, simulated, documented, unit)]."""
     now, then = touches(lab)["int"], documented_touches("int")
     return [
         (f"ints, stride {n}: wavefronts", now[n], then[n], "per store") for n in now if n in then
@@ -52,7 +52,7 @@ def documented_rows(lab):
 
 
 def tasks(lab):
-    """Wavefronts of part B, as a multiple of the ideal: {task: ratio}."""
+    """The wavefronts of part B as multiples of the ideal: {task: ratio}."""
     found = {}
     for test in lab.tests:
         task = next((t for t in TASKS if f" {t}: wavefronts" in test.name), None)
@@ -62,7 +62,7 @@ def tasks(lab):
 
 
 def shared_bytes(lab):
-    """Static shared memory of part B's kernels and its limit: ({task: bytes}, {task: bytes})."""
+    """The static shared memory of part B's kernels and its limit: ({task: bytes}, {task: bytes})."""
     mine, limits = {}, {}
     for test in lab.tests:
         task = next((t for t in TASKS if f" {t}: wavefronts" in test.name), None)
@@ -73,7 +73,7 @@ def shared_bytes(lab):
 
 
 def measured_ratio(task, what="time"):
-    """Given over optimised form on an H200, by time or wavefronts."""
+    """The given form's time or wavefronts divided by the optimised form's, on an H200."""
     if what == "time":
         table = tables.measured("h200-bank_conflicts")
         given, optimised = (

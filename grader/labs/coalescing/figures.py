@@ -18,10 +18,10 @@ from handouts.drawing import (
 )
 from lab32 import tables
 
-LANES, SECTOR, WORD = 32, 32, 4  # a warp, bytes of a sector, bytes of a float
+LANES, SECTOR, WORD = 32, 32, 4  # lanes of a warp, bytes of a sector, bytes of a float
 WORDS = SECTOR // WORD
 
-# The float that lane l reads, in the kernels of the source document.
+# The index of the float that lane l reads, for kernels of the source document.
 PATTERNS = {
     "add1": ("x[i]", lambda lane: lane),
     "add2": ("x[i + 1]", lambda lane: lane + 1),
@@ -32,7 +32,7 @@ PATTERNS = {
 
 
 def warp(drawing, x, y, width, words, last_sector, active=range(LANES)):
-    """A warp above the memory it reads. Returns the sectors that its active lanes touch."""
+    """A warp above the memory that it reads. Returns the sectors that its active lanes touch."""
     wanted = {words[lane] for lane in active}
     touched = {word // WORDS for word in wanted}
     lane_width, word_width = width / LANES, width / ((last_sector + 1) * WORDS)
@@ -65,7 +65,7 @@ def sectors_of(count):
 
 
 def pattern_row(drawing, y, index, words, last, active=range(LANES)):
-    """One access: its index, the warp, and to the left what it costs."""
+    """One access: its index and its cost on the left, and the warp."""
     touched = warp(drawing, 130, y, 610, words, last, active)
     used = len({words[lane] for lane in active}) * WORD
     drawing.code(16, y + 14, index, 13)
@@ -75,7 +75,7 @@ def pattern_row(drawing, y, index, words, last, active=range(LANES)):
 
 
 def key(drawing, y):
-    """What the colours mean."""
+    """Explains the colours."""
     marks = ((SKY, "active lane"), (ORANGE, "float that is read"), (CREAM, "moved, not used"))
     for k, (fill, words) in enumerate(marks):
         drawing.rect(130 + 190 * k, y, 14, 14, fill, INK, stroke_width=0.5)
@@ -93,7 +93,7 @@ def pattern_rows(title, names):
 
 
 def patterns():
-    """Without add2: how many sectors that takes is for the reader to find out."""
+    """Without add2, whose number of sectors is a question to the reader."""
     return pattern_rows("Four ways for a warp to read 32 floats", ["add1", "add3", "add4", "add5"])
 
 
@@ -102,7 +102,7 @@ def shifted():
 
 
 def inactive():
-    """Lanes that do not take part ask for nothing."""
+    """Inactive lanes request no memory."""
     drawing = Drawing(760, 58 + 98 * 2, "The same addresses with fewer active lanes")
     words = list(range(LANES))
     for k, active in enumerate((range(0, LANES, 2), range(8))):
@@ -174,8 +174,8 @@ def path():
 
 
 def strip(drawing, y, cells, title, verdict):
-    """64 floats of memory in their sectors. `cells`: (text, colour) of each; a sector with a coloured
-    one moves."""
+    """64 floats of memory in sectors. `cells`: (text, colour) of each float. A sector with a coloured float is
+    moved."""
     left, cell = 16, 11.4
     drawing.text(left, y - 12, title, 14, font_weight="bold")
     drawing.text(left + 64 * cell, y - 12, verdict, 13, "end")
@@ -192,7 +192,7 @@ def strip(drawing, y, cells, title, verdict):
 
 
 def layout():
-    """The lanes that read the mass, field 6 of 8, in two layouts."""
+    """The lanes that read field 6 of 8, the mass, in two layouts."""
     drawing = Drawing(760, 246, "One field of eight: array of structures, structure of arrays")
     drawing.text(
         16, 26, "Orange: the masses that lanes 0 to 7 read. A thick frame: the sector moves.", 13
@@ -218,7 +218,7 @@ def walk():
     )
     own = [(str(k // 16), ORANGE) if k % 16 == 0 else ("", None) for k in range(64)]
     strip(drawing, 76, own, "each lane has its own 16", "32 lanes: 32 sectors")
-    # Two digits are wider than a cell: of the other sectors the first lane only.
+    # Two digits are wider than a cell, so in the other sectors only the first lane is written.
     along = [
         (str(k) if k < 8 or k % 8 == 0 else "", ORANGE) if k < 32 else ("", None) for k in range(64)
     ]
@@ -233,7 +233,7 @@ def walk():
     return drawing
 
 
-# What part B optimises. Part C is for the reader to predict, so it is not drawn.
+# The kernels that part B optimises. Part C is left out, because the reader predicts it.
 OPTIMISED = [
     ("scale", "given", "optimised", "B1  own 16 elements per thread"),
     ("fields", "given", "optimised", "B2  one field of 32-byte structures"),

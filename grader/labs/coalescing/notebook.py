@@ -1,16 +1,16 @@
-"""What labs/coalescing/report.ipynb shows: yours beside documented."""
+"""The data that labs/coalescing/report.ipynb shows: yours and documented."""
 
 from lab32 import tables
 
 KERNELS = ["add1", "add2", "add3", "add4", "add5"]
 AVERAGE = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{}.ratio"
-# Bytes of the arrays that a warp's 32 lanes ask for in one request of a kernel: add4's lanes share
-# one float.
+# Bytes of the arrays that a warp's 32 lanes request in one access of a kernel. The lanes of add4 share one
+# float.
 USED = {"add1": 128, "add2": 128, "add3": 128, "add4": 4, "add5": 128}
 TASKS = ["scale", "fields", "push", "centre", "axpy"]
 
 
-# What a figure would give away: kernels that a check asks about.
+# Kernels whose counts a check asks for; a figure must not show them before the check has passed.
 ASKED = {
     "C1 one element off the line": {"add2"},
     "C2 three floats a point": {"length_aos", "length_soa", "copy_strided(3)"},
@@ -18,12 +18,12 @@ ASKED = {
 
 
 def hidden(lab):
-    """The kernels of checks that are not passed yet."""
+    """The kernels of checks that have not passed yet."""
     return {name for check, names in ASKED.items() if not lab.has_passed(check) for name in names}
 
 
 def sectors_per_request(lab, op):
-    """Counted, from the figures of the result: {kernel: sectors per request}; op is load or store."""
+    """Counted {kernel: sectors per request} from the result's figures; `op` is load or store."""
     figures = lab.figures()
     found = {}
     for name, sectors in figures.items():
@@ -34,7 +34,7 @@ def sectors_per_request(lab, op):
 
 
 def documented_sectors(op):
-    """Of the source document: {kernel: sectors per request}."""
+    """The source document's {kernel: sectors per request}."""
     metric = AVERAGE.format({"load": "ld", "store": "st"}[op])
     found = {}
     for kernel in KERNELS:
@@ -45,7 +45,7 @@ def documented_sectors(op):
 
 
 def documented_rows(lab):
-    """For the report: [(what, simulated, documented, unit)]."""
+    """For the report: [(label, simulated, documented, unit)]."""
     rows = []
     for op in ("load", "store"):
         now, then = sectors_per_request(lab, op), documented_sectors(op)
@@ -58,7 +58,7 @@ def documented_rows(lab):
 
 
 def utilisation(sectors):
-    """Share of the moved bytes that the warp asked for, in percent."""
+    """The percentage of the moved bytes that the warp requested."""
     return {
         kernel: 100 * USED[kernel] / (32 * count)
         for kernel, count in sectors.items()
@@ -82,7 +82,7 @@ def documented_utilisation():
 
 
 def gains(n=1 << 26):
-    """Measured: {"measured: given": {task: times a copy}, "measured: optimised": ...}; centre's rows have four."""
+    """Measured {"measured: given": {task: times a copy}, "measured: optimised": ...}; centre has four rows."""
     table = tables.measured("h200-coalescing")
     size = {task: n // 4 if task == "centre" else n for task in TASKS}
     return {
@@ -94,11 +94,11 @@ def gains(n=1 << 26):
 
 
 def tasks(lab):
-    """What part B counts of yours, as a multiple of the ideal: {"scale, sectors": ratio}."""
+    """Your counts of part B as multiples of the ideal: {"scale, sectors": ratio}."""
     found = {}
     for test in lab.tests:
         task = next((t for t in TASKS if f" {t}:" in test.name), None)
-        # axpy has ideal sectors from the start and is judged by its requests.
+        # axpy has the ideal number of sectors from the start; its check counts requests.
         what = "requests" if "ideal_requests" in test.figures else "sectors"
         if task and test.figures.get(f"ideal_{what}") and what in test.figures:
             found[f"{task}, {what}"] = test.figures[what] / test.figures[f"ideal_{what}"]

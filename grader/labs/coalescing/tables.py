@@ -3,7 +3,7 @@
 from handouts.markdown import markdown
 from lab32 import tables
 
-# (task, form) of the rows that a table of the notes shows.
+# (task, form) of the rows in a table of the notes.
 SETS = {
     "optimised": [("scale", "given"), ("scale", "optimised"), ("push", "float4"),
                   ("push", "optimised"), ("centre", "given"), ("centre", "column = threadIdx.y"),
@@ -15,7 +15,7 @@ SETS = {
 
 
 def times(device, chosen):
-    """A set of forms at the largest size measured: the time, and that over a copy's of the same bytes."""
+    """Times of some forms at the largest measured size, and as multiples of a copy of the same bytes."""
     table = tables.measured(f"{device}-coalescing")
     rows = []
     for task, form in SETS[chosen]:
@@ -27,7 +27,7 @@ def times(device, chosen):
 
 
 def counters(device, n, block, *forms):
-    """What the hardware counted for these forms: L1, L2 and DRAM."""
+    """Hardware counts of these forms: L1, L2 and DRAM."""
     table = tables.measured(f"{device}-coalescing-counters")
     lsu = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
     rows = []

@@ -10,7 +10,7 @@ EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}
 
 
 def places():
-    """What each resource allows: a worked example on three generations."""
+    """The blocks that each resource allows: a worked example on three generations of GPUs."""
     drawing = Drawing(760, 330, "Blocks that each resource allows; the scarcest decides")
     drawing.text(
         16, 24, "A block of 256 threads, 40 registers per thread, 40,000 bytes of shared memory", 14
@@ -33,7 +33,7 @@ def places():
 
 
 class Axes:
-    """A plot's frame, each axis linear or logarithmic, with ticks."""
+    """The frame of a plot with ticks; each axis is linear or logarithmic."""
 
     def __init__(self, drawing, x, y, box, log=(False, False)):
         self.drawing, self.x, self.y, self.box, self.log = drawing, x, y, box, log
@@ -68,7 +68,7 @@ class Axes:
 
 
 def mark(drawing, x, y, colour, shape):
-    """A point of a series: its shape tells as much as its colour."""
+    """A point of a series; its shape repeats what its colour says."""
     if shape == "circle":
         drawing.add("circle", cx=x, cy=y, r=3.6, fill=colour)
     elif shape == "square":
@@ -90,7 +90,7 @@ def legend(drawing, x, y, entries, step=20):
 
 
 def waves():
-    """Time against the number of blocks: stairs, and the same work in one wave."""
+    """Time against the number of blocks: a staircase, and the same work in one wave."""
     drawing = Drawing(760, 340, "Time goes in waves; a grid that strides has none")
     drawing.text(
         16, 24, "Blocks of the same work, one per multiprocessor at a time (measured, H200, 132 of them)", 14
@@ -107,7 +107,7 @@ def waves():
 
 
 def warps():
-    """Time of chains of loads against the resident warps."""
+    """Time of chains of loads against the number of resident warps."""
     drawing = Drawing(760, 330, "Loads that wait for each other: twice the warps, half the time")
     drawing.text(16, 24, "Chains of loads, by warps per multiprocessor (measured, H200, log scales)", 14)
     axes = Axes(drawing, (1, 64), (8, 512), (62, 44, 660, 234), (True, True))
@@ -124,7 +124,7 @@ def warps():
 
 
 def copies():
-    """Bandwidth of copies against warps, by bytes under way."""
+    """Bandwidth of copies against warps, by bytes in flight."""
     drawing = Drawing(760, 340, "A copy needs bytes under way, not warps")
     drawing.text(16, 24, "Copy of 2^26 floats (measured, H200)", 14)
     axes = Axes(drawing, (0, 64), (0, 4500), (62, 44, 540, 244))

@@ -1,4 +1,4 @@
-"""What labs/occupancy/report.ipynb shows."""
+"""The data that labs/occupancy/report.ipynb shows."""
 
 from lab32 import tables
 
@@ -8,8 +8,8 @@ def measured():
 
 
 def waves():
-    """Measured: ([(blocks, ms)], [(blocks, ms)]): blocks of the same work, and the same work in one wave
-    that strides."""
+    """Measured ([(blocks, ms)], [(blocks, ms)]): blocks with equal work, and the same total work in one wave with a
+    stride."""
     blocks, strided = [], []
     for row in measured().where(task="waves"):
         to = strided if " in " in row["shape"] else blocks
@@ -17,13 +17,13 @@ def waves():
     return sorted(blocks), sorted(strided)
 
 
-# ---- a result ------------------------------------------------------------------------------------
+# ---- figures of a result -------------------------------------------------------------------------
 
 SHAPES = ["follow", "copy", "smooth", "orbits", "match"]
 
 
 def of_checks(lab, ratio):
-    """{"B1 follow": ratio(figures)} of those checks of shapes that have the figures."""
+    """{"B1 follow": ratio(figures)} for the checks of shapes that have the figures."""
     found = {}
     for test in lab.tests:
         part, _, rest = test.name.partition(" ")
@@ -35,12 +35,12 @@ def of_checks(lab, ratio):
 
 
 def warps(lab):
-    """Warps that the student's shapes give a multiprocessor at a time."""
+    """Resident warps per multiprocessor with the student's shapes."""
     return of_checks(lab, lambda figures: figures.get("warps"))
 
 
 def times_best(lab):
-    """Modelled times of the student's shapes and copy, in times of what is compared with."""
+    """Modelled times of the student's shapes and copy as multiples of their baselines."""
 
     def ratio(figures):
         best = figures.get("best_seconds", figures.get("full_seconds"))
@@ -53,7 +53,7 @@ STAIRS = ["66 blocks", "132 blocks", "139 blocks", "198 blocks", "264 blocks", "
 
 
 def stairs():
-    """Measured: (blocks of the same work, the same work in one wave), in times of 132 blocks."""
+    """Measured (blocks with equal work, the same work in one wave), as multiples of the time of 132 blocks."""
 
     def of(points):
         return {f"{blocks} blocks": ms / dict(waves()[0])[132] for blocks, ms in points}

@@ -7,11 +7,11 @@ from lab32.labs.occupancy.notebook import measured
 
 LARGE_COPY = 1 << 26
 
-# ---- what was measured -----------------------------------------------------------------------------
+# ---- measurements ----------------------------------------------------------------------------------
 
 
 def by_warps(task, form="given", n=None, starts=""):
-    """Measured: [(resident warps, ms)] of a task's shapes with a limit of blocks, fewest warps first."""
+    """Measured [(resident warps, ms)] of a task's shapes with a limit on blocks, fewest warps first."""
     rows = measured().where(task=task, form=form, **({"n": n} if n else {}))
     return sorted(
         (int(row["warps"]), float(row["median_ms"]))
@@ -21,13 +21,13 @@ def by_warps(task, form="given", n=None, starts=""):
 
 
 def by_blocks_of_copy(form, n=LARGE_COPY):
-    """Measured: [(warps that are launched for each multiprocessor, ms)]."""
+    """Measured [(launched warps per multiprocessor, ms)]."""
     rows = measured().where(task="copy", form=form, n=n)
     return sorted((8 * int(row["shape"].split()[-1]), float(row["median_ms"])) for row in rows)
 
 
 def hits(task):
-    """Measured by Nsight Compute: {shape: per cent of the sectors that L1 had}."""
+    """{shape: L1 hit rate in per cent of sectors}, measured with Nsight Compute."""
     rows = tables.measured("h200-occupancy-counters").where(
         task=task, metric="l1tex__t_sector_hit_rate.pct"
     )
@@ -38,7 +38,7 @@ def hits(task):
 
 
 def allowed(gpu, threads, registers, shared):
-    """{resource: blocks that it allows on a multiprocessor} of a device profile, by the lab's rules."""
+    """{resource: blocks per multiprocessor that it allows} for a device profile, by the lab's rules."""
     m = tables.device(gpu)["multiprocessor"]
     up = lambda n, unit: -(-n // unit) * unit  # noqa: E731
     warps = -(-threads // 32)
@@ -56,7 +56,7 @@ def allowed(gpu, threads, registers, shared):
 
 
 def occupancy_limits():
-    """What a multiprocessor of each generation has, from data/devices."""
+    """The resources of a multiprocessor of each generation, from data/devices."""
     rows = []
     for gpu in ("h200", "rtx4060", "t4"):
         profile = tables.device(gpu)
@@ -70,8 +70,8 @@ def occupancy_limits():
 
 
 def occupancy_shapes(task, n="", form="given"):
-    """Measured: a task's shapes, quickest first, with Nsight Compute's counts. The column of L1 hits
-    is left out where L1 has no part in the task: `match` alone depends on it."""
+    """Measured: a task's shapes, fastest first, with Nsight Compute's counts. The column of L1 hits is left out
+    unless the task's time depends on it, as that of `match` does."""
     with_hits = task == "match"
     counted = {}
     for row in tables.measured("h200-occupancy-counters").where(task=task):
@@ -89,7 +89,7 @@ def occupancy_shapes(task, n="", form="given"):
 
 
 def occupancy_copies():
-    """Measured: times of a copy of 2^26 floats, by what a thread has under way and by warps."""
+    """Measured times of a copy of 2^26 floats, by bytes in flight per thread and by warps."""
     table = measured()
     forms = ["one float", "1 float4", "2 float4", "4 float4", "8 float4"]
     blocks = [1, 2, 3, 4, 6, 8]
@@ -106,7 +106,7 @@ def occupancy_copies():
 
 
 def occupancy_registers():
-    """Measured: trace with several limits of registers, in blocks of 1024."""
+    """Measured times of trace with several register limits, in blocks of 1024."""
     counters = tables.measured("h200-occupancy-counters")
     rows = []
     for row in measured().where(task="trace", block=1024):
@@ -142,8 +142,8 @@ def places_in_order(values):
 
 
 def balance(n, block, grid, multiprocessors=132):
-    """The share of their time that multiprocessors work until the busiest is done: blocks are dealt out in
-    turn, and threads stride over n (grader/labs/occupancy/shapes.cpp)."""
+    """Average utilisation of the multiprocessors until the busiest is done. Blocks are assigned round robin, and
+    threads stride over n (grader/labs/occupancy/shapes.cpp)."""
     busy = [0] * multiprocessors
     for b in range(grid):
         for lane in range(0, block, 32):
@@ -153,7 +153,7 @@ def balance(n, block, grid, multiprocessors=132):
 
 
 def dealing():
-    """[(time as dealing says, measured)] of orbits' shapes of 8 warps or more; the unit is the median's."""
+    """[(time by the assignment alone, measured)] for shapes of orbits with at least 8 warps, in units of the median."""
     rows = [row for row in measured().where(task="orbits") if int(row["warps"]) >= 8]
     pairs = [
         (1 / balance(*(int(row[k]) for k in ("n", "block", "grid"))), float(row["median_ms"]))
@@ -164,7 +164,7 @@ def dealing():
 
 
 def occupancy_modelled():
-    """Over the shapes that Nsight Compute timed: modelled against measured times of the kernel."""
+    """Modelled against measured kernel times, over the shapes that Nsight Compute timed."""
     table = tables.measured("occupancy/modelled")
     rows = []
     compared = {
@@ -190,7 +190,7 @@ def occupancy_modelled():
 
 
 def memory_kinds(*forms):
-    """Measured: the tasks that have these forms, one column for each form: kinds of memory side by side."""
+    """Measured: the tasks that have these forms, one column per form, to compare kinds of memory."""
     times = {}
     for row in tables.measured("h200-memories").rows:
         times.setdefault(row["task"], {})[row["form"]] = float(row["median_ms"]) * 1e3
@@ -206,8 +206,8 @@ def memory_kinds(*forms):
 
 
 def occupancy_predicted(most=None):
-    """Ratios predicted before the measurement, beside the measured ones: the `most` rows whose
-    prediction was farthest off, or all rows."""
+    """Ratios predicted before the measurement, with the measured ones: the `most` rows whose prediction was farthest
+    off, or all rows."""
     rows = []
     for row in tables.measured("occupancy/predicted").rows:
         table = tables.measured(f"h200-{row['table']}")

@@ -7,7 +7,7 @@ from lab32 import tables
 from lab32.labs.reduction import notebook as reduction
 from lab32.labs.reduction import tables as reduction_tables
 
-THREADS, WARP = 16, 8  # of a small block, for the picture
+THREADS, WARP = 16, 8  # of the small block in the picture
 
 
 def adders(version, step):
@@ -21,7 +21,7 @@ def adders(version, step):
 
 
 def trees():
-    """Who adds in each step of v1, v2 and v3, and which words."""
+    """The threads that add in each step of v1, v2 and v3, and the words that they add."""
     drawing = Drawing(760, 548, "Who adds what: the trees of v1, v2 and v3")
     drawing.text(16, 24, "A block of 16 threads in warps of 8, for the picture (really 32)", 14)
     cell, height, left, right = 20, 20, 66, 424
@@ -70,7 +70,7 @@ def trees():
 
 
 def ticket():
-    """Four blocks that end at different times draw tickets; the last one adds up their sums."""
+    """Four blocks finish at different times and draw tickets; the block with the last ticket adds their sums."""
     drawing = Drawing(760, 316, "Four blocks, one counter: who adds up the sums")
     left, scale, top, row = 96, 62, 60, 46
     drawing.text(
@@ -79,7 +79,7 @@ def ticket():
         "Time runs to the right. Each block stores its sum, then a fence, then it draws a ticket.",
         14,
     )
-    # (start, length of the sum, ticket), so that no two draw at once.
+    # (start, duration of the sum, ticket), chosen so that no two blocks draw at the same time.
     shapes = [(0, 3.2, 1), (0, 2.2, 0), (0.4, 6.2, 3), (2.6, 2.6, 2)]
     for k, (start, length, number) in enumerate(shapes):
         y = top + row * k
@@ -114,7 +114,7 @@ def ticket():
 
 
 def measured():
-    """How many times as fast as v1 each version is, then and now."""
+    """The speed-up of each version over v1, on the G80 and on an H200."""
     drawing = Drawing(760, 468, "The versions as multiples of v1, then and now")
     head = tables.measured("h200-reduction").head
     drawing.text(16, 24, "Times as fast as v1, log scale; in brackets: as the version before", 14)
@@ -151,7 +151,7 @@ def measured():
 
 
 def blocks():
-    """What a grid of v4's shape takes, by the size of its blocks."""
+    """The time of grids of v4's shape, by block size."""
     drawing = Drawing(760, 452, "Where v4, v5 and v6 spend their time")
     drawing.text(
         16, 24, "Two ints per thread, 2^28 in all, by threads per block (measured, H200)", 14
@@ -195,7 +195,7 @@ def blocks():
 
 
 def stride():
-    """Four loads of a warp: pieces and grid stride."""
+    """Four loads of a warp: contiguous pieces, and a grid stride."""
     drawing = Drawing(760, 300, "One piece per thread, or a stride of the grid")
     drawing.text(
         16,
@@ -237,7 +237,7 @@ def stride():
 
 
 def cascade():
-    """Brent: the same 63 additions by 32 threads and by 8."""
+    """Brent's theorem: the same 63 additions by 32 threads and by 8."""
     drawing = Drawing(760, 328, "63 additions by 32 threads, and by 8")
     cell, x = 13, 40
     drawing.text(
@@ -269,7 +269,7 @@ def cascade():
 
 
 def warps():
-    """Lanes of the warps of blocks with 32, 48 and 64 threads."""
+    """Active lanes in the warps of blocks with 32, 48 and 64 threads."""
     drawing = Drawing(760, 172, "The warps of a block")
     cell, left = 7.6, 104
     drawing.text(16, 24, "Orange: lanes with a thread. Hollow: lanes without one.", 14)
@@ -290,7 +290,7 @@ def warps():
 
 
 def mark(drawing, x, y, size, colour):
-    """A point of a block size, with a shape of its own: colour is not the only sign."""
+    """A point of a block size; its shape repeats what its colour says."""
     if size == "8":
         drawing.add("circle", cx=x, cy=y, r=6, fill=colour, stroke=PAPER)
         return
@@ -304,7 +304,7 @@ def mark(drawing, x, y, size, colour):
 
 
 def ladder():
-    """The Reduce Tutorial's versions: time over the number of blocks."""
+    """The Reduce Tutorial's versions: time against the number of blocks."""
     drawing = Drawing(760, 440, "The Reduce Tutorial's versions follow the number of blocks")
     drawing.text(
         16,

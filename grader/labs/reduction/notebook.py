@@ -1,4 +1,4 @@
-"""What labs/reduction/report.ipynb shows."""
+"""The data that labs/reduction/report.ipynb shows."""
 
 import re
 from pathlib import Path
@@ -8,47 +8,47 @@ from lab32 import ROOT, tables
 STEPS = ["v1", "v2", "v3", "v4", "v5", "v6", "v7"]
 VERSIONS = [*STEPS, "v8"]
 LECTURE = 1 << 22  # ints in the SYSU Lecture's table
-LARGE = 1 << 28  # 1 GiB: many times any L2
+LARGE = 1 << 28  # 1 GiB, many times larger than any L2
 SIZES = [1 << power for power in range(20, 29)]
-# Students get no counters of these solutions: a question asks for their bank conflicts.
+# Students do not get the counters of these solutions, because a question asks for their bank conflicts.
 WITHHELD_KERNELS = {"reduce_v2"}
 
 # ---- the SYSU Lecture's versions -----------------------------------------------------------------
 
 
 def documented(metric):
-    """Of the SYSU Lecture, on a G80: {version: value}; metric is time (ms), bandwidth (GB/s), step
-    speed-up or cumulative speed-up."""
+    """The SYSU Lecture's {version: value} on a G80; `metric` is time (ms), bandwidth (GB/s), step speed-up or
+    cumulative speed-up."""
     rows = tables.documented("reduction_g80").where(metric=metric)
     return {row["kernel"]: float(row["value"]) for row in rows if row["kernel"] in STEPS}
 
 
 def documented_steps():
-    """For the report: {version: how many times as fast as the one before}, their source, a note."""
+    """For the report: ({version: speed-up over the version before}, the source, a note)."""
     return documented("step speed-up"), "SYSU Lecture, a G80", "A G80 has no caches and 16 banks"
 
 
 def speed_ups(times):
-    """Of {version: time}: each over the one before, and each over the first."""
+    """From {version: time}: the speed-up of each version over the one before, and over the first."""
     names = [name for name in VERSIONS if name in times]
     step = {b: times[a] / times[b] for a, b in zip(names, names[1:])}
     return step, {name: times[names[0]] / times[name] for name in names[1:]}
 
 
 def times(n=LECTURE, task="int", table="h200-reduction"):
-    """Measured: {version: ms}, CUB with them."""
+    """Measured {version: ms}, including CUB."""
     rows = tables.measured(table).where(task=task, n=n)
     wanted = [*VERSIONS, "CUB"]
     return {row["form"]: float(row["median_ms"]) for row in rows if row["form"] in wanted}
 
 
 def bandwidths(times, n=LECTURE):
-    """Of {version: ms} for n elements of 4 bytes: {version: GB/s}."""
+    """{version: GB/s} from {version: ms} for n elements of 4 bytes."""
     return {name: 4 * n / ms / 1e6 for name, ms in times.items()}
 
 
 def own_times(n=LECTURE, folder=ROOT / "build"):
-    """Yours, where grader/labs/reduction/measure/measure.sh has measured them: ({version: ms}, device)."""
+    """Your measured times if grader/labs/reduction/measure/measure.sh was run: ({version: ms}, device)."""
     for path in sorted(Path(folder).glob("*-reduction.csv")):
         table = tables.read(path)
         rows = table.where(task="int", n=n)
@@ -57,10 +57,10 @@ def own_times(n=LECTURE, folder=ROOT / "build"):
     return {}, ""
 
 
-# ---- the counters of yours -----------------------------------------------------------------------
+# ---- your counters -------------------------------------------------------------------------------
 
-# What is counted per block is compared only between blocks of 128 threads: v6's have 1024, and those of
-# v7 and v8 sum as many elements as the launch makes them.
+# Counts per block are compared only between blocks of 128 threads: v6 has blocks of 1024, and v7 and v8 sum as
+# many elements per block as the launch assigns.
 ALIKE = STEPS[:5]
 COUNTERS = {  # figure: (title, unit, versions)
     "accesses": ("Accesses to shared memory", "requests per block of 128", ALIKE),
@@ -72,24 +72,24 @@ COUNTERS = {  # figure: (title, unit, versions)
 
 
 def figures(lab, what):
-    """Simulated, {version: figure}: from the first line of a version that has it."""
+    """Simulated {version: value} of one figure, from the first line of a version that has it."""
     found = {}
     for test in lab.tests:
         version = next((v for v in VERSIONS if re.search(rf"\b{v}\b", test.name)), None)
         if test.name.startswith("A1"):
-            version = "v1"  # it launches v1, which is given
+            version = "v1"  # this check launches v1, which is given
         if version and what in test.figures:
             found.setdefault(version, test.figures[what])
     return found
 
 
 def ideals(lab, what):
-    """The limits beside them, {version: figure}."""
+    """The limits of these figures, {version: value}."""
     return figures(lab, f"ideal_{what}")
 
 
 def rungs(lab):
-    """Of each counter: title, unit, labels, yours, limits; those that have figures."""
+    """For each counter that has figures: title, unit, labels, yours, limits."""
     for what, (title, unit, versions) in COUNTERS.items():
         mine = {v: n for v, n in figures(lab, what).items() if v in versions}
         limits = {v: n for v, n in ideals(lab, what).items() if v in versions}
@@ -97,12 +97,12 @@ def rungs(lab):
 
 
 def modelled_times(lab):
-    """What the model of a card predicts for your v7 and v8, {version: ms}: of LECTURE ints."""
+    """{version: ms} that the model of a GPU predicts for your v7 and v8 at LECTURE ints."""
     return {v: 1e3 * seconds for v, seconds in figures(lab, "modelled_seconds").items()}
 
 
 def all_times(lab, device):
-    """Of LECTURE ints: {source: {version: ms}}."""
+    """{source: {version: ms}} for LECTURE ints."""
     mine, card = own_times()
     return {
         "documented: G80": documented("time"),
@@ -113,7 +113,7 @@ def all_times(lab, device):
 
 
 def all_speed_ups(times):
-    """Of all_times(): each step's and those over v1, {source: {version: times}}."""
+    """From all_times(): speed-ups over the version before and over v1, {source: {version: speed-up}}."""
     found = [{kind: speed_ups(ms)[k] for kind, ms in times.items() if "v1" in ms} for k in (0, 1)]
     for series, metric in zip(found, ("step", "cumulative")):
         series["documented: G80"] = documented(f"{metric} speed-up")
@@ -121,13 +121,13 @@ def all_speed_ups(times):
 
 
 def all_bandwidths(times):
-    """Of all_times(): {source: {version: GB/s}}."""
+    """From all_times(): {source: {version: GB/s}}."""
     rates = {kind: bandwidths(ms) for kind, ms in times.items()}
     return rates | {"documented: G80": documented("bandwidth")}
 
 
 def beside_cub(task):
-    """Of a task of h200-reduction: labels, {"measured: v7": {"2^20": ms}, ...}."""
+    """For a task of h200-reduction: labels, {"measured: v7": {"2^20": ms}, ...}."""
     sizes = {f"2^{n.bit_length() - 1}": times(n, task) for n in SIZES}
     forms = ("v7", "v8", "CUB")
     return list(sizes), {f"measured: {f}": {size: ms[f] for size, ms in sizes.items()} for f in forms}
@@ -136,7 +136,7 @@ def beside_cub(task):
 # ---- the Reduce Tutorial's versions --------------------------------------------------------------
 
 TUTORIAL = 100000000  # ints
-TUTORIAL_FORMS = {  # its kernel: the same launch in our measurement
+TUTORIAL_FORMS = {  # {its kernel: the same launch in our measurement}
     "reduce_eliminate_divergence": "no divergence, 8 threads",
     "reduce_vectorized": "int4, four times the blocks",
     "reduce_vec_v2": "int4 added, 32 threads",

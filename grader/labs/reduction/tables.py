@@ -21,7 +21,7 @@ def ratio_or_blank(values, name):
 
 
 def g80_ladder(device):
-    """The SYSU Lecture's table, and the same kernels on today's card, at the same size."""
+    """The SYSU Lecture's table, and times of the same kernels on today's GPU at the same size."""
     then = [documented(m) for m in ("time", "bandwidth", "step speed-up")]
     today = {v: ms for v, ms in times(LECTURE, table=f"{device}-reduction").items() if v != "CUB"}
     step, _ = speed_ups(today)
@@ -59,7 +59,7 @@ def reduced(device, n):
 
 
 def by_block(device, n):
-    """The two-load forms, one row for each size of block."""
+    """The forms with two loads, one row per block size."""
     table = tables.measured(f"{device}-reduction")
     forms = ["empty", "no tree", "v4", "v5", "v6"]
     rows = []
@@ -75,7 +75,7 @@ def by_block(device, n):
     return markdown(head, rows, numeric=range(7))
 
 
-# {column: (how it is computed from Nsight Compute's counts, how it is printed)}
+# {column: (how it is computed from Nsight Compute's counts, its format)}
 COUNTERS = {
     "instructions per warp": (
         lambda m: m["smsp__inst_executed.sum"] / m["sm__warps_launched.sum"], "{:.0f}",
@@ -87,7 +87,7 @@ COUNTED = ["v1", "v1, mask", *STEPS[1:], "v5, volatile", "v5, __syncwarp", "v8"]
 
 
 def hardware(form, task="int", n=LECTURE, device="h200"):
-    """What Nsight Compute counted for a form: {metric: value}."""
+    """Nsight Compute's counts of a form: {metric: value}."""
     rows = tables.measured(f"{device}-reduction-counters").where(task=task, form=form, n=n)
     return {row["metric"]: float(row["value"]) for row in rows}
 
@@ -102,7 +102,7 @@ def reduction_counters(device):
 
 
 def beside_cub(device):
-    """v7 and v8 beside CUB, warm and cold, at all sizes."""
+    """v7 and v8 compared with CUB, warm and cold, at all sizes."""
     table = f"{device}-reduction"
     rows = []
     for task in ("int", "float", "int, warm", "float, warm"):
@@ -141,7 +141,7 @@ def tutorial_documented():
 
 
 def tutorial_measured(device):
-    """The ladder on today's card: blocks and time, by the number of blocks."""
+    """The ladder of versions on today's GPU: blocks and time, by the number of blocks."""
     rows = []
     for form, blocks, ms, copy in tutorial_blocks(device):
         rows.append([form, f"{blocks:,.0f}", f"{ms:.3f} ms", f"{1e6 * ms / blocks:.2f} ns", copy])

@@ -6,11 +6,11 @@ from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, RED, S
 from lab32 import tables
 from lab32.labs.shuffle import notebook as shuffle
 
-VALUES = [3, 1, 4, 1, 5, 9, 2, 6]  # of eight lanes, for the picture
+VALUES = [3, 1, 4, 1, 5, 9, 2, 6]  # of the eight lanes in the picture
 
 
 def lanes():
-    """Who reads whom: down by 4 and xor 4. What a lane without a partner gets is a question of the lab."""
+    """The lanes that shuffles read from: down by 4 and xor 4. What a lane without a partner gets is a question of the lab."""
     drawing = Drawing(760, 268, "Who reads whom: down by 4, and xor 4")
     cell, top, low = 42, 66, 176
     down = [VALUES[l] + VALUES[l + 4] if l < 4 else None for l in range(8)]
@@ -51,12 +51,12 @@ def lanes():
 
 
 def down():
-    """How many lanes' values each lane holds, step by step."""
+    """How many lanes' values each lane has summed, step by step."""
     drawing = Drawing(760, 352, "Five steps down: whose values a lane has")
     drawing.code(16, 26, "v += __shfl_down_sync(kAll, v, step)", 13)
     drawing.text(330, 26, "A number: how many lanes' values v holds.", 13)
     left, top, cell, row = 80, 56, 20.8, 38
-    holds = [{lane: 1} for lane in range(32)]  # of each lane: how often it has whose value
+    holds = [{lane: 1} for lane in range(32)]  # for each lane: {lane: how often its value is in the sum}
     for k, step in enumerate((None, 16, 8, 4, 2, 1)):
         y = top + row * k
         useful = 32 if step is None else step
@@ -90,7 +90,7 @@ def sum_of(a, b):
 
 
 def butterfly():
-    """The same with xor, for eight lanes: both of a pair add, and all end with the sum."""
+    """Like down() with xor, for eight lanes: both lanes of a pair add, and all end with the sum."""
     drawing = Drawing(760, 344, "A butterfly: every lane has the sum")
     drawing.code(16, 26, "v += __shfl_xor_sync(kAll, v, step)", 13)
     drawing.text(320, 26, "8 lanes (a warp has two steps more). In the boxes: whose values.", 13)
@@ -116,7 +116,7 @@ def butterfly():
 
 
 def block():
-    """A block's sum: the tree with nine barriers, and two warps' sums with one."""
+    """A block's sum: a tree with nine barriers, and two levels of warp sums with one."""
     drawing = Drawing(760, 392, "A block of 256: by a tree in shared memory, and by shuffles")
     left, right, wide = 16, 400, 43
     drawing.code(left, 26, "reduce_shared", 14, font_weight="bold")
@@ -165,7 +165,7 @@ KEYS = [3, 7, 3, 3, 5, 7, 3, 7]
 
 
 def keys():
-    """Lanes of one key find their sum: each adds the next one's, and looks at its next's."""
+    """Lanes with one key sum their values: each adds the next lane's sum, then follows that lane's link."""
     drawing = Drawing(760, 356, "Sums of groups: who reads from whom, round by round")
     drawing.text(
         16,
@@ -219,7 +219,7 @@ def keys():
 
 
 def merge():
-    """The moments of a row of 3 elements in 8 lanes: what the formula makes of two empty triples."""
+    """The moments of a row of 3 elements in 8 lanes: merging two empty triples divides by zero."""
     drawing = Drawing(760, 334, "A row of 3 elements: empty lanes and the merge")
     drawing.text(
         16, 24, "How many elements each lane's triple holds (8 lanes, shuffles down by 4, 2, 1)", 14
@@ -259,7 +259,7 @@ def merge():
 
 
 def spacing():
-    """Floats around 2^24, and where adding one to 2^24 ends."""
+    """Floats around 2^24, where adding 1 has no effect."""
     drawing = Drawing(760, 210, "Where 1.0f stops: floats around 2^24")
     drawing.text(16, 26, "Floats around 2^24 = 16,777,216 (24 significant bits)", 14)
     left, step, y = 60, 80, 116
@@ -292,7 +292,7 @@ def spacing():
 
 
 def measured():
-    """Times of the ways to a sum on an H200, and the Shuffle Lesson's ratios beside ours."""
+    """Times of several ways to sum on an H200, and the Shuffle Lesson's ratios with ours."""
     table = tables.measured("h200-shuffle")
     drawing = Drawing(760, 516, "What a sum of 2^24 floats takes on an H200")
     drawing.text(

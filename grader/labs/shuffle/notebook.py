@@ -1,4 +1,4 @@
-"""What labs/shuffle/report.ipynb shows."""
+"""The data that labs/shuffle/report.ipynb shows."""
 
 import numpy
 
@@ -7,8 +7,8 @@ from lab32 import tables
 LESSON = 1 << 24  # elements of the Shuffle Lesson's experiment
 WAYS = ["reduce_atomic", "reduce_shared", "reduce_shuffle"]
 RATIOS = [(slow, fast) for k, slow in enumerate(WAYS) for fast in WAYS[k + 1 :]]
-# What students get of the measured data besides the lab's times: the rows that the notebook draws. The
-# others answer questions and say how the solutions work.
+# The measured rows that students get besides the lab's times: the notebook draws them. The other rows
+# would answer questions or show how the solutions work.
 STUDENTS_RECORDS = {
     "measured/h200-shuffle-counters.csv": {
         "metric": {"memory_l1_wavefronts_shared"},
@@ -20,7 +20,7 @@ STUDENTS_RECORDS = {
 
 
 def documented_times():
-    """The Shuffle Lesson's, of a T4: {kernel: ms}."""
+    """The Shuffle Lesson's times on a T4: {kernel: ms}."""
     table = tables.documented("shuffle_t4")
     return {way: table.value("value", kernel=way, metric="kernel time") for way in WAYS}
 
@@ -31,26 +31,26 @@ def measured_times(n=LESSON, device="h200"):
 
 
 def modelled_times(lab):
-    """From the result, of an H200: {kernel: ms}, for those that were right."""
+    """Modelled {kernel: ms} on an H200 from the result, for kernels with correct results."""
     return counted(lab, "modelled_ms")
 
 
 def measured_wavefronts(n=LESSON, device="h200"):
-    """Of the reference solution's first pass: {kernel: wavefronts of shared memory}."""
+    """{kernel: wavefronts of shared memory} in the reference solution's first pass."""
     table = tables.measured(f"{device}-shuffle-counters")
     metric = "memory_l1_wavefronts_shared"
     return {way: table.value("value", task="sum", form=way, n=n, metric=metric) for way in WAYS}
 
 
 def row_kernels(n=4096, device="h200"):
-    """Measured, for rows of n: {"task: form": times a copy}."""
+    """Measured {"task: form": times a copy} for rows of n."""
     rows = tables.measured(f"{device}-shuffle").where(n=n)
-    rows.sort(key=lambda row: row["task"])  # the forms of a task beside each other
+    rows.sort(key=lambda row: row["task"])  # keeps the forms of a task together
     return {f"{row['task']}: {row['form']}": float(row["times_copy"]) for row in rows}
 
 
 def ratios(times):
-    """{"slow / fast": times faster}, of those that have times."""
+    """{"slow / fast": speed-up} for the pairs that have times."""
     return {
         f"{slow} / {fast}": times[slow] / times[fast]
         for slow, fast in RATIOS
@@ -65,13 +65,13 @@ def documented_ratios():
 
 
 def gigabytes_per_second(ms, n=LESSON):
-    """What reading n floats in this time comes to."""
+    """The bandwidth of reading n floats in this time."""
     return 4 * n / ms / 1e6
 
 
 def counted(lab, what):
-    """From the result: {kernel: `adds`, `wavefronts`, `barriers`, `sectors` (simulated) or
-    `modelled_ms`} of the Shuffle Lesson's experiment."""
+    """From the result: {kernel: `adds`, `wavefronts`, `barriers`, `sectors` (simulated) or `modelled_ms`} for the
+    Shuffle Lesson's experiment."""
     figures = lab.figures()
     return {way: figures[f"{way} {what}"] for way in WAYS if f"{way} {what}" in figures}
 
@@ -93,14 +93,14 @@ def one_by_one(values):
 
 
 def in_pairs(values):
-    """Sums of two neighbours, then of two neighbouring sums, and so on; 2^k values."""
+    """Sums of neighbouring pairs, then of neighbouring sums, and so on, for 2^k values."""
     while len(values) > 1:
         values = values[0::2] + values[1::2]
     return float(values[0])
 
 
 def folded(values):
-    """Along the last axis, 2^k long: the upper half is added to the lower, until one is left."""
+    """Sums along the last axis of length 2^k: the upper half is added to the lower half until one value is left."""
     while values.shape[-1] > 1:
         half = values.shape[-1] // 2
         values = values[..., :half] + values[..., half:]

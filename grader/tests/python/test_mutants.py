@@ -43,9 +43,9 @@ def test_given_kernels_are_not_mutated():
 
 def test_a_seed_draws_the_same_mutants_of_all_kinds():
     every = list(mutants.mutants_of("lab", SOURCE))
-    assert mutants.drawn(every, 8, 1) == mutants.drawn(every, 8, 1)
+    assert mutants.sample(every, 8, 1) == mutants.sample(every, 8, 1)
     kinds = {m.kind for m in every}
-    assert {m.kind for m in mutants.drawn(every, len(kinds), 1)} == kinds
+    assert {m.kind for m in mutants.sample(every, len(kinds), 1)} == kinds
 
 
 @pytest.mark.parametrize("lab", mutants.LABS)

@@ -1,4 +1,4 @@
-// Launches whose time is arithmetic.
+// Benchmarks of launches that are bound by arithmetic.
 #include <cmath>
 #include <cstring>
 #include <string>

@@ -18,13 +18,13 @@
 
 namespace lab32::bench {
 
-// What watches a launch: nobody, the counters, or counters and hazards, as when submissions are
-// graded. Bounds and alignment are always checked, and values that nobody has defined but in `run`,
-// which is `lab32 run`; check is `lab32 check`, which counts nothing.
+// The observers of a launch: none; the counters; counters and hazards, as for graded submissions;
+// or those of `lab32 check`, which counts nothing. Bounds and alignment are always checked. Uses of
+// undefined values are checked except in `run`, which stands for `lab32 run`.
 enum class Watch : uint8_t { run, nothing, counters, all, check };
 const char* name_of(Watch watch);
 
-// The kernels of one file in this folder, as PTX, compiled once; with the SASS's access plans.
+// The kernels of one file in this folder, as PTX compiled once, with access plans from its SASS.
 class Kernels {
  public:
   explicit Kernels(const std::string& file);
@@ -51,8 +51,8 @@ class Subject {
     return memory_.allocate(bytes, name)->begin;
   }
   sim::Memory& memory() { return memory_; }
-  // arguments: as many as the kernel has parameters, each cut to its size. Returns the warp
-  // instructions issued. Throws Error where the kernel traps.
+  // arguments: one per parameter of the kernel, each cut to the parameter's size. Returns the
+  // number of warp instructions issued. Throws Error if the kernel traps.
   uint64_t launch(const Shape& shape, const std::vector<uint64_t>& arguments, Watch watch);
 
  private:
@@ -62,8 +62,8 @@ class Subject {
   std::unique_ptr<sim::KernelProgram> program_;
 };
 
-// Launches until the benchmark has enough; reports lane-instructions (32 times the warp
-// instructions) a second, by the wall and a core.
+// Launches until the benchmark has enough samples; reports lane instructions (32 times the warp
+// instructions) per second, by wall time and per core.
 void launch_all(benchmark::State& state, Subject& subject, const Shape& shape,
                 const std::vector<uint64_t>& arguments, Watch watch);
 

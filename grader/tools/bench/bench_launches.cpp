@@ -1,5 +1,5 @@
-// Launches that strain something other than arithmetic: very many small blocks, one allocation that
-// is read and written, words hit at random.
+// Benchmarks of launches that stress other parts than arithmetic: very many small blocks, one
+// allocation that is read and written, randomly accessed words.
 #include <cstring>
 #include <fstream>
 #include <numeric>
@@ -34,7 +34,7 @@ void blocks_of_8(benchmark::State& state, Watch watch) {
     state.SkipWithError("wrong sum");
 }
 
-// Resident bytes of this process: now, or (VmHWM) the most since reset_peak().
+// Resident bytes of this process: now, or (VmHWM) the peak since reset_peak().
 double resident(const std::string& field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -44,8 +44,8 @@ double resident(const std::string& field) {
 
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 
-// y[i] = x[i] + 1, where y holds something already. bookkeeping/byte: what the simulator takes
-// besides device memory itself, at the most, for each byte of it.
+// y[i] = x[i] + 1, where y has been written before. The counter bookkeeping/byte is the simulator's
+// peak of memory besides device memory itself, per byte of device memory.
 void add_one(benchmark::State& state, Watch watch, bool same) {
   constexpr uint32_t kMany = 1 << 25;  // 128 MiB
   const double before = resident("VmRSS");
@@ -97,7 +97,7 @@ uint64_t ones(Subject& subject, uint64_t count, const std::string& name) {
   return at;
 }
 
-// All of `count` floats at `at` must be `want`.
+// All `count` floats at `at` must equal `want`.
 void check_floats(benchmark::State& state, Subject& subject, uint64_t at, uint64_t count,
                   float want) {
   std::vector<float> got(count);

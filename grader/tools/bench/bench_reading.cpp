@@ -1,4 +1,4 @@
-// How fast PTX is read and decoded.
+// Benchmarks of reading and decoding PTX.
 #include <string>
 
 #include "simulator/ptx/parser.h"
@@ -7,7 +7,7 @@
 namespace lab32::bench {
 namespace {
 
-// A module of the size that heavily templated code has.
+// A module as large as those of heavily templated code.
 std::string large_module() {
   static const Kernels kernels("reduction.cu");
   const std::string& text = kernels.text();

@@ -1,4 +1,4 @@
-// How fast the simulator runs the seven reductions: alone, counting, and with all checks.
+// Benchmarks of the seven reductions: without observers, with counters, and with all checks.
 #include <numeric>
 #include <string>
 #include <vector>

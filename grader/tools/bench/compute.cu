@@ -1,7 +1,7 @@
-// Kernels whose time is arithmetic, and loads that feed it.
+// Kernels that are bound by arithmetic and by the loads that feed it.
 #include <stdint.h>
 
-// c = a * b, squares of n rows: a block of 16 x 16 threads makes 64 x 64 elements, a thread 4 x 4.
+// c = a * b for squares of n rows; a block of 16 x 16 threads computes 64 x 64 elements, a thread 4 x 4.
 __global__ void matmul_4x4(const float* a, const float* b, float* c, int n) {
   __shared__ float as[16][64], bs[16][64];
   const int t = threadIdx.x, x = t % 16, y = t / 16;
@@ -22,7 +22,7 @@ __global__ void matmul_4x4(const float* a, const float* b, float* c, int n) {
     for (int s = 0; s < 4; ++s) c[(row + y * 4 + r) * n + column + x + 16 * s] = sum[r][s];
 }
 
-// Accelerations of n bodies, each pulled by all of them, a tile of blockDim.x at a time.
+// Accelerations of n bodies, each attracted by all others, a tile of blockDim.x bodies at a time.
 __global__ void nbody(const float4* bodies, float4* accelerations, int n) {
   __shared__ float4 tile[256];
   const float4 own = bodies[blockIdx.x * blockDim.x + threadIdx.x];
@@ -56,7 +56,7 @@ __device__ uint4 philox(uint4 counter, uint2 key) {
   return counter;
 }
 
-// How many of four times `rounds` random points lie within the quarter circle, a thread.
+// Per thread: how many of four times `rounds` random points lie within the quarter circle.
 __global__ void monte_carlo(unsigned* inside, int rounds) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   unsigned hits = 0;
@@ -80,7 +80,7 @@ __device__ float normal_distribution(float d) {
   return d > 0 ? 1 - tail : tail;
 }
 
-// European options by Black and Scholes: calls and puts.
+// European options by the Black-Scholes formula: calls and puts.
 __global__ void black_scholes(const float* price, const float* strike, const float* years,
                               float* calls, float* puts, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

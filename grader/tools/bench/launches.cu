@@ -1,6 +1,6 @@
-// Kernels that strain something other than arithmetic.
+// Kernels that stress other parts than arithmetic.
 
-// The reduction of the Reduce Tutorial at 8 threads per block: a block mostly starts and stops.
+// The reduction of the Reduce Tutorial with 8 threads per block, which mostly starts and ends blocks.
 __global__ void sum_by_8(const int* in, int* out) {
   __shared__ int sums[8];
   const unsigned t = threadIdx.x;
@@ -24,7 +24,7 @@ __global__ void saxpy(float a, const float* x, float* y) {
   y[i] = a * x[i] + y[i];
 }
 
-// c = a * b, squares of n = 32 * gridDim.x rows; blocks of 32 x 32 threads, as a line of 1024.
+// c = a * b for squares of n = 32 * gridDim.x rows; blocks have 32 x 32 threads in a line of 1024.
 __global__ void matmul(const float* a, const float* b, float* c, int n) {
   __shared__ float as[32][32], bs[32][32];
   const int x = threadIdx.x % 32, y = threadIdx.x / 32;
@@ -49,7 +49,7 @@ __global__ void transpose(const float* in, float* out, int n) {
   for (int i = y; i < 32; i += 8) out[(column + i) * n + row + x] = tile[x][i];
 }
 
-// No two blocks touch shared memory alike.
+// No two blocks access shared memory in the same pattern.
 __global__ void histogram(const unsigned* in, unsigned* out) {
   __shared__ unsigned bins[256];
   const unsigned t = threadIdx.x;

@@ -1,4 +1,4 @@
-// What many host threads give a launch (many_cores.sh): prints seconds of a launch, the best of
+// Measures how a launch scales with host threads (many_cores.sh): prints seconds per launch, the best of
 // five.
 //   lab32 run many_cores.cu -- product|saxpy|in_place
 #include <algorithm>
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   double best = 1e9;
   for (int i = 0; i < 5; ++i) {
     cudaMemset(a, i,
-               n * sizeof(float));  // other values each time: a launch like another is replayed
+               n * sizeof(float));  // new values each time, because equal launches are replayed
     cudaDeviceSynchronize();
     const auto start = std::chrono::steady_clock::now();
     if (which == "product")

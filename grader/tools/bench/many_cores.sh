@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What all cores give a launch, and what they could: a CSV of seconds with one host thread, with one
-# per core, and of one thread each in as many processes at once, which share nothing but the machine
-# (their mean). Of each the best round, since others use the machine, too.
+# Measures how launches scale with cores, and how they could: a CSV of seconds with one host thread, with one
+# thread per core, and with one thread in each of as many processes at once, which share only the machine
+# (their mean). Each is the best of several rounds, because others use the machine, too.
 #   grader/tools/bench/many_cores.sh [ROUNDS]
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -1,9 +1,9 @@
-// The seven reductions of the classic ladder, each with its one new idea, to time the simulator by.
-// v5 to v7 end without barriers on purpose, as they were once taught: `volatile` and a warp whose
-// lanes are believed to be in step. Every access of that part is a race to report.
+// The seven reductions of the classic ladder, each with one new idea, as a benchmark of the simulator.
+// v5 to v7 end without barriers on purpose, as they were once taught: with `volatile`, and assuming that the
+// lanes of a warp run in lockstep. Every access of that part is a race that the simulator reports.
 extern __shared__ int box[];
 
-// v1: neighbours first; the active threads lie scattered over the warps.
+// v1: adds neighbours first; the active threads are scattered over the warps.
 __global__ void reduce_v1(const int* in, int* out, unsigned) {
   const unsigned t = threadIdx.x;
   box[t] = in[blockIdx.x * blockDim.x + t];
@@ -15,7 +15,7 @@ __global__ void reduce_v1(const int* in, int* out, unsigned) {
   if (t == 0) out[blockIdx.x] = box[0];
 }
 
-// v2: the active threads are the first ones; banks conflict.
+// v2: the active threads are the first ones; there are bank conflicts.
 __global__ void reduce_v2(const int* in, int* out, unsigned) {
   const unsigned t = threadIdx.x;
   box[t] = in[blockIdx.x * blockDim.x + t];
@@ -28,7 +28,7 @@ __global__ void reduce_v2(const int* in, int* out, unsigned) {
   if (t == 0) out[blockIdx.x] = box[0];
 }
 
-// v3: halves instead of neighbours: no conflicts.
+// v3: adds the halves instead of neighbours, without bank conflicts.
 __global__ void reduce_v3(const int* in, int* out, unsigned) {
   const unsigned t = threadIdx.x;
   box[t] = in[blockIdx.x * blockDim.x + t];
@@ -40,7 +40,7 @@ __global__ void reduce_v3(const int* in, int* out, unsigned) {
   if (t == 0) out[blockIdx.x] = box[0];
 }
 
-// v4: the first addition while loading: half as many blocks.
+// v4: the first addition happens while loading, with half as many blocks.
 __global__ void reduce_v4(const int* in, int* out, unsigned) {
   const unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x * 2 + t;
   box[t] = in[i] + in[i + blockDim.x];
@@ -61,7 +61,7 @@ __device__ void last_warp(volatile int* own, unsigned t) {
   own[t] += own[t + 1];
 }
 
-// v5: the last warp without barriers.
+// v5: the last warp has no barriers.
 __global__ void reduce_v5(const int* in, int* out, unsigned) {
   const unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x * 2 + t;
   box[t] = in[i] + in[i + blockDim.x];
@@ -74,7 +74,7 @@ __global__ void reduce_v5(const int* in, int* out, unsigned) {
   if (t == 0) out[blockIdx.x] = box[0];
 }
 
-// v6: all loops unrolled, the size of the block being known.
+// v6: all loops are unrolled, because the block size is known.
 template <unsigned threads>
 __global__ void reduce_v6(const int* in, int* out, unsigned) {
   const unsigned t = threadIdx.x, i = blockIdx.x * threads * 2 + t;
@@ -97,7 +97,7 @@ __global__ void reduce_v6(const int* in, int* out, unsigned) {
 }
 template __global__ void reduce_v6<128>(const int*, int*, unsigned);
 
-// v7: each thread adds many elements first; few blocks.
+// v7: each thread first adds many elements; there are few blocks.
 template <unsigned threads>
 __global__ void reduce_v7(const int* in, int* out, unsigned n) {
   const unsigned t = threadIdx.x;

@@ -1,17 +1,17 @@
-"""Grades a synthetic class as `lab32 class` does, and says how long it took and what memory; then grades
-each file of it alone, and compares.
+"""Grades a synthetic class with `lab32 class`, measures its time and memory, then grades each file alone and
+compares the results.
 
-.venv/bin/python grader/tools/bench/whole_class.py corpus --students 300     scores are those of each file alone
-.venv/bin/python grader/tools/bench/whole_class.py solved --students 20      submissions a minute, all solved
-.venv/bin/python grader/tools/bench/whole_class.py mix --students 40         the same, of a realistic mix
+.venv/bin/python grader/tools/bench/whole_class.py corpus --students 300     compares each score with that of the file graded alone
+.venv/bin/python grader/tools/bench/whole_class.py solved --students 20      submissions per minute, all solved
+.venv/bin/python grader/tools/bench/whole_class.py mix --students 40         submissions per minute, a realistic mix
 
-corpus: what each student hands in for a lab is drawn from grader/tests/submissions, with the skeletons and
-the solutions. Each file that was drawn is then graded alone, in a process of its own, and its lab's
-result is compared with that of all who have handed it in: every word and number but seconds and modelled times.
-solved, mix: no two students' files are alike, so that nothing is compiled once for two of them.
-The cache of compiled files is empty at first, in all three.
---kills 10: at ten random moments the class's process, one of its jobs, a grader or a compiler is killed by
-SIGKILL; where that has ended the class it is started again. What was finished before is to stay as it is.
+corpus: each student's file for a lab is drawn from grader/labs/*/submissions, the skeletons and the solutions.
+Each drawn file is then graded alone in a process of its own, and every word and number of its lab's result,
+except seconds and modelled times, is compared with the results of all students who handed it in.
+solved, mix: no two students' files are equal, so that no compilation is shared.
+The cache of compiled files is empty at the start in all three.
+--kills 10: at ten random moments, SIGKILL ends the class's process, one of its jobs, a grader or a compiler. A
+class that ended is started again. Results from before must not change.
 """
 
 import argparse
@@ -35,14 +35,14 @@ from lab32 import ROOT
 sys.path[:0] = [str(ROOT / "grader/tests/python"), str(ROOT / "grader/tests/python/classroom")]
 from synthetic_class import LABS, corpus, make  # noqa: E402
 
-SEED = 32  # of the random inputs
-# Of a hundred files; what is missing to a hundred is not handed in.
+SEED = 32  # seed of the random inputs
+# Shares of a hundred files; the rest is not handed in.
 MIX = {"solution": 30, "correct": 10, "wrong": 35, "skeleton": 10, "broken": 5}
 BROKEN = "this is no CUDA\n"
 
 
 def kinds_of(lab):
-    """{kind: [text]}; cheats and faults of the corpus are too rare in a class to be of its mix."""
+    """{kind: [text]}; cheats and faults of the corpus are too rare in real classes to be part of the mix."""
     kinds = {"broken": [BROKEN]}
     for name, text in corpus(lab):
         kinds.setdefault(name.partition("/")[0], []).append(text)
@@ -50,7 +50,7 @@ def kinds_of(lab):
 
 
 def texts_of(options):
-    """[{lab: text}] of each student."""
+    """[{lab: text}], one per student."""
     draw = random.Random(options.seed)
     if options.kind == "corpus":
         every = {lab: [BROKEN, *(text for _, text in corpus(lab))] for lab in options.labs}
@@ -58,7 +58,7 @@ def texts_of(options):
     every = {lab: kinds_of(lab) for lab in options.labs}
     out = []
     for number in range(options.students):
-        # In the program, and not a comment only: the compiled files are others, too.
+        # The number changes code rather than a comment, so that the compiled files differ, too.
         mark, files = f"\n__device__ int student_{number};\n", {}
         for lab, kinds in every.items():
             roll, kind = draw.uniform(0, 100), "solution"
@@ -75,7 +75,7 @@ def texts_of(options):
 
 
 def tree_without_cache(folder):
-    """This checkout again, of links, as one that was installed: its cache is where XDG_CACHE_HOME says."""
+    """A second checkout, made of links, whose cache is below XDG_CACHE_HOME, as for an installed lab32."""
     tree = folder / "tree"
     (tree / "build").mkdir(parents=True)
     for path in [*ROOT.iterdir(), *(ROOT / "build").iterdir()]:
@@ -86,7 +86,7 @@ def tree_without_cache(folder):
 
 
 def memory(process):
-    """(of all processes, of the largest job with what it has started) in bytes, shared pages shared out."""
+    """Bytes of (all processes, the largest job with its children); shared pages are divided among their users."""
 
     def pss(one):
         try:
@@ -105,8 +105,8 @@ def memory(process):
 
 
 class Scales:
-    """Weighs the class now and then: looking at each page of each process takes a twentieth of a second, which is the
-    class's own."""
+    """Measures the memory of the class now and then. A measurement reads every page of every process and takes a
+    twentieth of a second of the class's time."""
 
     EVERY = 2  # seconds
 
@@ -126,7 +126,7 @@ class Killer:
 
     def __init__(self, kills, out):
         self.left, self.records, self.draw = kills, out / ".class/records", random.Random(SEED)
-        self.finished = {}  # record: when it was written
+        self.finished = {}  # {record: time of writing}
         self.wait()
 
     def wait(self):
@@ -150,7 +150,7 @@ class Killer:
         self.wait()
 
     def graded_again(self):
-        """Of those who were finished before a kill."""
+        """The records from before a kill that were written again."""
         return [name for name, written in self.finished.items()
                 if (self.records / name).stat().st_mtime_ns != written]  # fmt: skip
 
@@ -162,12 +162,12 @@ def grade_class(options, folder, environment):
     process, killer = psutil.Popen(command, env=environment), Killer(options.kills, folder / "out")
     while process.poll() is None or killer.left or process.returncode == -signal.SIGKILL:
         if process.poll() is not None:
-            # A killed compiler or grader is not graded, and tried again.
+            # A submission whose compiler or grader was killed counts as ungraded and is retried.
             process = psutil.Popen(command, env=environment)
         killer.look(process)
         scales.look(process)
         time.sleep(0.1)
-    if options.kills and process.returncode == 2:  # whose second try was killed, too
+    if options.kills and process.returncode == 2:  # the second try of a submission was killed, too
         process = psutil.Popen(command, env=environment)
         process.wait()
     if again := killer.graded_again():
@@ -179,13 +179,13 @@ def grade_class(options, folder, environment):
     bytes_of = {name: sum(f.stat().st_size for f in (folder / name).rglob("*") if f.is_file()) for name in ("out", "cache")}
     print(f"{options.students} submissions of {len(options.labs)} labs, {options.jobs} at a time: {seconds:.0f} s,"
           f" {60 * options.students / seconds:.1f} a minute; {spent.children_user + spent.children_system:.0f} s of CPU")
-    print(f"memory: {scales.most / 1e6:.0f} MB at most, of which the largest job and what it started"
+    print(f"memory: {scales.most / 1e6:.0f} MB at most; the largest job with its children"
           f" {scales.largest_job / 1e6:.0f} MB")  # fmt: skip
     print(f"disk: {bytes_of['out'] / 1e6:.1f} MB of results, {bytes_of['cache'] / 1e6:.1f} MB of cache", flush=True)
 
 
 def slowest(folder, most=6):
-    """Which checks took the time, of all students together, and the longest of one."""
+    """The checks that took the most time over all students, and the longest for one student."""
     seconds = {}
     for path in (folder / "out/results").iterdir():
         for lab in json.loads(path.read_text())["labs"]:
@@ -196,8 +196,8 @@ def slowest(folder, most=6):
 
 
 def comparable(lab):
-    """A lab's result without seconds, and without modelled times, which count for nothing: they depend a
-    little on where in device memory an array lies, and that on the labs before this one."""
+    """A lab's result without seconds and modelled times. Modelled times affect no score; they depend slightly on
+    the addresses of arrays in device memory, and so on the labs before this one."""
     lab = json.loads(json.dumps(lab))
     for test in lab["tests"]:
         del test["seconds"]
@@ -208,7 +208,7 @@ def comparable(lab):
 
 
 def alone(folder, lab, text, environment):
-    """Of one file, graded by itself."""
+    """The result of one file that is graded by itself."""
     with tempfile.TemporaryDirectory(dir=folder) as work:
         place = Path(work, lab)
         place.mkdir()
@@ -222,7 +222,7 @@ def alone(folder, lab, text, environment):
 
 
 def compare(options, folder, environment):
-    """How many files do not have the result that they have alone."""
+    """How many files have a different result when they are graded alone."""
     holders = {}
     for path in sorted((folder / "out/submissions").glob("*/*/*.cu")):
         holders.setdefault((path.stem, path.read_text()), []).append(path.parts[-3])
@@ -248,7 +248,7 @@ def compare(options, folder, environment):
     if len(rows) != options.students:
         sys.exit(f"{len(rows)} rows for {options.students} students")
     handed_in = sum(map(len, holders.values()))
-    print(f"{handed_in} files, {len(holders)} of them different: {handed_in - wrong} have the result that they have alone")
+    print(f"{handed_in} files, {len(holders)} of them distinct: {handed_in - wrong} have the same result when graded alone")
     return wrong
 
 
@@ -258,7 +258,7 @@ def main():
     parser.add_argument("--students", type=int, default=300)
     parser.add_argument("--labs", default=",".join(LABS), help="A,B (all)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="(the cores)")
-    parser.add_argument("--seed", type=int, default=1, help="which files are drawn (1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed for drawing files (1)")
     parser.add_argument("--kills", type=int, default=0, help="(0)")
     options = parser.parse_args()
     options.labs = options.labs.split(",")

@@ -1,4 +1,4 @@
-"""Makes the records: one row a launch.
+"""Writes the records of calibration: one row per launch.
 
 usage: collect.py model|labs times LAUNCHES TIMES      (prints CSV)
        collect.py model|labs counters LAUNCHES NCU_CSV
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def times(labs, launches, path):
-    """Times; those of labs with what a copy takes that moves as many bytes."""
+    """Times; for labs, also the time of a copy of the same number of bytes."""
     measured = {row["id"]: row for row in csv.DictReader(open(path))}
     if not labs:
         yield ["id", "set", "kernel", "warm_us", "cold_us"]
@@ -35,7 +35,7 @@ def times(labs, launches, path):
 
 
 def counters(launches, every, path):
-    """Nsight Compute's counters, a column each; it profiled `every` launch, in order."""
+    """Nsight Compute's counters, a column each; ncu profiled the launches in `every`, in order."""
     lines = open(path).read().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
     values, metrics = {}, []

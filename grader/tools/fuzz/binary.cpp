@@ -1,4 +1,4 @@
-// A program's device code: the container that nvcc puts it into, and a cubin.
+// Fuzzes a program's device code: the container that nvcc writes, and a cubin.
 #include <cstring>
 
 #include "base/error.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace lab32;
 
-// As __cudaRegisterFatBinary is given it. How long it is, a program's loader has made sure of.
+// Read as by __cudaRegisterFatBinary. The program's loader guarantees the length.
 void read_container(std::string bytes) {
   constexpr size_t kHeader = 16, kLength = 8;
   if (bytes.size() < kHeader) return;

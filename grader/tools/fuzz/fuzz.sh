@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS SEED FUZZER...: the fuzzers, which are programs or Python scripts, SECONDS of all
-# together, as many at once as there are cores. Of the same SEED come the same texts; 0 is another
-# each time.
+# fuzz.sh SECONDS SEED FUZZER...: runs the fuzzers, which are programs or Python scripts, for SECONDS in
+# total, as many at once as there are cores. A SEED gives the same texts each time; 0 gives different ones.
 #
-# What one finds is kept in build/fuzz/found/ and named, with the command that shows it again; the
-# inputs that reached new code stay in build/fuzz/corpus/ and are where the next run begins.
+# A finding is kept in build/fuzz/found/ and printed with the command that reproduces it. Inputs that reached
+# new code stay in build/fuzz/corpus/, where the next run begins.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 seconds=$1
@@ -14,7 +13,7 @@ cores=$(nproc)
 each=$((seconds * (cores < $# ? cores : $#) / $#))
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 
-seeds_of() { # FUZZER: directories with texts to begin with
+seeds_of() { # FUZZER: directories with initial texts
   case $1 in
     ptx) echo grader/tests/fixtures/ptx grader/tests/fixtures/fuzz/ptx ;;
     rubric) echo data/limits ;;

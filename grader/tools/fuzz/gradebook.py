@@ -1,4 +1,4 @@
-# Gradebooks, as platforms export them, and what is filled in: nothing but cells of the labs' columns.
+# Fuzzes gradebooks as platforms export them; filling one in may only change cells of the labs' columns.
 from types import SimpleNamespace
 
 import atheris

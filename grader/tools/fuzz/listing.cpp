@@ -1,4 +1,5 @@
-// What nvdisasm writes: ptxas chose it, and a student chose what ptxas was given.
+// Fuzzes the output of nvdisasm: it depends on ptxas's choices, and on the PTX that a student
+// chose.
 #include "simulator/sass/listing.h"
 
 #include "base/error.h"

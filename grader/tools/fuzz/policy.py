@@ -1,4 +1,4 @@
-# What late submissions lose.
+# Fuzzes policies for late submissions.
 from datetime import UTC, datetime, timedelta
 
 import atheris

@@ -1,4 +1,4 @@
-// PTX, what is computed from a module's text before it runs, and the types that it may describe.
+// Fuzzes PTX, analyses of a module's text before it runs, and the types that it may declare.
 #include "base/error.h"
 #include "simulator/ptx/debug_types.h"
 #include "simulator/ptx/parser.h"

@@ -1,5 +1,5 @@
-"""What the fuzz targets in Python share. Each is one reader of a file that somebody else wrote; it may
-refuse it with a Problem, and do nothing else wrong: no other exception, no hang."""
+"""Shared code of the fuzz targets in Python. Each target reads a file of unknown origin. It may refuse the file
+with a Problem; any other exception and any hang is a bug."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ import atheris
 
 
 def fuzz(read):
-    """`read(path)`, with libFuzzer's arguments."""
+    """Runs libFuzzer on `read(path)`, with libFuzzer's arguments."""
     path = os.path.join(tempfile.mkdtemp(), "file")
 
     def one(data):

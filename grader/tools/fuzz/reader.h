@@ -1,5 +1,5 @@
-// What the fuzz targets share. Each is one reader of text that somebody else wrote; it may refuse
-// its text with an Error, and do nothing else wrong: no crash, no hang, no undefined behaviour.
+// Shared code of the fuzz targets. Each target reads text of unknown origin. It may refuse the text
+// with an Error; a crash, a hang or undefined behaviour is a bug.
 #pragma once
 
 #include <unistd.h>
@@ -16,8 +16,8 @@ inline std::string text_of(const uint8_t* data, size_t size) {
   return std::string(reinterpret_cast<const char*>(data), size);
 }
 
-// For readers of files: the text as the only file of a directory of this process, which stays until
-// the next.
+// For readers of files: writes the text as the only file of a directory of this process, which
+// stays until the next call.
 inline std::filesystem::path file_of(const std::string& name, const std::string& text) {
   const auto directory =
       std::filesystem::temp_directory_path() / ("lab32-fuzz-" + std::to_string(getpid()));

@@ -1,5 +1,5 @@
-// The lines of JSON that a program on the simulated runtime leaves; the program may write there
-// too.
+// Fuzzes the lines of JSON that a program on the simulated runtime leaves; the program itself may
+// write to the same file.
 #include <sstream>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-# Rosters of a class.
+# Fuzzes rosters of a class.
 import atheris
 
 with atheris.instrument_imports(include=["lab32.classroom"]):

@@ -1,5 +1,5 @@
-// A student's text, as far as the grader reads it itself: which headers belong to it, #line, the
-// sizes of its variables, and whatever of it is shown.
+// Fuzzes the grader's own reading of a student's text: its headers, #line, the sizes of its
+// variables, and the excerpts that are shown.
 #include "toolchain/submission.h"
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     toolchain::read_submission(fuzz::file_of("lab.cu", text), "lab.cu");
   } catch (const Error&) {
   }
-  // Every position stays, and twice is once.
+  // Blanking #line directives keeps every position, and a second pass changes nothing.
   const std::string plain = toolchain::without_line_directives(text);
   if (plain.size() != text.size() || toolchain::without_line_directives(plain) != plain)
     std::abort();

@@ -25,7 +25,7 @@ TITLES = {
 
 
 def chapters():
-    """The names of the handouts: of the labs in the course's order, and the model after them."""
+    """The names of the handouts: the labs in the order of the course, then the model."""
     return [name for name in (*labs.names(), "model") if (HANDOUTS / f"{name}.md").exists()]
 
 
@@ -43,9 +43,9 @@ def anchor(path):
 
 
 def chapter(path, book):
-    """A page as a chapter: links to other chapters lead to them, those out of the book are words."""
+    """A page as a chapter: links to other chapters become internal links, links out of the book become plain text."""
     names = {str(other): anchor(other) for other in book}
-    # The Chinese book has no notes: what leads to them stays as words.
+    # The Chinese book has no notes, so links to them become plain text.
 
     def link(match):
         words, target = match["words"], match["target"]
@@ -57,7 +57,7 @@ def chapter(path, book):
     text = re.sub(r"<!--.*?-->\n?", "", path.read_text(), flags=re.DOTALL)
     text = re.sub(r"(?<!!)\[(?P<words>[^\]]*)\]\((?P<target>[^)]*)\)", link, text)
     text = re.sub(r"(!\[[^\]]*\])\(([^)]*)\)", rf"\1({path.parent}/\2)", text)
-    # What a page on a screen hides until it is asked for is there in a book.
+    # A book opens what a page on a screen folds.
     text = text.replace("<details>", "<details open>")
     return re.sub(r"^# (.*)$", rf"# \1 {{#{anchor(path)}}}", text, count=1, flags=re.MULTILINE)
 
@@ -67,62 +67,62 @@ def manuscript(language):
     return "\n\n".join(chapter(path, book) for path in book)
 
 
-def announced(html):
-    """The paragraph before a picture, a table or code is of a class, so that both stay on one page; so is a long table."""
+def keep_with_next(html):
+    """Marks the paragraph before a picture, a table or code with a class that keeps both on one page. Marks long tables."""
     before = r"<p>(?=(?:(?!</p>).)*</p>\s*<(?:p><img|table|pre))"
     html = re.sub(before, '<p class="announces">', html, flags=re.DOTALL)
-    # A short table stays on one page, a long one begins where it is announced.
-    return re.sub("<table>", long_or_not, html)
+    # A short table stays on one page. A long one may break, and starts on the page of its paragraph.
+    return re.sub("<table>", mark_long_table, html)
 
 
-# Words that a browser would tear at a slash or a hyphen: GB/s, W/p, N-way, 24–31, -infinity.
+# Words that a browser would break at a slash or a hyphen: GB/s, W/p, N-way, 24–31, -infinity.
 WHOLE = r"(?<![\w/-])(?:\w{1,2}/\w|\w-way|\d+[–-]\d+|-infinity)(?![\w/-])"
 SHORT = 24  # characters of code that stay on one line
-# Where a longer name may go on on the next line, never inside <…>: after what joins its parts in a narrow
-# column, after a comma or a folder elsewhere.
+# Where a longer name may be broken, never inside <…>: in a narrow column after any character that joins its
+# parts, elsewhere after a comma or a slash only.
 JOINT, NARROW = (rf"((?:{joint})(?=\w))(?![^<]*>)" for joint in ("[/,]", "_+|[./,]|::"))
 
 
-def unbroken(html):
-    """No line ends between a number and its unit: 80 %, 1.8 µs, nor inside a word of signs. In code a %
-    is an operator; a short piece of it stays whole, and a longer one breaks between its parts."""
+def without_bad_breaks(html):
+    """Prevents line breaks between a number and its unit (80 %, 1.8 µs) and inside words with signs. In code, % is an
+    operator; short code is not broken, and longer code breaks between its parts."""
     parts = re.split(r"(<(?:pre|style|svg|script|title)\b.*?</(?:pre|style|svg|script|title)>|<code>.*?</code>|<[^>]*>)", html, flags=re.DOTALL)
     joint, out = JOINT, []
     for part in parts:
         if part.startswith(("<td", "</td")):
             joint = JOINT if part.startswith("</") else NARROW
-        out.append(apart(part, joint) if part.startswith("<") else together(part))
+        out.append(breakable_code(part, joint) if part.startswith("<") else unbroken_words(part))
     return "".join(out)
 
 
-def together(words):
+def unbroken_words(words):
     return re.sub(WHOLE, r'<span class="whole">\g<0></span>', keep_units_together(words))
 
 
-def apart(tag, joint):
-    """A tag as it is; inline code with the places where it may be broken."""
+def breakable_code(tag, joint):
+    """Tags are returned unchanged; long inline code gets markers where it may be broken."""
     if not (code := re.fullmatch(r"<code>([^<]*)</code>", tag, flags=re.DOTALL)):
         return tag
     text = unescape(code[1])
     if len(text) <= SHORT:
         return f'<code class="whole">{code[1]}</code>'
-    return "<code>" + "<wbr>".join(escape(piece, quote=False) for piece in pieces(text, joint)) + "</code>"
+    return "<code>" + "<wbr>".join(escape(piece, quote=False) for piece in breakable_parts(text, joint)) + "</code>"
 
 
-def pieces(text, joint):
-    """`l1tex__t_sectors.sum` in the pieces that may stand on lines of their own."""
+def breakable_parts(text, joint):
+    """Splits `l1tex__t_sectors.sum` into the parts between which it may be broken."""
     return re.sub(joint, "\\1\0", text).split("\0")
 
 
-def printed(html):
-    """For WeasyPrint, whose columns get no narrower for <wbr>."""
+def for_weasyprint(html):
+    """Adapts the HTML for WeasyPrint, which ignores <wbr> when it computes the width of columns."""
     return re.sub(r"<td\b.*?</td>", lambda cell: cell[0].replace("<wbr>", "\u200b"), html, flags=re.DOTALL)
 
 
-LONG = 20  # rows of a table
+LONG = 20  # rows from which a table counts as long
 
 
-def long_or_not(match):
+def mark_long_table(match):
     rest = match.string[match.end() :].partition("</table>")[0]
     return '<table class="long">' if rest.count("<tr") > LONG else match[0]
 
@@ -134,7 +134,7 @@ def run(*words):
 
 
 def make(language, folder):
-    """The two files of one language."""
+    """Writes the two files of one language."""
     title, contents = TITLES[language]
     html, pdf = (folder / f"lab32-{language}.{kind}" for kind in ("html", "pdf"))
     with tempfile.TemporaryDirectory() as scratch:
@@ -146,11 +146,11 @@ def make(language, folder):
             "-M", f"title={title}", "-M", f"toc-title={contents}",
             "-M", f"lang={'zh-CN' if language == 'zh' else 'en'}",
         )  # fmt: skip
-    text = unbroken(announced(html.read_text()))
+    text = without_bad_breaks(keep_with_next(html.read_text()))
     html.write_text(text)
     with tempfile.TemporaryDirectory() as scratch:
         paper = Path(scratch) / "book.html"
-        paper.write_text(printed(text))
+        paper.write_text(for_weasyprint(text))
         run("weasyprint", paper, pdf)
     return [html, pdf]
 

@@ -1,4 +1,4 @@
-"""Chromium without a window: what a page prints of itself, and how it looks."""
+"""Runs Chromium without a window, to read values that a page computes and to take screenshots."""
 
 import html
 import json
@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")  # fmt: skip
-# A window is 500 wide at least; a frame in it may be narrower.
+# Chromium's window is at least 500 pixels wide; a frame inside it may be narrower.
 AROUND = """<!DOCTYPE html><title>waiting</title><body style="margin:0;overflow:hidden">
 <iframe src="{page}" style="border:0;display:block;width:{width}px;height:{height}px;margin-top:-{top}px"></iframe>
 <script>addEventListener("message", (e) => {{ document.title = "SAID " + JSON.stringify(e.data); }});</script>"""
@@ -17,7 +17,7 @@ HIGH = """<script>addEventListener("load", () => setTimeout(() => {
   document.querySelectorAll(".wide").forEach((box) => { box.style.overflow = "hidden"; });
   parent.postMessage(Math.ceil(document.documentElement.getBoundingClientRect().height), "*");
 }, 300));</script></body>"""
-MOST = 12_000  # pixels that one picture of a page may be high
+MOST = 12_000  # height limit of one screenshot in pixels
 
 
 def chromium(folder, *arguments, timeout=120):
@@ -30,14 +30,14 @@ def scheme(dark):
 
 
 def framed(folder, page, width, height=900, top=0):
-    """A page around `page`, which lies in the same folder."""
+    """An HTML document that shows `page`, a file in the same folder, in a frame."""
     around = Path(folder) / "around.html"
     around.write_text(AROUND.format(page=page.name, width=width, height=height, top=top))
     return f"file://{around.absolute()}"
 
 
 def answer(page, folder, width, script, dark=False):
-    """What a script at the end of a copy of `page` posts to the page around it, and the browser's messages."""
+    """Appends a script to a copy of `page`. Returns the message that the script posts, and the browser's log."""
     copy = Path(folder) / "asked.html"
     copy.write_text(Path(page).read_text().replace("</body>", script))
     done = chromium(folder, "--window-size=1400,1000", "--virtual-time-budget=90000", *scheme(dark), "--dump-dom", framed(folder, copy, width))  # fmt: skip
@@ -47,7 +47,7 @@ def answer(page, folder, width, script, dark=False):
 
 
 def screenshots(page, folder, width, dark=False):
-    """The whole page with every fold open, at that width: files, from top to bottom."""
+    """Screenshots of the whole page at this width with all details open: files, from top to bottom."""
     high, _ = answer(page, folder, width, HIGH, dark)
     files = []
     for top in range(0, high, MOST):
@@ -59,7 +59,7 @@ def screenshots(page, folder, width, dark=False):
 
 
 def printed(page, folder):
-    """The page as PDF: the file."""
+    """Prints the page to PDF and returns the file."""
     file = Path(folder) / "printed.pdf"
     chromium(folder, "--virtual-time-budget=10000", "--no-pdf-header-footer", f"--print-to-pdf={file}", f"file://{Path(page).absolute()}")  # fmt: skip
     return file

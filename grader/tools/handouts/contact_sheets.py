@@ -1,9 +1,9 @@
-"""python -m handouts.contact_sheets FOLDER [PART...]: everything that is drawn, at reading size, on few sheets.
+"""python -m handouts.contact_sheets FOLDER [PART...]: everything that the project draws, on a few large sheets.
 
-The pictures of the handouts; pictures and plots of empty, skeleton, half-done and solved labs, those once that
-differ in their numbers alone (distinct_pictures.py); reports on a wide and a narrow screen, light, dark and printed;
-the notebooks; what a class gets; the book: PNG files to be looked at one by one. `make figures`, `make notebooks` and `make book`
-make what is shown; `make sheets` does the last two first.
+It shows the pictures of the handouts; pictures and plots of empty, skeleton, half-done and solved labs, without those
+that differ only in numbers (distinct_pictures.py); reports on a wide and a narrow screen, light, dark and printed; the
+notebooks; the pages of a class; the book. The sheets are PNG files, to be inspected one by one. `make figures`, `make
+notebooks` and `make book` create the contents; `make sheets` runs the last two first.
 """
 
 import argparse
@@ -28,15 +28,15 @@ from lab32.pictures.png import png
 from lab32.report import page as report
 from lab32.results import BINARY, load
 
-WIDTH, HEIGHT, GAP, CAPTION = 1560, 1560, 12, 18  # of a sheet, in pixels of what it shows: two columns
-A4 = 60  # pixels an inch: six pages a sheet
+WIDTH, HEIGHT, GAP, CAPTION = 1560, 1560, 12, 18  # of a sheet, in pixels of its contents: two columns
+A4 = 60  # pixels per inch: six pages fit on a sheet
 
 
 DONE = []  # (name, sheets, tiles)
 
 
 class Sheets:
-    """Pictures from left to right and from top to bottom, each below its name."""
+    """Places pictures from left to right and from top to bottom, each below its name."""
 
     def __init__(self, folder, name):
         self.folder, self.name, self.count, self.tiles = folder, name, 0, 0
@@ -51,7 +51,7 @@ class Sheets:
         image = image.convert("RGB")
         if image.width > WIDTH - 2 * GAP:
             image = image.resize((WIDTH - 2 * GAP, image.height * (WIDTH - 2 * GAP) // image.width))
-        if image.height > HEIGHT - 2 * GAP - CAPTION:  # in pieces
+        if image.height > HEIGHT - 2 * GAP - CAPTION:  # too high for a sheet: it is cut into pieces
             high = HEIGHT - 2 * GAP - CAPTION
             for top in range(0, image.height, high):
                 self.add(f"{caption}, from {top}", image.crop((0, top, image.width, min(top + high, image.height))))
@@ -87,7 +87,7 @@ class Sheets:
 
 
 def rasters(drawn, scratch):
-    """[(name, text of an SVG)] as the browser shows them: [(name, image)]."""
+    """Renders [(name, text of an SVG)] in the browser: [(name, image)]."""
     for first in range(0, len(drawn), 20):
         some, body, boxes, y = drawn[first : first + 20], "", [], 0
         for name, text in some:
@@ -123,13 +123,13 @@ def shots(page, scratch, width, dark=False):
 
 # ---- what is graded --------------------------------------------------------------------------------
 
-KEPT = []  # the folder of results that are made once, where one is named
+KEPT = []  # the folder of --results, if given
 STATES = ("empty", "skeleton", "half-done", "solved")
 LABS = [name for name in book.chapters() if (ROOT / "labs" / name).is_dir()]
 
 
 def sample():
-    """A launch that nobody made, of all kinds of pictures."""
+    """An invented launch that has every kind of picture."""
     sys.path.insert(0, str(ROOT / "grader/tests/python"))
     import sample_pictures
 
@@ -139,7 +139,7 @@ def sample():
 
 
 def source(lab, state):
-    """A file as a student's work goes on. What is empty and half done, the tests know."""
+    """A lab's file in a state of a student's work. The tests define the empty and half-done states."""
     sys.path.insert(0, str(ROOT / "grader/tests/python"))
     import corpus
 
@@ -150,7 +150,7 @@ def source(lab, state):
 
 @functools.cache
 def graded(scratch, state):
-    """The result of all labs."""
+    """The results of all labs."""
     directory = {"skeleton": "labs", "solved": "solutions"}.get(state, scratch / state)
     for lab in LABS if directory == scratch / state else ():
         write(directory / lab, lab, state)
@@ -162,7 +162,7 @@ def graded(scratch, state):
         "--device", "sim", "--time-limit", "600", "-o", file,
     ]  # fmt: skip
     if (status := subprocess.run(command, cwd=ROOT, check=False).returncode) not in (0, 1):
-        sys.exit(f"handouts.contact_sheets: `lab32 grade` of what is {state} has ended with status {status}")
+        sys.exit(f"handouts.contact_sheets: `lab32 grade` in state {state} ended with status {status}")
     return file
 
 
@@ -189,19 +189,19 @@ def pictures(folder, scratch):
         drawn = []
         for where, kind, canvas in seen.canvases(load(graded(scratch, state))):
             drawn.append((where, str(canvas)))
-            # An access of global and one of shared memory are two kinds.
+            # Accesses of global and of shared memory count as two kinds.
             first.setdefault(f"{kind} {'bank' in canvas.says}", (f"{state}, {where}", canvas))
         with Sheets(folder, f"pictures-{state}") as sheets:
             for name, image in rasters(drawn, scratch):
                 sheets.add(name, image)
-    # Faults, races and other ways to memory, which the labs' own files have none of.
+    # Faults, races and other kinds of traffic, which no file of a lab has.
     with Sheets(folder, "pictures-sample") as sheets:
         drawn = [(kind, draw_it()) for kind, _, draw_it in distinct_pictures.pictures_of(sample())]
         for name, image in rasters([(kind, str(canvas)) for kind, canvas in drawn], scratch):
             sheets.add(name, image)
         for kind, canvas in drawn:
             first.setdefault(f"{kind} {'bank' in canvas.says}", (f"sample, {kind}", canvas))
-    # One of each kind as PNG: another program draws it.
+    # One picture of each kind as PNG, since png.py draws it rather than the browser.
     with Sheets(folder, "png") as sheets:
         for name, canvas in first.values():
             path = scratch / "one.png"
@@ -210,11 +210,11 @@ def pictures(folder, scratch):
                 sheets.add(name, image.resize((image.width // 2, image.height // 2)))
 
 
-LOOKS = [(1280, False), (390, True), (1280, True), (390, False)]  # of a page: width, dark
+LOOKS = [(1280, False), (390, True), (1280, True), (390, False)]  # of a page: (width, dark)
 
 
 def reports(folder, scratch):
-    """Each lab in each state, its look another from state to state: each lab is seen in each look, and each state."""
+    """Each lab in each state. The look rotates with the state, so that each lab and each state appears in each look."""
     for n, state in enumerate(STATES):
         result = load(graded(scratch, state))
         with Sheets(folder, f"report-{state}") as sheets:
@@ -233,7 +233,7 @@ def reports(folder, scratch):
 
 
 def attempts_of(lab, state):
-    """Some that may have led there; those who have just begun have none."""
+    """Plausible earlier attempts; there are none at the start."""
     if state in ("empty", "skeleton"):
         return []
     checks = {t.name: {"status": t.status, "score": t.score, "measured": t.measured, "figures": {}} for t in lab.tests}
@@ -245,7 +245,7 @@ def attempts_of(lab, state):
 
 
 def notebooks(folder, scratch):
-    """The skeleton's as `make notebooks` has run them; of the other states what is shown otherwise."""
+    """The skeleton's notebooks as `make notebooks` ran them; for other states, only the cells that differ."""
     from lab32 import notebooks as runner
 
     for lab in LABS:
@@ -269,7 +269,7 @@ def notebooks(folder, scratch):
 
 
 def of_result(lab, result, folder):
-    """A notebook that grades nothing: its result is there."""
+    """A notebook that loads a stored result instead of grading."""
     notebook = nbformat.read(ROOT / f"labs/{lab}/report.ipynb", as_version=4)
     given = (
         "from lab32 import explained, results\n"
@@ -295,7 +295,7 @@ def as_html(notebook):
 
 
 def classroom(folder, scratch):
-    """Of a small class: its report, the pages of two students, who is to be read side by side."""
+    """A small class: its report, the pages of two students, the similarity page."""
     handed, out = scratch / "handed-in", scratch / "class"
     for who, state in zip(("ada", "bo", "chen", "dia", "eve"), (*STATES, "half-done"), strict=True):
         for lab in ("shuffle", "transpose"):
@@ -306,7 +306,7 @@ def classroom(folder, scratch):
     with Sheets(folder, "class") as sheets:
         student = sorted((out / "pages").glob("**/*.html"))[:2]
         for page in (out / "report.html", *student, scratch / "similarity.html"):
-            # Its policy runs no script, and the one that measures the page is one.
+            # The page's policy forbids scripts, but the script that measures the page is one.
             (scratch / "of-class.html").write_text(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text()))
             for name, image in shots(scratch / "of-class.html", scratch, 1280):
                 sheets.add(f"{page.stem}, {name}", image)
@@ -329,8 +329,8 @@ PARTS = {"handouts": handouts, "pictures": pictures, "reports": reports, "notebo
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all of them")
-    parser.add_argument("--results", type=Path, metavar="FOLDER", help="take what is graded from there, and leave it there: for who draws several times")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="reuse results from this folder, or store them there for the next run")
     options = parser.parse_intermixed_args(arguments)
     options.parts = options.parts or list(PARTS)
     if unknown := set(options.parts) - set(PARTS):

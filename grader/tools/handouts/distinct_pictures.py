@@ -1,4 +1,4 @@
-"""Which of many pictures are worth a look: those that differ in more than their numbers."""
+"""Selects pictures worth inspecting: those that differ from the others in more than their numbers."""
 
 import re
 from dataclasses import replace
@@ -11,14 +11,14 @@ from lab32.report import plots
 
 
 def appearance_of_access(access, number):
-    """Form, cost and height: lanes may be others."""
+    """The form, cost and height of a drawn access; the lanes themselves may differ."""
     r = access["requests"][number]
     inactive = any(a is None for a in r["address"])
     return access["space"], r["kind"], r["bytes"], r["matrix"], r["cost"], r["ideal"], inactive, len(rows_of(r)), access["ptx_level"]
 
 
 def appearance(launch, kind):
-    """What two pictures of a kind have in common that look alike."""
+    """A key that is equal for pictures of a kind that look alike."""
     facts = launch[kind]
     if kind == "steps":
         return facts["threads"], len(facts["steps"]), facts["more"], any(s["warp_barrier"] for s in facts["steps"])
@@ -34,7 +34,7 @@ def appearance(launch, kind):
 
 
 def pictures_of(launch):
-    """[(kind, look, function that draws it)]"""
+    """[(kind, appearance, function that draws it)]"""
     found = []
     for kind in kinds(launch) if "kernel" in launch or launch.get("mappings") else ():
         if kind == "access":
@@ -49,7 +49,7 @@ def pictures_of(launch):
 
 
 class Seen:
-    """Pictures and plots of results, each look once."""
+    """Remembers appearances, and yields each picture or plot of results once."""
 
     def __init__(self):
         self.appearances, self.texts = set(), set()
@@ -74,7 +74,7 @@ class Seen:
 
 
 def one_of_each_kind(result):
-    """The same with each kind of message and picture once a lab (an access of each memory), and the source of one launch."""
+    """The result with each kind of message and picture once per lab (accesses: once per memory), and one source listing."""
     return replace(result, labs=[replace(lab, tests=one_test_of_each_kind(lab.tests)) for lab in result.labs])
 
 
@@ -85,7 +85,7 @@ def one_test_of_each_kind(tests):
         return kind not in had and not had.add(kind)
 
     for test in tests:
-        # Of messages that differ in names and numbers alone, the first.
+        # Messages that differ only in names and numbers count as one; the first is kept.
         if test.message and not is_new((test.status, re.sub(r"`.*?`|\d+|\S*\w\.cu\S*", "#", test.message)[-60:])):
             continue
         launch = test.pictures

@@ -1,6 +1,5 @@
-"""Draws the figures of the handouts as SVG, written by lab32.pictures.canvas: the same text on every
-machine, so that a test can tell a stale figure. Words are given in English and drawn in the language that
-is spoken (words.py)."""
+"""Draws the handouts' figures as SVG with lab32.pictures.canvas, as the same text on every machine, so that a test
+detects outdated figures. Words are given in English and drawn in the current language (translation.py)."""
 
 import math
 from html import escape
@@ -18,9 +17,9 @@ from lab32.pictures.canvas import (  # noqa: F401 (the drawings take BLUE from h
     number,
 )
 
-# The same for words on white: 4.5 times its contrast at least.
+# Darker variants for words on white, with a contrast of at least 4.5.
 DARK = {GREEN: "#00694d", ORANGE: "#8a5f00", RED: "#a84a00", PINK: "#9c3f74", SKY: "#1f6f9f"}
-# Paler ones, for areas that a word or a number names as well.
+# Paler variants, for areas that a word or a number names as well.
 TINTS = CREAM, STRAW, LILAC, SALMON = "#fbe3b0", "#e8d44d", "#9fb4e8", "#e8a48c"
 GREY, PALE, PAPER = "#767676", "#eeeeee", "#ffffff"
 SANS = "DejaVu Sans, Verdana, Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif"
@@ -54,7 +53,7 @@ class Drawing:
         )  # fmt: skip
 
     def arrow(self, x1, y1, x2, y2, stroke=INK, **more):
-        """Its head is a shape of its own: programs that print turn markers as they like."""
+        """The arrow's head is a shape of its own, because some programs print SVG markers wrongly."""
         length = math.hypot(x2 - x1, y2 - y1)
         dx, dy = (x2 - x1) / length, (y2 - y1) / length
         base = x2 - 7 * dx, y2 - 7 * dy

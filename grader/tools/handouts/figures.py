@@ -1,6 +1,5 @@
-"""python -m handouts.figures: draws handouts/figures/**/*.svg again, and in Chinese those that the pages of
-handouts/zh show; makes the tables in the handouts again, and tells which figures in their sentences are
-no longer so."""
+"""python -m handouts.figures: draws handouts/figures/**/*.svg again, in Chinese too if a page of handouts/zh shows
+them; updates the tables in the handouts; reports quoted figures that no longer match the data."""
 
 import re
 import sys
@@ -9,7 +8,7 @@ from handouts import handout, model_figures, overview_figures, quoted_figures, t
 from lab32 import ROOT, labs
 
 FOLDER = ROOT / "handouts/figures"
-# {"lab/name.svg": function that draws it}: of the course, and of each lab.
+# {"lab/name.svg": function that draws it}, for the course and for each lab.
 FIGURES = overview_figures.FIGURES | model_figures.FIGURES
 for lab in labs.modules("figures").values():
     FIGURES |= lab.FIGURES
@@ -17,7 +16,7 @@ CHINESE = ROOT / "handouts/zh/figures"
 
 
 def shown(pages):
-    """The names of the pictures that these pages show."""
+    """The names of the pictures on these pages."""
     return set(re.findall(r"figures/([\w/-]+\.svg)", "".join(page.read_text() for page in pages)))
 
 

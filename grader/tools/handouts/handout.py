@@ -1,4 +1,4 @@
-"""Tables in prose, regenerated between markers from data/.
+"""Regenerates the tables in prose between markers from data/.
 
     <!-- table: documented/add1_l1 -->
     ... replaced ...
@@ -8,7 +8,7 @@ A marker may choose rows by their first cell, or by their first cells in sequenc
 
     <!-- table: beside_cub h200 | int, cold 2^20 | int, cold 2^28 -->
 
-python -m handouts.handout [FILE...] rewrites the files; with --check it only tells which are stale.
+python -m handouts.handout [FILE...] rewrites the files; with --check it only reports outdated tables.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from lab32 import ROOT, lab_times, labs, tables
 FILES = ["README.md", "handouts/*.md", "handouts/zh/*.md", "data/measured/*/README.md"]
 MARKED = re.compile(r"(<!-- table: (?P<name>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
-# What a figure depends on, in the words of the handouts. "Neither": it is wrong on every card.
+# What a measured value depends on, as the handouts word it. "Neither" means that it is wrong on every card.
 PROPERTY = {
     "program": "the program",
     "card": "the card",
@@ -43,7 +43,7 @@ def documented(name):
 
 
 def requests(*names):
-    """Requests and sectors of several documented kernels, side by side."""
+    """Requests and sectors of several documented kernels, in one table."""
     ld = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
     launches = tables.documented("launches")
     rows = []
@@ -72,8 +72,8 @@ def ratio(table, first, second, n):
 
 
 def predicted(device, lab, n, most=None):
-    """Ratios predicted before the measurement, beside the measured ones: the `most` rows whose
-    prediction was farthest off, or all rows."""
+    """Ratios predicted before the measurement, with the measured ones: the `most` rows whose prediction was farthest
+    off, or all rows."""
     table = tables.measured(f"{device}-{lab}")
     rows = []
     for row in tables.measured(f"{lab}/predicted").rows:
@@ -92,25 +92,24 @@ def predicted(device, lab, n, most=None):
 
 
 def golden_file(name):
-    """grader/labs/LAB/golden/skeleton.txt of "LAB-skeleton"."""
+    """The golden text grader/labs/LAB/golden/skeleton.txt for "LAB-skeleton"."""
     lab, _, state = name.rpartition("-")
     return ROOT / "grader/labs" / lab / "golden" / f"{state}.txt"
 
 
 def golden(name, *title):
-    """What `make grade` prints, from the grader's own golden text: the score report, the explanation
-    of the lost points of one check (`title`), and the total."""
+    """The output of `make grade` from the grader's golden text: the score report, the explanation of one check (`title`)
+    and the total."""
     text = golden_file(name).read_text()
     table, *explained, total = text.rstrip().split("\n\n")
     chosen = [part for part in explained if part.startswith(" ".join(title) + " (")]
     if len(chosen) != 1:
-        raise LookupError(f"{name}.txt explains no check of the name `{' '.join(title)}`")
+        raise LookupError(f"{name}.txt explains no check named `{' '.join(title)}`")
     return "\n".join(["```", table, "", "...", chosen[0], "...", "", total, "```"])
 
 
 def golden_part(name, *title):
-    """As `golden`, but the score report has the rows of one task only: those that begin with the first
-    word of `title`."""
+    """Like `golden`, with only one task's rows in the score report: those that begin with the first word of `title`."""
     lines = golden(name, *title).split("\n")
     rule = next(k for k, line in enumerate(lines) if line.startswith("---"))
     end = next(k for k in range(rule + 1, len(lines)) if lines[k].startswith("---"))
@@ -119,7 +118,7 @@ def golden_part(name, *title):
 
 
 def score_report(name):
-    """{check: (measured, expected)} of a golden text of the grader's."""
+    """{check: (measured, expected)} from a golden text of the grader."""
     rows, last = {}, None
     for line in golden_file(name).read_text().split("\n\n")[0].splitlines():
         if line.startswith(("=", "-", "check")):
@@ -127,7 +126,7 @@ def score_report(name):
         cells = line[:31].strip(), line[31:52].strip(), line[52:71].strip()
         if line[71:].strip() or not last:
             last = cells
-        else:  # what did not fit the line above
+        else:  # the continuation of the line above
             rows.pop(last[0], None)
             last = tuple(f"{above} {cell}".strip() for above, cell in zip(last, cells))
         if last[0] and last[2]:
@@ -136,8 +135,8 @@ def score_report(name):
 
 
 def tasks(lab, *starts):
-    """The counters that a lab's checks judge: as given, and what is asked for. `starts` chooses checks
-    by how their names begin."""
+    """The counters that a lab's checks judge: as given, and required. `starts` selects checks by the beginnings of
+    their names."""
     given, asked = score_report(f"{lab}-skeleton"), score_report(f"{lab}-solution")
     rows = []
     for check, (_, expected) in asked.items():
@@ -145,19 +144,19 @@ def tasks(lab, *starts):
         if judged and check.startswith(starts):
             now = given.get(check, ("",))[0]
             rows.append([check, now if re.match(r"\d", now) else "", expected])
-    if not any(row[1] for row in rows):  # nothing is counted yet, or a question asks for it
+    if not any(row[1] for row in rows):  # nothing is counted yet, or a question asks for the count
         return markdown(["check", "to reach"], [[row[0], row[2]] for row in rows], numeric=[1])
     return markdown(["check", "as given", "to reach"], rows, numeric=[1, 2])
 
 
 def list_of_labs():
-    """The README's table: the labs in the course's order, each with its handout."""
+    """The README's table: the labs in the order of the course, each with its handout."""
     rows = [[f"[{lab.name}](handouts/{lab.name}.md)", lab.subject] for lab in labs.all_labs()]
     return markdown(["lab", "subject"], rows)
 
 
 def measured_and_modelled(lab, *kernels):
-    """The kernels of a lab, or those that are named: the measured time of each, and the modelled one."""
+    """The kernels of a lab, or those that are named, with measured and modelled times."""
     largest = lab_times.largest(lab)
     chosen = {
         name: row
@@ -192,14 +191,14 @@ MAKERS = {
     "lab_times": measured_and_modelled,
     **model_tables.MAKERS,
 }
-# And those of each lab.
+# The makers of each lab's own tables.
 for lab in labs.modules("tables").values():
     MAKERS |= lab.MAKERS
 
 
 def make(name):
-    """The table of a marker. `name` holds a maker and its arguments, separated by blanks or /, and
-    behind them, each after a |, the rows to show; without any, the table has all rows."""
+    """The table of a marker. `name` is a maker and its arguments, separated by blanks or /, followed by the rows to
+    show, each after a |. Without rows, the table has all of them."""
     made, *chosen = (part.strip() for part in name.split("|"))
     maker, *arguments = re.split(r"[ /]+", made)
     if maker not in MAKERS:
@@ -209,8 +208,8 @@ def make(name):
 
 
 def with_rows(table, chosen):
-    """The head of a Markdown table and those rows whose first cells, joined by blanks, are one of
-    `chosen`. Raises LookupError if a choice names no row."""
+    """The head of a Markdown table and the rows in `chosen`, by their first cells joined with blanks. Raises
+    LookupError for a choice that matches no row."""
     head, rule, *rows = table.splitlines()
     kept, found = [head, rule], set()
     for row in rows:
@@ -245,7 +244,7 @@ def files():
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path)
-    parser.add_argument("--check", action="store_true", help="only tell which are stale")
+    parser.add_argument("--check", action="store_true", help="only report outdated tables")
     options = parser.parse_args(arguments)
     stale = [path for path in options.files or files() if updated(path) != path.read_text()]
     for path in stale:

@@ -1,4 +1,4 @@
-"""Tables of Markdown, and numbers as people read them."""
+"""Writes Markdown tables, and formats numbers for people."""
 
 import re
 
@@ -6,7 +6,7 @@ from handouts.translation import translate
 
 
 def number(text):
-    """As people read it: thousands set apart, no digits lost."""
+    """Groups thousands without losing digits."""
     try:
         value = float(text)
     except ValueError:
@@ -30,12 +30,12 @@ def with_unit(text, unit):
 
 
 def grouped(cell):
-    """A cell of a column of numbers: 4138 is 4,138, `1640.19 µs` is 1,640.19 µs."""
+    """A cell of a column of numbers: 4138 becomes 4,138, and `1640.19 µs` becomes 1,640.19 µs."""
     return re.sub(r"^\d{4,}(?![\d,]|\s*[x×])", lambda digits: f"{int(digits[0]):,}", cell)
 
 
 def markdown(head, rows, numeric=()):
-    """A table; columns in `numeric` (by index) are set to the right. Its words are translated."""
+    """A table with translated words; columns in `numeric` (by index) are aligned to the right."""
     rows = [[(grouped(cell) or "–") if k in numeric else cell for k, cell in enumerate(row)] for row in rows]
     head, *rows = ([translate(cell) for cell in row] for row in (head, *rows))
     lines = [f"| {' | '.join(head)} |"]

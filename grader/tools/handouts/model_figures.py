@@ -6,7 +6,7 @@ from handouts import model_tables as model
 from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, SKY, Drawing
 from lab32 import lab_times
 
-# Lab, kernel, how it is called in the picture.
+# (lab, kernel, name in the picture)
 KERNELS = [
     ("coalescing", "scale (given)", "scale, as given"),
     ("coalescing", "scale", "scale, solution"),
@@ -18,7 +18,7 @@ KERNELS = [
 
 
 def limits():
-    """Bottleneck and runner-up of a kernel, as shares of the time that it really took."""
+    """The bottleneck and runner-up of six kernels, as shares of the measured time."""
     row, left, scale, top = 58, 160, 420, 66
     bottom = top + row * len(KERNELS)
     drawing = Drawing(760, bottom + 74, "Bottleneck, runner-up and measured time of six kernels")
@@ -50,10 +50,10 @@ def limits():
     return drawing
 
 
-LEAST, MOST = 1.0, 10000.0  # microseconds
+LEAST, MOST = 1.0, 10000.0  # microseconds on the axis
 WIDE, OCTAVE = 500, 124
-LOWEST, HIGHEST = 0.42, 2  # modelled over measured
-# A mark of its own for each set, so that colour is not the only sign.
+LOWEST, HIGHEST = 0.42, 2  # modelled / measured on the axis
+# Each set has a marker shape of its own, so that colour is not the only cue.
 MARKS = {"fit": ("square", ORANGE), "labs": ("triangle", GREEN), "apart": ("circle", BLUE)}
 
 

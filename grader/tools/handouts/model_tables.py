@@ -1,4 +1,4 @@
-"""The tables of handouts/model-notes.md: how wrong the model's figures are, from what was measured."""
+"""The tables of handouts/model-notes.md: the model's errors against the measurements."""
 
 from handouts.markdown import markdown
 from lab32 import tables
@@ -15,7 +15,7 @@ PARTS = [
     "block launch",
     "latency",
 ]
-# Nsight Compute's throughputs, and what the model calls these parts.
+# {Nsight Compute's throughput metric: the model's name for that part of the GPU}
 THROUGHPUTS = {
     "gpu__dram_throughput": ["device memory"],
     "lts__throughput": ["L2", "atomics"],
@@ -26,7 +26,7 @@ LSU = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 
 
 def by_id(kind="", gpu="h200"):
-    """The rows of a GPU's two records: times, or "-counters"."""
+    """{id: row} of one of a GPU's two records: times, or "-counters"."""
     names = (f"{gpu}-model{kind}", f"{gpu}-labs{kind}")
     return {row["id"]: row for name in names for row in tables.measured(name).rows}
 
@@ -60,7 +60,7 @@ def correlation(a, b):
 
 
 def first_predictions():
-    """The labs, as the model had them before any of it was changed for them."""
+    """The labs as the model predicted them before it was changed for any of them."""
     measured = by_id()
     found = []
     for row in tables.measured("model/predicted").rows:
@@ -104,8 +104,8 @@ def model_errors():
 LENGTHS = [("under 5 µs", 0, 5), ("5 to 50 µs", 5, 50), ("longer", 50, float("inf"))]
 
 
-def alone(gpu, modelled, sets):
-    """gpu__time_duration.sum of launches with an empty L2: what was counted, and the error."""
+def kernel_durations(gpu, modelled, sets):
+    """gpu__time_duration.sum of launches with an empty L2: [(measured, error)]."""
     counted = by_id("-counters", gpu)
     for row in tables.modelled(modelled).rows:
         if row["l2"] == "cold" and row["set"] in sets:
@@ -117,15 +117,15 @@ def duration_and_error(row, counted):
     return microseconds, float(row["modelled_kernel_us"]) / microseconds - 1
 
 
-ROUNDS = range(2, 11)  # the kernels of round 1 are fitted now
-LAST = ROUNDS[-1]  # nothing has been changed since it was measured
+ROUNDS = range(2, 11)  # the model has since been fitted to round 1
+LAST = ROUNDS[-1]  # the model has not changed since this round was measured
 
 
-def blind(number):
-    """As alone(), of the launches of a round as they were predicted before they were measured."""
+def blind_predictions(number):
+    """Like kernel_durations(), for the launches of a round with their predictions from before the measurement."""
     counted = by_id("-counters")
     for row in tables.modelled("h200-blind").where(round=number):
-        if row["id"] in counted:  # else it cannot be measured (data/measured/model/README.md)
+        if row["id"] in counted:  # other launches cannot be measured (data/measured/model/README.md)
             yield duration_and_error(row, counted)
 
 
@@ -140,9 +140,9 @@ def of_errors(errors):
 
 
 def model_rounds():
-    """The kernel alone, with a cold L2: errors of each round's blind predictions, and of the present model."""
-    groups = [(str(number), blind(number)) for number in ROUNDS]
-    groups.append(("2 to 10, now", alone("h200", "h200", ("apart",))))
+    """Durations of the kernel alone with a cold L2: errors of each round's blind predictions and of today's model."""
+    groups = [(str(number), blind_predictions(number)) for number in ROUNDS]
+    groups.append(("2 to 10, now", kernel_durations("h200", "h200", ("apart",))))
     rows = []
     for name, group in groups:
         errors = [error for _, error in group]
@@ -154,8 +154,8 @@ def model_rounds():
 
 
 def model_blind():
-    """Kernels that were predicted before they were measured: the kernel alone, by how long it takes."""
-    found = [(us, us * (1 + error)) for us, error in blind(LAST)]
+    """Blind predictions of all rounds, for the kernel alone, grouped by duration."""
+    found = [(us, us * (1 + error)) for us, error in blind_predictions(LAST)]
     rows = []
     for title, least, most in LENGTHS:
         part = [(us, ours) for us, ours in found if least <= us < most]
@@ -173,7 +173,7 @@ def model_blind():
 
 
 def model_h100():
-    """All launches on an H100: as predicted before one was measured, and since."""
+    """All launches on an H100: as predicted before the first measurement, and by today's model."""
     measured = by_id("", "h100")
     rows = []
     for modelled, name in [
@@ -197,7 +197,7 @@ def model_h100():
                 f"{rank:.3f}",
             ]
         )
-        found = list(alone(gpu, modelled, ("micro", "fit", "test", "labs", "apart")))
+        found = list(kernel_durations(gpu, modelled, ("micro", "fit", "test", "labs", "apart")))
         rows.append([name, "the kernel alone", *of_errors([e for _, e in found]), ""])
         for title, least, most in LENGTHS:
             rows.append([name, title, *of_errors([e for us, e in found if least <= us < most]), ""])
@@ -213,7 +213,7 @@ def model_h100():
     return markdown(head, rows, numeric=range(2, 7))
 
 
-# Counts that an access pattern has on every card.
+# Counts that an access pattern has on every GPU.
 SAME = {
     "requests of loads": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "requests of stores": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
@@ -229,7 +229,7 @@ SAME = {
 
 
 def model_counters():
-    """Nsight Compute's counts of all launches, on an H100 and on an H200."""
+    """Nsight Compute's counts of all launches on an H100 and on an H200, against the simulator's."""
     h100, h200 = by_id("-counters", "h100"), by_id("-counters")
     rows = []
     for title, metric in SAME.items():
@@ -272,7 +272,7 @@ def model_worst(count):
 
 
 def plain_name(counted):
-    """The metric at 75 % of its peak or more, all others 15 points below; None: there is none."""
+    """The metric that is at 75 % of its peak or more, with all others 15 points lower; None if there is none."""
     ranked = sorted(
         ((float(counted[f"{m}.avg.pct_of_peak_sustained_elapsed"]), m) for m in THROUGHPUTS),
         reverse=True,
@@ -299,7 +299,7 @@ def model_bottlenecks():
 
 
 def large_launches(name):
-    """Counted and simulated rows of the launches of a set that move over 16 MiB."""
+    """Counted and simulated rows of the launches of a set that move more than 16 MiB."""
     counted = by_id("-counters")
     for row in tables.measured("model/simulated").rows:
         ncu = counted[row["id"]]
@@ -343,7 +343,7 @@ def model_caches():
 
 
 def model_instructions():
-    """Instructions as estimated from the machine code, beside those that were executed."""
+    """Instructions estimated from the machine code, compared with the executed ones."""
     executed = {
         row_id: float(row["smsp__inst_executed.sum"]) for row_id, row in by_id("-counters").items()
     }

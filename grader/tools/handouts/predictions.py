@@ -1,4 +1,4 @@
-"""Which predictions of data/measured/*/predicted.csv a page shows."""
+"""Selects which predictions of data/measured/*/predicted.csv a page shows."""
 
 import math
 

@@ -1,7 +1,7 @@
-"""Figures quoted in prose, and where each comes from.
+"""Checks figures quoted in prose against the data that they come from.
 
-The sentences are plain text. The references stand at the end of the page (in a notebook, of the
-cell), unseen by its readers, one line per figure, in the order of the text:
+The sentences are plain text. References follow in a comment at the end of the page (in a notebook, of the
+cell), one line per figure, in the order of the text:
 
     33 threads take 1.9 times as long, and 25 % of the 512 bytes are used.
 
@@ -10,19 +10,19 @@ cell), unseen by its readers, one line per figure, in the order of the text:
     and 25 = 100 * 128 / 512
     -->
 
-A line begins with the figure and some words before it, so many that one sees which figure is meant.
-It belongs to the first place behind the figure of the line before where the text has these words.
+A line begins with the figure and enough words before it to identify it. It refers to the first place with
+these words after the figure of the line before.
 
-In brackets: a file of data/; cells that one row alone has, in the order of the columns; a column.
-In a cell * is any text, 2^22 is 4194304, n=256 says which column, and `a over b` divides the figure
-of the row with a by that of the row with b. For a TOML file: its keys. Around brackets: + - * / ^ ().
-Before all that: = if the figure is its value, rounded; ~ if it is within a tenth, where the
-sentence says about, some, nearly; < or > if the figure is less, or more, than the value.
+In brackets stand a file of data/, cells that only one row has, in the order of the columns, and a column. In
+a cell, * matches any text, 2^22 is 4194304, n=256 names the column, and `a over b` divides the row with a by
+the row with b. A TOML file takes its keys instead. Around brackets: + - * / ^ (). Before the expression: = if
+the figure is its rounded value; ~ if it is within a tenth, for sentences with about, some or nearly; < or >
+if the figure is less, or more, than the value.
 
-A number needs a reference if it has a decimal point, or commas between thousands; if a unit of time
-or of memory follows, %, `million` or `times`; in words, if `times more` (less, as, the ...) or `as
-long` (fast, slow) follows. What is left are sizes and counts that the text itself sets: 32 lanes,
-16 bytes, 2^22 ints.
+A number needs a reference if it has a decimal point or commas between thousands; if a unit of time or of
+memory, %, `million` or `times` follows; a number in words, if `times more` (less, as, the ...) or `as long`
+(fast, slow) follows. Other numbers are sizes and counts that the text itself defines: 32 lanes, 16 bytes,
+2^22 ints.
 
 python -m handouts.quoted_figures [FILE...] reports figures that are wrong, figures without a reference, and
 references without a figure.
@@ -41,7 +41,7 @@ from lab32 import ROOT, tables
 
 FILES = ["README.md", "labs/README.md", "handouts/*.md", "labs/*/report.ipynb"]
 
-# ---- what a reference says -----------------------------------------------------------------------
+# ---- evaluating a reference ----------------------------------------------------------------------
 
 OPERATORS = {
     ast.Add: operator.add,
@@ -50,7 +50,7 @@ OPERATORS = {
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
 }
-ARITHMETIC = "there may be numbers, [...], + - * / ^ and ( ) in it"
+ARITHMETIC = "an expression may have numbers, [...], + - * / ^ and ( )"
 
 
 def arithmetic(node):
@@ -84,7 +84,7 @@ def is_cell(expected, column, cell):
 
 
 def looked_up(name, cells, column):
-    """The one figure of a file of data/."""
+    """The single value of a file of data/ that the cells and the column select."""
     for k, cell in enumerate(cells):
         if " over " in cell:
             above, below = ([*cells[:k], one, *cells[k + 1 :]] for one in cell.split(" over "))
@@ -101,25 +101,25 @@ def looked_up(name, cells, column):
 
     def has_cells(row):
         values = iter(row.items())
-        # Each search goes on behind the one before.
+        # Each search continues after the match of the one before.
         return all(any(is_cell(cell, *entry) for entry in values) for cell in cells)
 
     rows = [row for row in found.rows if has_cells(row)]
     if len(rows) != 1:
         have = f"{len(rows)} rows of data/{name}.csv have {'; '.join(cells)}"
-        raise LookupError(f"{have}, and one should; COLUMN=CELL is more exact")
+        raise LookupError(f"{have}, expected one; COLUMN=CELL is more specific")
     return float(rows[0][column])
 
 
 def value(expression):
-    """What the expression of a reference comes to."""
+    """The value of a reference's expression."""
 
     def look_up(brackets):
         name, *cells, column = (part.strip() for part in brackets[1].split(";"))
         return repr(looked_up(name, cells, column))
 
     if re.fullmatch(r"[\d.]+", expression):
-        raise ValueError("a number says nothing of where it comes from")
+        raise ValueError("a number alone names no source")
     plain = re.sub(r"\[(.*?)\]", look_up, expression).replace("^", "**")
     try:
         return arithmetic(ast.parse(plain, mode="eval").body)
@@ -144,10 +144,10 @@ FIGURE = re.compile(
     r")(?![\w^/]|\.\d)"
 )
 REFERENCES = re.compile(r"^<!-- figures\n(.*?)^-->", re.DOTALL | re.MULTILINE)
-# The words before the figure, the figure, how the two compare, the expression.
+# The words before the figure, the figure, the comparison, the expression.
 REFERENCE = re.compile(rf"((?:.*?[^\w.,])??({NUMBER}|{WORD})) ([=~<>]) (\S.*)")
-# Not prose: tables that are made anew, code, quotation marks of Markdown, comments, where links
-# lead, headings, what counts chapters, and versions.
+# Parts that are not prose: generated tables, code, quotation marks of Markdown, comments, targets of
+# links, headings, section numbers, and versions.
 NOT_PROSE = re.compile(
     r"<!-- table: .*?<!-- end -->|^(?:> )?```.*?^(?:> )?```|`[^`]*`|^> ?|<!--.*?-->"
     r"|(?<=\])\([^)]*\)|^#.*?$|section\s+\d+(?:\.\d+)*"
@@ -157,7 +157,7 @@ NOT_PROSE = re.compile(
 
 
 def blank(match):
-    """Of the same length, so that what follows stays where it is."""
+    """Blanks of the same length, so that positions in the text do not change."""
     return re.sub(r"[^\n]", " ", match[0])
 
 
@@ -177,7 +177,7 @@ def agrees(figure, how, reached):
 
 
 def references(text):
-    """(position, words, figure, how, expression) of each line of the comment at the end."""
+    """(position, words, figure, comparison, expression) for each line of the comment at the end."""
     for block in REFERENCES.finditer(text):
         at = block.start(1)
         for line in block[1].splitlines(keepends=True):
@@ -188,14 +188,14 @@ def references(text):
 
 
 def places(words, figure, text):
-    """Where the figure stands behind these words, line breaks and quotation marks apart."""
+    """Positions of the figure after these words, ignoring line breaks and quotation marks."""
     pattern = r"\s+".join(map(re.escape, words.split()))
     for found in re.finditer(rf"(?<![\w.]){pattern}(?![\w^/]|[.,]\d)", text):
         yield found.end() - len(figure)
 
 
 def diagnostics(text):
-    """(line, what is wrong) for each figure that is wrong or has no reference."""
+    """[(line, message)] for each figure that is wrong or has no reference."""
     prose = NOT_PROSE.sub(blank, text)
     quotable = re.sub(r"^> ?", blank, REFERENCES.sub(blank, text), flags=re.MULTILINE)
     found, referred, reached = [], set(), 0
@@ -205,14 +205,14 @@ def diagnostics(text):
 
     for at, words, figure, how, expression in references(text):
         if figure is None:
-            report(at, f"`{words}` is no reference; write WORDS FIGURE = EXPRESSION")
+            report(at, f"`{words}` is not a reference; write WORDS FIGURE = EXPRESSION")
             continue
         everywhere = [k for k in places(words, figure, quotable) if prose[k] == text[k]]
         behind = [k for k in everywhere if k >= reached]
         if not behind:
             report(
                 at,
-                f"`{words}` stands before the figure of the line before; references are in the"
+                f"`{words}` comes before the figure of the line above; references must be in the"
                 " order of the text"
                 if everywhere
                 else f"the text has no figure `{words}`",
@@ -244,7 +244,7 @@ def diagnostics(text):
 
 
 def pages(path):
-    """(name, text) of a page; of a notebook, of each cell of prose."""
+    """(name, text) of a page, or of each prose cell of a notebook."""
     if path.suffix != ".ipynb":
         return [(str(path), path.read_text())]
     cells = json.loads(path.read_text())["cells"]

@@ -1,12 +1,12 @@
-"""The languages of the handouts. What is drawn and what heads a table is written once, in English,
-where it is made; zh.toml has the same in Chinese.
+"""Translates the words in figures and in heads of tables, which the code has in English; zh.toml has the
+Chinese.
 
     with translation.language("zh"):
         translation.translate("lane 5 in bank 3")      ->  "通道 5 在存储体 3"
 
-A line `"lane {} in bank {}" = "..."` holds for all numbers and words in the places of {}; what stands
-there is translated as well, if it has a line of its own. Code, numbers and what `same` lists are the
-same in both languages. Anything else without a line is an error, so that no picture is half Chinese.
+In a line `"lane {} in bank {}" = "..."`, {} matches any number or words, which are translated too if they have
+a line of their own. Code, numbers and the entries of `same` are the same in both languages. A missing
+translation is an error, so that no picture is half Chinese.
 """
 
 import contextlib
@@ -38,13 +38,13 @@ def current_language():
 
 
 def pattern(text):
-    """A compiled line of the catalogue: {} is any text, as short as it can be."""
+    """Compiles a key of zh.toml; {} matches any text, as short as possible."""
     return re.compile("(.+?)".join(map(re.escape, text.split("{}"))))
 
 
 @functools.cache
 def entries():
-    """(words that stay, {English: Chinese}, [(pattern, Chinese)] with the longest first)."""
+    """(patterns of untranslated text, {English: Chinese}, [(pattern, Chinese)] with the longest first)."""
     read = tomllib.loads(CATALOGUE.read_text())
     patterns = sorted((text for text in read["words"] if "{}" in text), key=len, reverse=True)
     return (
@@ -55,12 +55,12 @@ def entries():
 
 
 def has_no_words(text):
-    """Without words: numbers, signs, a letter, a piece of code in quotation marks of Markdown."""
+    """Whether the text has numbers, signs, a single letter or code between backticks only."""
     return not re.search(r"[A-Za-z]{2}", re.sub(r"`[^`]*`", "", text))
 
 
 def chinese_of(text):
-    """The Chinese of `text`, or None."""
+    """The Chinese translation of `text`, or None."""
     same, whole, patterns = entries()
     if text in whole:
         return whole[text]
@@ -73,10 +73,10 @@ def chinese_of(text):
 
 
 def translate(text):
-    """`text`, which is English, in the language that is spoken."""
+    """Translates English `text` to the current language."""
     if current_language() == "en":
         return text
     chinese = chinese_of(text)
     if chinese is None:
-        raise LookupError(f"{CATALOGUE.name} has no line for {text!r}")
+        raise LookupError(f"{CATALOGUE.name} has no translation of {text!r}")
     return chinese

@@ -1,4 +1,4 @@
-"""Names the rows of ncu's CSV by the launches that measure.cu prints, one row a metric.
+"""Joins ncu's CSV with the names of the launches that measure.cu prints; one row per metric.
 
 usage: collect.py LAUNCHES NCU_CSV   (prints CSV)
 """

@@ -1,6 +1,6 @@
-// build/lab32_mutants LAB FIRST OTHER...: grades files much like the first, and prints a line of
-// JSON for each: what it scored and which checks it lost. grader/tools/mutants/mutants.py makes
-// them.
+// build/lab32_mutants LAB FIRST OTHER...: grades files that differ little from the first, and
+// prints a line of JSON for each: its score and the checks that lost points.
+// grader/tools/mutants/mutants.py makes the files.
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using namespace lab32;
 
-// Any: that the files are graded with the same.
+// Any seed would do; all files are graded with this one.
 constexpr uint64_t kSeed = 20;
 
 json lost_checks(const report::Lab& lab) {

@@ -1,9 +1,9 @@
-"""python -m mutants.mutants [LAB...]: are the checks as sharp as they should be?
+"""python -m mutants.mutants [LAB...]: tests the checks by mutation.
 
-Each solution's kernels with one operator, bound, index, barrier, fence, mask, atomic or type changed,
-one at a time, graded as submissions. A mutant that computes something else, races, or costs more must
-lose points. Those that keep full marks are listed; explained.toml says of each known one why it is
-no worse, and the run fails where one is not explained.
+Each mutant changes one operator, bound, index, barrier, fence, mask, atomic or type in a solution's kernels, and is
+graded as a submission. A mutant that computes a different result, races, or costs more must lose points. The
+run lists mutants that keep full marks; explained.toml gives a reason why each known one is no worse, and the run
+fails on one without a reason.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from lab32 import ROOT
 EXPLAINED = ROOT / "grader/tools/mutants/explained.toml"
 LABS = sorted(p.parent.name for p in ROOT.glob("solutions/*/*.cu"))
 
-# (kind, what, by what). Operators have blanks around them, template brackets do not.
+# (kind, pattern, replacement). Operators have blanks around them, template brackets do not.
 RULES = [
     ("bound", r" < ", " <= "),
     ("bound", r" <= ", " < "),
@@ -106,7 +106,7 @@ KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\(\w+\) )?(\w+)\(")
 
 
 def kernels_of(path):
-    """{name: its text} of the kernels of a file."""
+    """{name: text} of the kernels of a file."""
     texts, name = {}, None
     for line in path.read_text().splitlines() if path.exists() else ():
         if found := KERNEL.search(line):
@@ -120,15 +120,15 @@ def kernels_of(path):
 
 
 def given_kernels(lab):
-    """Names of those that the grader compiles from its own copy, and of those that the skeleton has
-    as the solution has them: they are there to be read."""
+    """Names of kernels that the grader compiles from its own copy, and of kernels that the skeleton shares with the
+    solution; students only read these."""
     skeleton, solution = (kernels_of(ROOT / f"{top}/{lab}/{lab}.cu") for top in ("labs", "solutions"))
     same = {name for name in solution if solution[name] == skeleton.get(name)}
     return same | kernels_of(ROOT / f"grader/labs/{lab}/given.cu").keys()
 
 
 def code_lines(source, given=()):
-    """(number, line) of what is a kernel's or one of its functions', but for given ones."""
+    """(number, line) of the lines of kernels and their functions, except given ones."""
     skipped = False
     for number, line in enumerate(source.splitlines(), 1):
         bare = line.split("//")[0]
@@ -150,14 +150,14 @@ def mutants_of(lab, source):
             for found in re.finditer(pattern, bare):
                 to = by(found) if callable(by) else found.expand(by)
                 new = line[: found.start()] + to + line[found.end() :]
-                # An atomic's own parenthesis is open still.
+                # The atomic's own parenthesis is still open here.
                 if new != line and (number, new) not in seen:
                     seen.add((number, new))
                     yield Mutant(lab, number, found.start(), kind, line, new)
 
 
-def drawn(mutants, count, seed):
-    """`count` of them, all kinds alike, as far as they go."""
+def sample(mutants, count, seed):
+    """`count` mutants, with equal numbers of all kinds as far as possible."""
     shuffled = random.Random(seed).sample(mutants, len(mutants))
     kinds = {}
     for mutant in shuffled:
@@ -171,7 +171,7 @@ def drawn(mutants, count, seed):
 
 
 def grade(lab, mutants, folder):
-    """The rows of build/lab32_mutants, for the solution and for each of them."""
+    """The rows of build/lab32_mutants, for the solution and for each mutant."""
     solution = ROOT / f"solutions/{lab}/{lab}.cu"
     source = solution.read_text()
     files = [solution]
@@ -184,15 +184,15 @@ def grade(lab, mutants, folder):
 
 
 def known():
-    """{key: why it is no worse}"""
+    """{key: the reason why it is no worse}"""
     if not EXPLAINED.exists():
         return {}
     rows = tomllib.loads(EXPLAINED.read_text())["survivor"]
     return {(row["lab"], row["old"], row["new"]): row["why"] for row in rows}
 
 
-def tell(lab, mutants, rows, explained):
-    """Prints what a lab came to; returns how many survivors nobody has explained."""
+def print_results(lab, mutants, rows, explained):
+    """Prints the results of a lab; returns the number of surviving mutants without an explanation."""
     solved, rows = rows[0], rows[1:]
     assert solved["score"] == solved["max_score"], f"the solution of {lab} loses points"
     counts = dict.fromkeys(("killed", "same code", "do not compile", "explained", "unexplained"), 0)
@@ -217,19 +217,19 @@ def tell(lab, mutants, rows, explained):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("labs", nargs="*", default=LABS)
-    parser.add_argument("--count", type=int, default=90, help="per lab (90); 0: all")
-    parser.add_argument("--seed", type=int, default=1, help="which are drawn (1)")
-    parser.add_argument("--jsonl", type=Path, help="writes what each came to")
+    parser.add_argument("--count", type=int, default=90, help="mutants per lab (90); 0: all")
+    parser.add_argument("--seed", type=int, default=1, help="seed for drawing mutants (1)")
+    parser.add_argument("--jsonl", type=Path, help="writes each mutant's result to this file")
     options = parser.parse_args(arguments)
     explained, unexplained = known(), 0
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:
         work = {}
         for lab in options.labs:
             every = list(mutants_of(lab, (ROOT / f"solutions/{lab}/{lab}.cu").read_text()))
-            mutants = drawn(every, options.count or len(every), options.seed)
+            mutants = sample(every, options.count or len(every), options.seed)
             work[lab] = mutants, pool.submit(grade, lab, mutants, Path(name))
         for lab, (mutants, rows) in work.items():
-            unexplained += tell(lab, mutants, rows.result(), explained)
+            unexplained += print_results(lab, mutants, rows.result(), explained)
             if options.jsonl:
                 with open(options.jsonl, "a") as file:
                     for mutant, row in zip(mutants, rows.result()[1:], strict=True):

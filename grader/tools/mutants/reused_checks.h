@@ -1,4 +1,4 @@
-// Grading submissions that differ from a first one in little: a corpus, or a set of mutants.
+// Grades submissions that differ little from a first one: a corpus, or a set of mutants.
 #pragma once
 
 #include <filesystem>
@@ -17,21 +17,21 @@
 
 namespace lab32::mutants {
 
-// Grades files of one lab with one seed. The first file is graded wholly. In a later file a check
-// is not run if it passed in the first one and everything that it asked the module for (kernels,
-// launch shapes, answers) is the same code: the simulator gives the same results for the same code,
-// inputs and seed, so the check would pass again. Its row of the first result is taken instead.
+// Grades files of one lab with one seed. The first file is graded completely. In a later file, a
+// check that passed in the first one is skipped if everything that it requested from the module
+// (kernels, launch shapes, answers) has the same code: the simulator is deterministic, so the check
+// would pass again. Its row of the first result is copied.
 class ReusedChecks {
  public:
   ReusedChecks(const std::string& lab, uint64_t seed)
       : rubric_(grading::rubric_folder(), lab), seed_(seed) {}
 
   report::Lab grade(const std::filesystem::path& file) {
-    // A device hands out no address twice, so one device would be full after some hundred gradings.
+    // A device never reuses an address, so one device would be full after some hundred gradings.
     WatchedDevice device(*this);
     grading::Progress progress(false);
     grading::GradingSetup setup{device, seed_, progress};
-    setup.modelled_times = false;  // which never change a score
+    setup.modelled_times = false;  // they never change a score
     setup.counts_as_passed = [this](const grading::RubricRow& row) {
       if (first_) return is_unchanged(row.check);
       asked_ = &asked_by_[row.check];
@@ -45,7 +45,7 @@ class ReusedChecks {
     first_ = lab;
     return lab;
   }
-  // Whether the whole code of the last file is that of the first one.
+  // Whether the last file's code is identical to the first one's.
   bool same_code() const { return code_ == first_code_; }
 
  private:
@@ -130,7 +130,7 @@ class ReusedChecks {
     return true;
   }
 
-  // The rows of checks that were not run again are the first file's.
+  // Copies the rows of skipped checks from the first file's result.
   report::Lab with_reused(report::Lab lab) const {
     if (lab.status == report::Status::error || lab.status == report::Status::not_graded) return lab;
     std::map<std::string, report::Test> run;
@@ -150,8 +150,9 @@ class ReusedChecks {
   grading::Rubric rubric_;
   uint64_t seed_;
   std::optional<report::Lab> first_;
-  std::map<std::string, std::set<std::string>> asked_by_;  // by check, of the first file
-  std::set<std::string>* asked_ = nullptr;                 // of the check that runs
+  std::map<std::string, std::set<std::string>>
+      asked_by_;                            // {check: what it requested}, for the first file
+  std::set<std::string>* asked_ = nullptr;  // the entry of the running check
   grading::KernelCode first_code_, code_;
 };
 

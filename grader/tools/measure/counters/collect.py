@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Joins what measure.sh wrote into one CSV per space, a row per launch:
+"""Joins the files of measure.sh into one CSV per memory space with a row per launch:
 collect.py FOLDER OUTPUT_FOLDER [SET]"""
 import csv
 import pathlib
 import sys
 
 COLUMNS = {
-    "g": {  # ours: requests and sectors of the op's own pipe, then the theoretical sectors
+    "g": {  # requests and sectors of the op's own pipe, then the theoretical sectors
         "requests": "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum",
         "sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum",
         "theoretical": "memory_l2_theoretical_sectors_global",
         "ideal": "memory_l2_theoretical_sectors_global_ideal",
     },
-    "s": {  # what the hardware counted, then Nsight Compute's own figures (see README.md)
+    "s": {  # hardware counts, then Nsight Compute's derived figures (see README.md)
         "hardware": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
         "wavefronts": "memory_l1_wavefronts_shared",
         "ideal": "memory_l1_wavefronts_shared_ideal",
@@ -22,8 +22,8 @@ NAMES = {"g": "h200-{}global.csv", "s": "h200-{}shared.csv"}
 
 
 def kind_of(op):
-    """ld, st, red or atom: how the metrics of this op are called. Shared memory knows no red, and
-    an asynchronous copy is a load of global memory."""
+    """The op's name in metrics: ld, st, red or atom. Shared memory has no red, and an asynchronous copy counts as a
+    load of global memory."""
     space, name = op.split("_")[:2]
     if name.startswith(("copy", "both")):
         return "ld" if space == "g" else "st"
@@ -33,10 +33,10 @@ def kind_of(op):
 
 
 def launches(paths):
-    """One dict of metrics for each launch, in order, of the CSV tables of several ncu runs."""
+    """One dict of metrics per launch, in order, from the CSV tables of several ncu runs."""
     rows = {}
     for run, path in enumerate(paths):
-        # The program's output and ncu's own lines stand before the table.
+        # The program's output and ncu's own lines precede the table.
         table = [line for line in open(path, encoding="utf-8") if line.startswith('"')]
         for row in csv.DictReader(table):
             launch = rows.setdefault((run, int(row["ID"])), {"kernel": row["Kernel Name"]})
@@ -45,7 +45,7 @@ def launches(paths):
 
 
 def main(folder, out, chosen=""):
-    if chosen:  # what the hardware executed, too: smsp__sass_* leaves out idle instructions
+    if chosen:  # also the executed instructions: smsp__sass_* leaves out instructions without active lanes
         COLUMNS["s"]["instructions"] = "smsp__sass_inst_executed_op_shared_{}.sum"
     command = f"measure.sh {chosen}".strip()
     patterns = list(csv.DictReader(open(folder / "patterns.csv", encoding="utf-8")))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Writes the access patterns that access_patterns.cu launches: op, mask, 32 byte offsets.
 
-Hand-made ones first (strides, broadcasts, misalignment, permutations), then random ones of many
-shapes: few or many addresses, near or far, any mask. Seeded: the same rows every time.
+Hand-made patterns come first (strides, broadcasts, misalignment, permutations), then random ones of many shapes:
+few or many addresses, near or far, any mask. The seed is fixed, so the rows are the same every time.
 
-make_patterns.py [REPEATS]       those
-make_patterns.py systematic      every width with every stride, mask and way of sharing an address;
+make_patterns.py [REPEATS]       these patterns
+make_patterns.py systematic      every width with every stride, mask and kind of shared address;
                                  every multiplicity of an atomic; asynchronous copies
 make_patterns.py copies          asynchronous copies of 16 bytes with a pattern on both sides: an
                                  offset is that in global memory, and 2^20 times the 16-byte chunk
@@ -37,7 +37,7 @@ def masks():
 
 
 def shape(size, top):
-    """32 multiples of `size` below `top`, in one of the shapes that kernels make."""
+    """32 multiples of `size` below `top`, in a random shape that kernels produce."""
     n = top // size
     kind = rng.randrange(7)
     if kind == 0:  # anywhere within a window
@@ -96,8 +96,8 @@ def global_patterns(repeats):
         for stride in (0, 1, 8, 32):
             add(op, [l * stride * size for l in range(32)])
         with_random(op, size, 1 << 20, count)
-    # Scattered far and wide, with few collisions: where the simple rule was seen to be short by one
-    # or two. Each twice: is it the pattern, or chance?
+    # Widely scattered addresses with few collisions, for which the simple rule was one or two sectors short. Each
+    # pattern runs twice, to tell its effect from chance.
     for op in ("g_red_add_u32", "g_atom_add_u32"):
         for span in (64, 256, 512, 1024, 4096, 1 << 14, 1 << 18, 1 << 22):
             for _ in range(repeats):
@@ -137,11 +137,11 @@ def shared_patterns():
 
 
 def evenly(size):
-    """What the hand-made patterns above leave out: strides, shared addresses, masks."""
+    """Cases that the hand-made patterns above leave out: strides, shared addresses, masks."""
     lanes = range(32)
     for stride in (3, 5, 7, 9, 16, 33):
         yield [l * stride * size for l in lanes], FULL
-    for share in (2, 4, 8, 16):  # neighbours with one address; the same again in each part
+    for share in (2, 4, 8, 16):  # neighbouring lanes share an address; each part repeats that
         yield [l // share * size for l in lanes], FULL
         yield [l % share * size for l in lanes], FULL
     yield [(31 - l) * size for l in lanes], FULL
@@ -155,7 +155,7 @@ def evenly(size):
 
 
 def multiplicities(size, every):
-    """m lanes on one word, for every m; then all lanes in groups of m; then m at two words."""
+    """m lanes on one word, for every m; then groups of m lanes; then m lanes on each of two words."""
     for m in range(1, 33) if every else (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 31, 32):
         yield [0 if l < m else (l - m + 1) * 32 for l in range(32)], FULL
     for m in (2, 4, 8, 16):
@@ -193,7 +193,7 @@ def systematic(space):
         every = op.endswith(("red_add_u32", "atom_add_u32", "inc_u32"))
         for addresses, mask in multiplicities(size, every):
             add(op, addresses, mask)
-    # In any order: a measurement that runs out of time has seen something of everything.
+    # In random order, so that a measurement that runs out of time has covered some of everything.
     shuffled = rows[:]
     rng.shuffle(shuffled)
     write(shuffled)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes data/measured/counters/h200-divergence.csv of what measure.sh wrote: collect.py FOLDER"""
+"""Writes data/measured/counters/h200-divergence.csv from the files of measure.sh: collect.py FOLDER"""
 
 import csv
 import re

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What single PTX instructions compute on this machine's GPU.
+"""Records the results of single PTX instructions on this machine's GPU.
 
     collect.py OLD.csv > NEW.csv
 
-Reads the columns `instruction, operands` of OLD.csv, runs every instruction on its operands, one
-thread a row, and writes the same rows with what came out in `results`. Operands and results are
-hexadecimal bit patterns in the order of the registers in the text; a predicate is 0 or 1. Needs
-ptxas (PATH or /usr/local/cuda/bin) and the CUDA driver, nothing else.
+Reads the columns `instruction, operands` of OLD.csv, runs every instruction on its operands with one thread per
+row, and writes the same rows with the computed `results`. Operands and results are hexadecimal bit patterns in
+the order of the registers in the text; a predicate is 0 or 1. It needs only ptxas (PATH or
+/usr/local/cuda/bin) and the CUDA driver.
 """
 
 import csv
@@ -64,7 +64,7 @@ def kernel(index, instruction):
 
 
 class Gpu:
-    """The few calls of the driver that are needed; each must succeed."""
+    """The few functions of the CUDA driver that this program needs; a failure ends the program."""
 
     def __init__(self, image):
         self.cuda = ctypes.CDLL("libcuda.so.1")

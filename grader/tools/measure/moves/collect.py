@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Joins what measure.sh wrote for one set into two tables, a row per launch:
+"""Joins the files of measure.sh for one set into two tables with a row per launch:
 collect.py FOLDER OUTPUT_FOLDER known|unseen|more|predicted"""
 import csv
 import pathlib
@@ -33,7 +33,7 @@ COLUMNS = {"texture": texture_columns, "copy": copy_columns}
 
 
 def launches(path):
-    """One dict of metrics for each launch, in order."""
+    """One dict of metrics per launch, in order."""
     rows = {}
     table = [line for line in open(path, encoding="utf-8") if line.startswith('"')]
     for row in csv.DictReader(table):

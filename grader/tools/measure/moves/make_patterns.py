@@ -2,10 +2,10 @@
 """Writes the patterns that texture_patterns.cu and copy_patterns.cu launch.
 
 make_patterns.py texture|copy explore   a few of each kind, to see which counters move
-make_patterns.py texture|copy known     those from which the rules were found
-make_patterns.py texture|copy unseen    those that the rules had to predict
-make_patterns.py texture|copy more      further formats and modes, what lies outside, filters without a rule
-make_patterns.py texture|copy predicted as many of these, which the rules had to predict
+make_patterns.py texture|copy known     the patterns from which the rules were derived
+make_patterns.py texture|copy unseen    patterns on which the rules were tested
+make_patterns.py texture|copy more      further formats and modes, addresses outside the array, filters without a rule
+make_patterns.py texture|copy predicted as many of these, on which the rules were tested
 """
 import random
 import sys
@@ -50,7 +50,7 @@ def below(n):
 
 
 def shapes(size):
-    """32 places in an array of that size, in one of the shapes that kernels make."""
+    """32 places in an array of this size, in a random shape that kernels produce."""
     w, h, d = size
     z = below(d)
     flat = h == 1
@@ -99,7 +99,7 @@ def shapes(size):
 
 
 def add_texture(op, places, mask=FULL):
-    """Places in whole texels, to the middle of texels; with a linear filter between them."""
+    """Converts places in whole texels to their centres; for a linear filter, to points between texels."""
     shape = op.split(":")[0]
     by_index = shape == "fetch" or shape.startswith("su")
     dx = dy = dz = 0.0 if by_index else 0.5
@@ -210,7 +210,7 @@ def more_texture(n):
             level_of = rng.choice([[0.25], [0.5], [1.5], [0, 0.5, 1.75], [0.5, 1.25, 2.5], [0.499, 0.501]])
             places = [(min(x, 254), min(y, 254), z) for x, y, z in shapes(size_of("level"))]
             add_texture(op, places, some_mask())
-    # Filters that take several passes: few lanes, one thing at a time.
+    # Filters that take several passes: few lanes, and one property at a time.
     for op in ("tex3:f32:linear", "tex2:f32x4:linear", "tex3:u8n:linear", "tex1:f32x4:linear",
                "layers2:f32x4:linear", "pitch:f32x4:linear"):
         masks = [0x1, 0x3, 0x5, 0x9, 0x6, 0xC, 0x7, 0xF, 0x11, 0xF0]

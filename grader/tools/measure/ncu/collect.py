@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Keeps the tables that measure.sh had printed, as they are: collect.py FOLDER
+"""Stores the tables that measure.sh had ncu print, unchanged: collect.py FOLDER
 
-Only the lines above a table, which ncu prints for whoever runs it, are replaced by where it was
-measured.
+Only the lines above a table, which name the user's process, are replaced by where it was measured.
 """
 import pathlib
 import sys

@@ -1,7 +1,7 @@
-"""Makes the tables of this directory from what measure.sh wrote: collect.py DIRECTORY
+"""Writes the tables of this directory from the files of measure.sh: collect.py DIRECTORY
 
-Nsight Compute prints a row per launch and metric, and a table per instruction listing; here each
-launch, or memory instruction of a launch, is one row.
+Nsight Compute prints a row per launch and metric, and a table per instruction listing. These tables have one row
+per launch, or per memory instruction of a launch.
 """
 
 import csv

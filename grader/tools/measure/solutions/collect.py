@@ -1,4 +1,4 @@
-"""The timing checks of a grading, as a table: collect.py RESULT.json"""
+"""Writes the timing checks of a grading as a table: collect.py RESULT.json"""
 
 import csv
 import json
