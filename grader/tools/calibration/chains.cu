@@ -1,5 +1,5 @@
-// Chains: one warp, each result waiting for the one before it. The difference of two lengths is
-// what an instruction, a branch or a pair of them takes (data/measured/model/README.md); set
+// Chains: one warp in which each result waits for the one before. The difference between two lengths is
+// the time of an instruction, a branch or a pair (data/measured/model/README.md); set
 // *micro* of launches.csv. The signature and the contents of the arrays are those of kernel_kit.h.
 #include <cstdint>
 
@@ -21,7 +21,7 @@ KERNEL(chain_loop) {  // a counter, a product-sum, a branch back
   for (unsigned k = 0; k < q; ++k) x = x * y + 0.5f;
   c[threadIdx.x] = x;
 }
-KERNEL(chain_leave) {  // and a way out that nobody takes
+KERNEL(chain_leave) {  // with an exit that no lane takes
   float x = a[threadIdx.x], y = b[threadIdx.x] * 0.25f;
   unsigned k = 0;
 #pragma unroll 1
@@ -31,7 +31,7 @@ KERNEL(chain_leave) {  // and a way out that nobody takes
   }
   c[threadIdx.x] = x + static_cast<float>(k);
 }
-KERNEL(chain_split) {  // p lanes go another way than the rest
+KERNEL(chain_split) {  // p lanes take the other branch
   unsigned x = threadIdx.x;
 #pragma unroll 1
   for (unsigned k = 0; k < q; ++k) {
@@ -45,7 +45,7 @@ KERNEL(chain_split) {  // p lanes go another way than the rest
   }
   c[threadIdx.x] = static_cast<float>(x);
 }
-KERNEL(chain_guard) {  // work that p lanes do and the rest skips
+KERNEL(chain_guard) {  // p lanes do the work, the others skip it
   unsigned x = threadIdx.x;
 #pragma unroll 1
   for (unsigned k = 0; k < q; ++k) {

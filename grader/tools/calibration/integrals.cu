@@ -1,5 +1,5 @@
-// A file of its own: the sine's slow path has a table in device memory, which would move all that is
-// allocated for a kernel of the same file, and with it what the caches hold.
+// This kernel has a file of its own: the sine's slow path has a table in device memory, which would move
+// the allocations of other kernels in the file, and so change what the caches hold.
 #include "kernel_kit.h"
 
 KERNEL(integral_of_sine) {  // by the trapezoidal rule, q pieces a thread

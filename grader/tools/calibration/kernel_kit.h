@@ -1,12 +1,12 @@
-// What the kernels of launches.csv share. All have one signature, so that a table can launch them,
-// on a GPU as on the simulator:
+// Shared code of the kernels of launches.csv. All have one signature, so that a table can launch
+// them on a GPU and on the simulator:
 //
-//   a, b   read only; word i holds a hash of i below 2^30: as a float in [0, 2), as an index any
+//   a, b   read only; word i is a hash of i below 2^30: a float in [0, 2), or any index
 //   c      written
 //   n      elements of the task, p and q what the kernel says
 //
-// None has a name in common with a lab's kernel: these are not solutions. The round in which a
-// kernel was first measured stands in data/modelled/h200-blind.csv.
+// Their names differ from the labs' kernels, because these are not solutions. The round in which a
+// kernel was first measured is in data/modelled/h200-blind.csv.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 __device__ inline unsigned first() { return blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ inline unsigned step() { return gridDim.x * blockDim.x; }
 
-// The arrays as other types.
+// The arrays with other element types.
 __device__ inline unsigned word(const float* from, unsigned i) {
   return reinterpret_cast<const unsigned*>(from)[i];
 }
@@ -35,7 +35,7 @@ __device__ inline const float4* quads(const float* from) {
 }
 __device__ inline float sum4(float4 v) { return v.x + v.y + v.z + v.w; }
 
-// Over a warp, for all lanes.
+// Reduces over a warp; all lanes get the result.
 __device__ inline float warp_sum(float v) {
   for (unsigned d = 16; d > 0; d /= 2) v += __shfl_xor_sync(0xffffffff, v, d);
   return v;
@@ -44,12 +44,12 @@ __device__ inline float warp_max(float v) {
   for (unsigned d = 16; d > 0; d /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, d));
   return v;
 }
-// For lane 0.
+// Reduces over a warp; lane 0 gets the result.
 __device__ inline float sum_for_first_lane(float v) {
   for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
   return v;
 }
-// Over a block of whole warps, for thread 0.
+// Reduces over a block of whole warps; thread 0 gets the result.
 __device__ inline float block_sum(float v) {
   __shared__ float part[32];
   v = sum_for_first_lane(v);

@@ -1,5 +1,5 @@
-// Four versions of the Reduce Tutorial, written again: their time on an Ada card is what the
-// model is held against (documented/reduce_ladder.csv).
+// Four versions of the Reduce Tutorial, written anew. Their documented times on an Ada GPU are compared
+// with the model (documented/reduce_ladder.csv).
 
 // One int per thread, a tree over the block, one atomic per block.
 template <int kThreads>
@@ -19,7 +19,7 @@ extern "C" __global__ void step_tree(const int* in, int* out, int n) {  // 8 thr
   if (t == 0) atomicAdd(out, part[0]);
 }
 
-// Vectors into shared memory; as many threads as ints, so three in four blocks have nothing to do.
+// Vectors in shared memory, with as many threads as ints, so that three in four blocks have nothing to do.
 extern "C" __global__ void step_vectors(const int* in, int* out, int n) {  // 32 threads
   __shared__ int4 part[32];
   int* const words = reinterpret_cast<int*>(part);
@@ -34,7 +34,7 @@ extern "C" __global__ void step_vectors(const int* in, int* out, int n) {  // 32
   if (t == 0) atomicAdd(out, words[0]);
 }
 
-// Four ints per thread, summed before they go to shared memory; a quarter of the threads.
+// Four ints per thread, summed before they go to shared memory, with a quarter of the threads.
 template <int kThreads>
 __device__ int four(const int* in, int n) {
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;

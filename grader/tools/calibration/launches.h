@@ -1,5 +1,5 @@
-// launches.csv and the contents of the buffers that it asks for: read alike by the program that
-// measures on a GPU and by the tests that count on the simulator.
+// Reads launches.csv and fills the buffers that it describes, for both the program that
+// measures on a GPU and the tests that count on the simulator.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct Argument {
     return bits;
   }
 
-  // `seed`: the argument's number, from 1.
+  // `seed`: the argument's position, from 1.
   std::vector<uint32_t> words(uint32_t seed) const {
     std::vector<uint32_t> out(std::stoul(a));
     const auto fill = [&](auto word_of) {
@@ -93,12 +93,12 @@ struct Launch {
   int id = 0;
   std::string set, file, kernel;
   unsigned grid_x = 1, grid_y = 1, block_x = 1, block_y = 1, shared = 0;
-  size_t useful_bytes = 0;  // that the task must move, in and out; 0: no lab's
+  size_t useful_bytes = 0;  // bytes that a lab's task must read and write; 0: not a lab
   std::string arguments;
 };
 
-// Cells of a line of CSV; commas inside double quotes do not part them. (base/files.h has more than
-// a program that is built on a GPU's machine by nvcc alone can link with.)
+// The cells of a line of CSV; commas inside double quotes do not separate them. (base/files.h needs
+// more than a program can link that is built on a GPU machine with nvcc alone.)
 inline std::vector<std::string> split_csv(const std::string& line) {
   std::vector<std::string> cells(1);
   bool quoted = false;
@@ -118,7 +118,7 @@ inline std::vector<Launch> read_launches(const std::string& path) {
   if (!in) throw std::runtime_error("cannot read " + path);
   std::vector<Launch> launches;
   std::string line;
-  std::getline(in, line);  // the names of the columns
+  std::getline(in, line);  // skips the names of the columns
   while (std::getline(in, line)) {
     const std::vector<std::string> cells = split_csv(line);
     if (cells.size() != 12) throw std::runtime_error(path + ": `" + line + "` has other columns");

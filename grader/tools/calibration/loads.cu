@@ -1,7 +1,7 @@
-// Loads that L1 has, alone and beside arithmetic: as many blocks as there are multiprocessors, or
-// two each, that do the same again and again (data/measured/model/README.md); set *micro* of
-// launches.csv. The signature and the contents of the arrays are those of kernel_kit.h; q is the
-// number of turns.
+// Loads that hit L1, alone and mixed with arithmetic, in as many blocks as there are multiprocessors or
+// two each, which repeat the same work (data/measured/model/README.md); set *micro* of launches.csv. The
+// signature and the contents of the arrays are those of kernel_kit.h; q is the
+// number of repetitions.
 #include <cstdint>
 
 #define KERNEL(name)                                                                        \
@@ -18,7 +18,7 @@ struct Kept {
   float4 got[8];
 };
 
-// 16 loads, FMAS multiply-adds and LEAST comparisons, in turn.
+// Alternates 16 loads, FMAS multiply-adds and LEAST comparisons.
 template <Width WIDTH, int FMAS, int LEAST>
 __device__ void turn_of(const float* from, Kept& kept) {
   constexpr int kLoads = WIDTH == none ? 0 : 16;
@@ -72,7 +72,7 @@ __device__ void turns(const float* a, float* c, unsigned p, unsigned q) {
 #define TURNS(name, ...) \
   KERNEL(name) { turns<__VA_ARGS__>(a, c, p, q); }
 
-// p: words that the first lane's lies behind a line.
+// p: distance in words of the first lane's word from the start of a line.
 TURNS(l1_words_fma_1, words, 16, 0)
 TURNS(l1_pairs_fma_1, pairs, 16, 0)
 TURNS(l1_quads_fma_2, quads, 32, 0)
@@ -84,7 +84,7 @@ TURNS(l1_words_fma_1_max_2, words, 16, 32)
 TURNS(l1_words_fma_2_max_1, words, 32, 16)
 TURNS(l1_words_fma_2_max_2, words, 32, 32)
 
-// Loops of a few instructions: what a turn costs besides.
+// Loops of a few instructions measure the overhead of an iteration.
 template <int FMAS>
 __device__ void loop(float* c, unsigned p, unsigned q) {
   float f[4];
@@ -116,7 +116,7 @@ KERNEL(l1_box) {
   c[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// Beside FILL additions and as many comparisons.
+// Mixed with FILL additions and as many comparisons.
 template <int FILL>
 __device__ void box(const float* __restrict__ a, float* c, unsigned n, unsigned p, unsigned q) {
   const unsigned first = threadIdx.x + p;
@@ -142,7 +142,7 @@ __device__ void box(const float* __restrict__ a, float* c, unsigned n, unsigned 
 KERNEL(l1_box_fill_1) { box<1>(a, c, n, p, q); }
 KERNEL(l1_box_fill_2) { box<2>(a, c, n, p, q); }
 
-// Sixteen words by a pointer of 64 bits that goes on by n words.
+// Sixteen words through a 64-bit pointer that advances by n words.
 KERNEL(l1_pointers) {
   const float* const from = a + threadIdx.x + p;
   float sum = 0;
@@ -160,7 +160,7 @@ KERNEL(l1_pointers) {
   c[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// Sixteen addresses (IMAD.WIDE) beside FILL additions each; no loads.
+// Sixteen address computations (IMAD.WIDE), each with FILL additions, without loads.
 template <int FILL>
 __device__ void addresses(const float* a, float* c, unsigned n, unsigned q) {
   float f[4];
@@ -189,7 +189,7 @@ ADDRESSES(2)
 ADDRESSES(3)
 ADDRESSES(4)
 
-// Sixteen products of integers beside FILL additions each; what they give is used.
+// Sixteen integer products, each with FILL additions; the results are used.
 enum Product { low, high, wide };
 
 template <Product PRODUCT, int FILL>
@@ -230,7 +230,7 @@ PRODUCTS(wide, 0)
 PRODUCTS(wide, 2)
 PRODUCTS(wide, 4)
 
-// A walk along a row: 64 words, p apart, from another one for each lane; n is as many as 64.
+// A walk along a row: 64 words, p apart, with a different start for each lane; n must be 64.
 KERNEL(walk_one) {
   const unsigned i = threadIdx.x + 4096;
   float most = 0;

@@ -1,8 +1,8 @@
 // Runs the launches of launches.csv on a GPU.
 //
-//   measure LAUNCHES CUBINS time       times each, with a cold and with a warm L2, and those of
+//   measure LAUNCHES CUBINS time       times each with a cold and with a warm L2, and for
 //   labs
-//                                      beside a device-to-device copy of as many bytes
+//                                      also a device-to-device copy of as many bytes
 //   measure LAUNCHES CUBINS counters   launches each once, for Nsight Compute
 //
 // CUBINS is a folder: labs/X/X.cu is CUBINS/labs_X_X.cubin there.
@@ -18,14 +18,14 @@
 
 namespace {
 
-// The median of `rounds` times of `times` launches one behind the other, in microseconds per launch.
+// The median over `rounds` of the time of `times` consecutive launches, in microseconds per launch.
 double warm(const std::function<void()>& work, int rounds, int times) {
   cudaEvent_t start, stop;
   CHECK(cudaEventCreate(&start));
   CHECK(cudaEventCreate(&stop));
   std::vector<float> us;
   for (int k = 0; k < rounds + 1; ++k) {
-    work();  // keeps the GPU busy while the host is getting ahead of it
+    work();  // keeps the GPU busy while the host enqueues the launches
     work();
     CHECK(cudaEventRecord(start));
     for (int i = 0; i < times; ++i) work();
@@ -51,7 +51,7 @@ Times both(const std::function<void()>& work) {
           1000 * timing::measure(15, work).median_ms};
 }
 
-// Buffers and numbers of one launch, ready for cudaLaunchKernel.
+// The buffers and numbers of one launch, as arguments for cudaLaunchKernel.
 class Arguments {
  public:
   explicit Arguments(const std::string& text) {

@@ -4,11 +4,11 @@
 #
 #   measure.sh DIR [FIRST]   DIR/NAME-model.csv            times of all sets but labs
 #                            DIR/NAME-model-counters.csv   Nsight Compute's counters
-#                            DIR/NAME-labs.csv             times of the labs' kernels, beside copies
+#                            DIR/NAME-labs.csv             times of the labs' kernels and of copies
 #                            DIR/NAME-labs-counters.csv
 #
-# FIRST: only launches whose id is at least that; their rows go behind those that are there.
-# Clocks and power limits are left as they are; what they were stands in the head of the files.
+# FIRST: measures only launches with at least this id, and appends their rows.
+# Clocks and power limits stay unchanged; the heads of the files record them.
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR [FIRST]}")
 first=${2:-0}
@@ -31,7 +31,7 @@ nvcc -O3 -std=c++17 -arch=native measure.cu -o "$scratch/measure"
 
 "$scratch/measure" "$scratch/launches.csv" "$scratch" time >"$scratch/time.csv"
 
-# Not every Nsight Compute knows every name.
+# Not every version of Nsight Compute has every metric.
 ncu --query-metrics | awk '{print $1}' | sort -u >"$scratch/known"
 metrics=
 while read -r metric; do

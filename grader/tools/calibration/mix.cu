@@ -1,9 +1,9 @@
-// How many instructions a multiprocessor takes, of one kind or of several beside each other:
+// Measures the cycles per instruction of a multiprocessor, for one kind or for several mixed:
 //
 //   nvcc -std=c++17 -O3 -arch=native mix.cu -o mix && ./mix     prints rows of h200-mix.csv
 //
-// Cycles per instruction are those of one scheduler, of which there are four; 64 of them stand in a
-// loop, which costs three more.
+// The cycles are per scheduler, of which a multiprocessor has four. 64 instructions are in a loop, which
+// costs three more.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -105,7 +105,7 @@ __global__ void one(int n, unsigned p, unsigned q) {
 
 enum From { own_words, one_word, line, sector, own_quads, one_quad };
 
-// LOADS from shared memory or from L1 beside FMAS multiply-adds and LEAST comparisons, in turn.
+// Alternates LOADS from shared memory or L1, FMAS multiply-adds and LEAST comparisons.
 template <int FROM, int LOADS, int FMAS, int LEAST>
 __global__ void mix(int n, unsigned p) {
   __shared__ float4 tile[1024];
@@ -157,7 +157,7 @@ __global__ void mix(int n, unsigned p) {
   note(began, s);
 }
 
-// Of the multiprocessor in the middle.
+// Reports the median multiprocessor.
 double cycles(int blocks) {
   unsigned long long start[264], end[264];
   unsigned on[264];
@@ -176,7 +176,7 @@ double cycles(int blocks) {
   return all[all.size() / 2];
 }
 
-// Shapes that do not fit into the register file are left out.
+// Skips shapes that do not fit into the register file.
 template <class Launch>
 void run(const char* part, const char* name, Launch launch, double instructions) {
   constexpr int kTurns = 200;

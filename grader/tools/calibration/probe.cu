@@ -1,7 +1,7 @@
-// Microbenchmarks that data/devices/h200.toml and grader/simulator take figures from. Prints lines
-// of PART,CASE,NAME=VALUE: how blocks live and follow each other (life, turnaround), what a load
-// waits for while others load (load, first), how long scattered loads keep L1 busy (scattered,
-// missing), and how fast L2 serves lines that all multiprocessors ask for at once (hot2).
+// Microbenchmarks for figures of data/devices/h200.toml and grader/simulator. Prints lines
+// of PART,CASE,NAME=VALUE: how blocks start, end and follow each other (life, turnaround), how long a
+// load waits while others load (load, first), how long scattered loads keep L1 busy (scattered,
+// missing), and how fast L2 serves lines that all multiprocessors request at once (hot2).
 //
 //   nvcc -O3 -std=c++17 -arch=native probe.cu -o probe && ./probe
 #include <algorithm>

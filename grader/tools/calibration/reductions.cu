@@ -178,7 +178,7 @@ KERNEL(sum_with_remainder) {  // by Kahan, n words, all threads walk; a sum a wa
   if (threadIdx.x % 32 == 0) atomicAdd(c, sum);
 }
 
-KERNEL(dot_of_complex) {  // n pairs, four a thread in turn
+KERNEL(dot_of_complex) {  // n pairs, four a thread
   __shared__ float part[256];
   float sum = 0;
   for (unsigned i = first(); i < n; i += gridDim.x * blockDim.x) {

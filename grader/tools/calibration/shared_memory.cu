@@ -1,4 +1,4 @@
-// Shared memory: its banks, its latency, additions in it, barriers; and tiles that are turned in
+// Shared memory: its banks, its latency, additions in it, barriers, and tiles that are transposed in
 // it.
 #include "kernel_kit.h"
 
@@ -76,7 +76,7 @@ KERNEL(shared_count) {
   if (words[threadIdx.x % 1024] == n) c[0] = 1;
 }
 
-KERNEL(shared_turns) {  // stores and loads in turn, a barrier between
+KERNEL(shared_turns) {  // alternating stores and loads, with a barrier between
   __shared__ float words[1024];
   float s = a[threadIdx.x];
   for (unsigned k = 0; k < q; ++k) {
@@ -158,7 +158,7 @@ KERNEL(turn_with_padding) {  // p by p, transposed: 16 by 16
   c[(blockIdx.x * 16 + y) * p + blockIdx.y * 16 + x] = tile[x][y];
 }
 
-KERNEL(volume_turned) {  // p cubed, x and z change places: tiles of 32 by 32, blocks of 32 by 8
+KERNEL(volume_turned) {  // p cubed, x and z swapped: tiles of 32 by 32, blocks of 32 by 8
   __shared__ float tile[32][33];
   const unsigned x0 = blockIdx.x % (p / 32) * 32, z0 = blockIdx.x / (p / 32) * 32, y = blockIdx.y;
   for (unsigned k = threadIdx.y; k < 32; k += 8)
@@ -168,7 +168,7 @@ KERNEL(volume_turned) {  // p cubed, x and z change places: tiles of 32 by 32, b
     c[((x0 + k) * p + y) * p + z0 + threadIdx.x] = tile[threadIdx.x][k];
 }
 
-KERNEL(channels_last) {  // p planes of n / p points: the p values of a point side by side
+KERNEL(channels_last) {  // p planes of n / p points: the p values of a point become neighbours
   const unsigned i = first();
   if (i >= n) return;
   const unsigned points = n / p, plane = i / points, point = i % points;

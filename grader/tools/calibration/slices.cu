@@ -1,11 +1,11 @@
-// Where warps and additions go:
+// Measures where warps run, and where additions to device memory go:
 //
 //   nvcc -std=c++17 -O3 -arch=native slices.cu -o slices && ./slices         prints rows of
 //   h200-atomics.csv; with the word `map` those of h200-slices.csv: of each 256 bytes of 2 MiB, the
 //   first of those that lie in the same slice of L2
 //
-// Two addresses that all warps add to in turn take 1.8 times as long in one slice as in two. Times
-// are medians of nine launches by events.
+// Two addresses to which all warps add alternately take 1.8 times as long in one slice as in two. Times
+// are medians of nine launches, measured with events.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +20,7 @@ void check(cudaError_t error) {
   std::exit(1);
 }
 
-// No result, so that ptxas has nothing to gather, as it does for atomicAdd of integers.
+// Without a result, so that ptxas cannot aggregate, as it does for atomicAdd of integers.
 __device__ void add(unsigned* to, bool is_float) {
   if (is_float)
     asm volatile("red.global.add.f32 [%0], 0f3F800000;" ::"l"(to) : "memory");
@@ -35,7 +35,7 @@ __device__ unsigned hashed(unsigned i) {
 }
 
 // One lane of each warp to one word; the lanes of a warp to the words of one of m lines; each lane
-// to one of m words by lot.
+// to a random one of m words.
 enum Kind { lone, line, lot };
 __global__ void additions(unsigned* to, Kind kind, bool is_float, unsigned m) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32, warp = i / 32;
@@ -44,7 +44,7 @@ __global__ void additions(unsigned* to, Kind kind, bool is_float, unsigned m) {
   if (kind == lot) add(to + hashed(i) % m, is_float);
 }
 
-// A sum whose warps add to one word at the end, or do not.
+// A sum whose warps add to one word at the end, or not.
 __global__ void sum(const float* from, unsigned* to, unsigned n, bool adds) {
   float s = 0;
   for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
@@ -53,7 +53,7 @@ __global__ void sum(const float* from, unsigned* to, unsigned n, bool adds) {
   if (adds ? threadIdx.x % 32 == 0 : s == 1.5f) add(to, true);
 }
 
-// Two halves of each sector in turn; and whole sectors.
+// The two halves of each sector alternately; and whole sectors.
 __global__ void halves(const float4* from, float4* to) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   const float4 u = from[2 * i], v = from[2 * i + 1];
@@ -67,7 +67,7 @@ __global__ void wholes(const float4* from, float4* to) {
   to[i + blockDim.x] = make_float4(v.x + 1, v.y, v.z, v.w);
 }
 
-// Of each warp: its multiprocessor and its place there, whose last two bits are its scheduler.
+// Records each warp's multiprocessor and warp slot, whose last two bits are its scheduler.
 __global__ void places(unsigned* to, long long cycles) {
   unsigned sm, place;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
@@ -115,7 +115,7 @@ double microseconds(Launch launch, bool cold) {
   return all[all.size() / 2];
 }
 
-// Of a warp, from 8192 and 2048 blocks of eight.
+// Times per warp, from 8192 and 2048 blocks of eight.
 void print_additions(const char* name, Kind kind, unsigned m) {
   for (const bool is_float : {false, true}) {
     double us[2];

@@ -25,7 +25,7 @@ KERNEL(
   c[row] = s;
 }
 
-KERNEL(sparse_by_warps) {  // the same, each warp one
+KERNEL(sparse_by_warps) {  // like sparse_by_threads, with a warp per row
   const unsigned row = first() / 32, lane = threadIdx.x % 32;
   if (row >= n) return;
   const unsigned length = 1 + word(b, row) % p;
@@ -146,9 +146,9 @@ KERNEL(ranks_pushed) {  // n vertices (a power of two), p edges each: to each en
   for (unsigned k = 0; k < p; ++k) atomicAdd(c + (word(a, k * n + i) & (n - 1)), share);
 }
 
-KERNEL(frontier_pulled) {  // n vertices (a power of two) of p edges: who is next to one of level q
+KERNEL(frontier_pulled) {  // n vertices (a power of two) of p edges: which neighbour one of level q
   const unsigned i = first();
-  if (i >= n || word(b, i) <= q) return;  // reached already
+  if (i >= n || word(b, i) <= q) return;  // already reached
   unsigned parent = ~0u;
   for (unsigned k = 0; k < p; ++k) {
     const unsigned other = word(a, i * p + k) & (n - 1);

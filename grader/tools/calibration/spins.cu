@@ -1,10 +1,10 @@
-// What additions to shared memory take that ptxas makes loops of compare-and-swap of, beside those
-// of integers, which the hardware has:
+// Measures additions to shared memory that ptxas compiles to compare-and-swap loops, and for comparison
+// those of integers, which the hardware supports:
 //
 //   nvcc -std=c++17 -O3 -arch=native spins.cu -o spins && ./spins     prints rows of h200-spins.csv
 //   ncu --csv --clock-control none --metrics A,B ./spins once         its counts, in the same order
 //
-// One block; a round is one addition by each of its threads. Cycles of a round are the least of
+// One block runs; in a round each of its threads adds once. The cycles of a round are the minimum of
 // five launches of 200 rounds.
 #include <algorithm>
 #include <cstdio>
@@ -27,8 +27,8 @@ __device__ unsigned hashed(unsigned i) {
   return i >> 22 ^ i;
 }
 
-// m lanes of a warp to one word, those of each warp to words of its own or those of all to the
-// same; m lanes to as many words of one bank; each lane to one of m words by lot.
+// m lanes of a warp to one word, with words per warp or one word for
+// all; m lanes to as many words of one bank; each lane to a random one of m words.
 enum Place : unsigned { own, same, bank, lot };
 
 }  // namespace

@@ -1,10 +1,10 @@
-// Stores and additions all over memory:
+// Measures stores and additions spread over memory:
 //
 //   nvcc -std=c++17 -O3 -arch=native spread.cu -o spread && ./spread    prints rows of
 //   h200-spread.csv
 //
-// Microseconds of stores and additions are the best of five launches by events, each after 512 MiB
-// of something else were read.
+// Microseconds are the best of five launches, measured with events, each after 512 MiB
+// of other memory were read.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -22,7 +22,7 @@ __device__ unsigned sink;
 
 enum Order { hashed, golden, reversed, strided };
 
-// The k-th of 2^bits places.
+// The k-th of 2^bits positions.
 template <int ORDER>
 __device__ unsigned place(unsigned k, unsigned bits, unsigned stride) {
   const unsigned mask = (1u << bits) - 1;

@@ -1,5 +1,5 @@
-# Sourced by the measure.sh of each lab: which GPU this is, the head of a measured table, and
-# Nsight Compute's counters as CSV.
+# Sourced by each lab's measure.sh: identifies the GPU, writes the head of a measured table, and
+# collects Nsight Compute's counters as CSV.
 
 ask() { nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1; }
 gpu=$(ask name)

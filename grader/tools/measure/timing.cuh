@@ -1,4 +1,4 @@
-// What every timing program of data/measured needs: checked calls, inputs that are no zeros, and
+// Shared code of the timing programs of data/measured: checked calls, inputs that are not zero, and
 // medians of times with a cold L2.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace timing {
 
 constexpr size_t kFlush = size_t{512} << 20;  // bytes: several times the L2 of any GPU today
 
-// Different everywhere: zeros would time too well and hide mistakes.
+// All values differ: zeros would be faster and would hide mistakes.
 static __global__ void fill(unsigned* to, size_t words, unsigned seed) {
   size_t step = size_t{gridDim.x} * blockDim.x;
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < words; i += step) {
@@ -35,7 +35,7 @@ static __global__ void read_all(const uint4* from, size_t n, unsigned* sink) {
   size_t step = size_t{gridDim.x} * blockDim.x;
   unsigned sum = 0;
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < n; i += step) sum += from[i].x;
-  if (sum == 1) *sink = sum;  // keeps the loads; never mind if it is once
+  if (sum == 1) *sink = sum;  // keeps the compiler from removing the loads; rarely true, and harmless then
 }
 
 // Device memory with values in it.
@@ -51,7 +51,7 @@ struct Time {
   double median_ms, min_ms;
 };
 
-// L2 is made cold before each repeat by reading something else.
+// A read of other memory evicts the data from L2 before each repeat.
 inline Time measure(int repeats, const std::function<void()>& work) {
   static void* const flush = allocate(kFlush + 4, 4);
   unsigned* const sink = static_cast<unsigned*>(flush) + kFlush / 4;

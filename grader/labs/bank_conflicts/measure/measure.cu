@@ -1,8 +1,8 @@
-// What the patterns of the bank-conflict lab cost on a real GPU: each task's given and optimised form,
-// the kernels of the Reduce Tutorial, and the variants that the handout speaks of.
+// Measures the patterns of the bank-conflict lab on a real GPU: each task's given and optimised form,
+// the kernels of the Reduce Tutorial, and the variants that the handout mentions.
 //
-//   measure time       CSV on stdout: median times, cold L2, beside a device-to-device copy
-//   measure counters   launches each kernel once, for ncu to count
+//   measure time       CSV on stdout: median times with a cold L2, and those of a device-to-device copy
+//   measure counters   launches each kernel once under ncu
 //
 // measure.sh runs both. The kernels are those of labs/, solutions/ and grader/tests/fixtures/documented/.
 #include <cuda_profiler_api.h>
@@ -11,7 +11,7 @@
 
 #include "../../../tools/measure/timing.cuh"
 #include "lab32.cuh"
-// Both files define the same records, which no one needs here.
+// Both files define the same records, which this program does not use.
 #undef LAB32_ANSWER
 #define LAB32_ANSWER(question, value) extern int question
 namespace given {
@@ -26,12 +26,12 @@ namespace documented {
 template __global__ void reduce_eliminate_divergence<256>(const int*, int*, int);
 }  // namespace documented
 
-// Forms that none of the files has.
+// Forms that neither file has.
 namespace variant {
 
 constexpr int kBlock = 256;
 
-// B1 without padding: the column is turned by the row.
+// B1 without padding: each row rotates its columns by its number.
 __global__ void row_scan_xor(const int* in, int* out, int n) {
   __shared__ int tile[kBlock * 32];
   int first = kBlock * blockIdx.x;
@@ -51,7 +51,7 @@ __global__ void row_scan_xor(const int* in, int* out, int n) {
   for (int j = threadIdx.x; j < words; j += kBlock) out[32 * first + j] = tile[at(j / 32, j % 32)];
 }
 
-// B2 with padding, and with the table stored by columns: the conflict moves to the stores.
+// B2 with padding, and with the table stored by columns, which moves the conflict to the stores.
 template <int kRowStep, int kColumnStep>
 __global__ void look_up(const int* table, const unsigned char* row, const int* column, int* out,
                         int n) {
@@ -66,7 +66,7 @@ __global__ void look_up(const int* table, const unsigned char* row, const int* c
   }
 }
 
-// B5 with the lanes' histograms one after the other: all lanes' words of a channel in one bank.
+// B5 with the lanes' histograms stored one after the other: all lanes' words of a channel share a bank.
 __global__ void spectrum_lane_major(const unsigned* events, unsigned* total, int n) {
   constexpr int kChannels = 64;
   __shared__ unsigned energy[kChannels * 32];
@@ -85,7 +85,7 @@ __global__ void spectrum_lane_major(const unsigned* events, unsigned* total, int
   }
 }
 
-// Counting instead of weighing: adding the constant 1 has an instruction of its own.
+// Counts instead of adding weights: ptxas has a special instruction for adding the constant 1.
 __global__ void count_shared(const unsigned* events, unsigned* total, int n) {
   constexpr int kChannels = 64;
   __shared__ unsigned count[kChannels];
@@ -107,8 +107,8 @@ unsigned *in, *even, *out, *expected, *wrong;
 int *table, *column;
 unsigned char* ramp;
 
-// Rows that follow one another, each 256 from anywhere on, and events of which seven of eight have
-// the channel 17: as the grader draws them.
+// Rows that follow one another with random starts, 256 apart, and events of which seven in eight have
+// channel 17, like the inputs that the grader draws.
 __global__ void make_inputs(unsigned char* ramp, int* column, unsigned* events, size_t n) {
   size_t step = size_t{gridDim.x} * blockDim.x;
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < n; i += step) {
@@ -121,7 +121,7 @@ __global__ void make_inputs(unsigned char* ramp, int* column, unsigned* events, 
   }
 }
 
-// The events of `even` are of all channels alike.
+// The events of `even` are distributed evenly over the channels.
 __global__ void make_even(unsigned* events, size_t n) {
   size_t step = size_t{gridDim.x} * blockDim.x;
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < n; i += step) {
@@ -139,12 +139,12 @@ __global__ void compare(const unsigned* a, const unsigned* b, size_t n, unsigned
 struct Case {
   std::string task, form;
   int n, block, per_block;
-  size_t useful;     // bytes the task has to move, in and out
+  size_t useful;     // bytes that the task must read and write
   size_t out_words;  // compared with the first form of the task
   std::function<void(int grid)> launch;
 };
 
-// `words` is the size in ints of the larger of input and output: 2^26 when times are taken.
+// `words` is the size in ints of the larger of input and output: 2^26 for timing.
 std::vector<Case> cases(int words) {
   std::vector<Case> list;
   auto add = [&](const char* task, const char* form, int n, int block, int per_block,
@@ -212,7 +212,7 @@ std::vector<Case> cases(int words) {
   return list;
 }
 
-// The launches of the Reduce Tutorial: 10^8 ints, or fewer where only the pattern is looked at.
+// The launches of the Reduce Tutorial: 10^8 ints, or fewer if only the pattern matters.
 std::vector<Case> tutorial(int len) {
   std::vector<Case> list;
   auto reduce = [&](const char* form, int block, int per_block, auto kernel) {
@@ -233,7 +233,7 @@ void launch(const Case& c) {
   CHECK(cudaGetLastError());
 }
 
-// Runs once onto poison and compares with the first form of the task.
+// Runs once on poisoned output and compares it with the first form of the task.
 bool verified(const Case& c, bool first) {
   if (!c.out_words) return true;
   CHECK(cudaMemset(out, 0xff, c.out_words * 4));
@@ -256,7 +256,7 @@ bool time_cases(const std::vector<Case>& list) {
     const timing::Time time = timing::measure(31, [&] { launch(c); });
     const timing::Time copy = timing::measure(
         31, [&] { CHECK(cudaMemcpyAsync(expected, in, c.useful / 2, cudaMemcpyDeviceToDevice)); });
-    // The copy has overwritten what the next form is compared with.
+    // The copy has overwritten the reference output of the next form.
     if (c.out_words) CHECK(cudaMemcpy(expected, out, c.out_words * 4, cudaMemcpyDeviceToDevice));
     printf("\"%s\",\"%s\",%d,%d,%.5f,%.5f,%zu,%.0f,%.5f,%.2f\n", c.task.c_str(), c.form.c_str(),
            c.n, c.block, time.median_ms, time.min_ms, c.useful, c.useful / time.median_ms / 1e6,
@@ -273,7 +273,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: measure time|counters\n");
     return 2;
   }
-  // The tutorial's 10^8 ints are in `in` in any case; ncu saves and restores what a kernel may write.
+  // The tutorial's 10^8 ints are in `in` in both modes; ncu saves and restores what a kernel may write.
   const size_t most = size_t{1} << 27, words = what == "time" ? most : size_t{1} << 20;
   using timing::allocate;
   in = (unsigned*)allocate(4 * most, 1), even = (unsigned*)allocate(4 * words, 2);
@@ -291,8 +291,8 @@ int main(int argc, char** argv) {
     return good ? 0 : 1;
   }
 
-  // At sizes of the lab's limits, where the simulator's counts stand beside the hardware's. The
-  // order is printed, so that collect.py can name ncu's rows.
+  // At sizes of the lab's limits, so that the simulator's counts can be compared. The launch
+  // order is printed so that collect.py can label ncu's rows.
   int id = 0;
   CHECK(cudaProfilerStart());
   std::vector<Case> list = cases(1 << 18);

@@ -4,7 +4,7 @@
 #   measure.sh DIR    DIR/NAME-bank_conflicts.csv            times
 #                     DIR/NAME-bank_conflicts-counters.csv   Nsight Compute's counters
 #
-# Clocks and power limits are left as they are; what they were stands in the head of the files.
+# Clocks and power limits stay unchanged; the heads of the files record them.
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR}")
 cd "$(dirname "${BASH_SOURCE[0]}")"

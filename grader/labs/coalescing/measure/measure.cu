@@ -1,8 +1,8 @@
-// What the patterns of the coalescing lab cost on a real GPU: each task's given and optimised form,
-// the kernels of the source document, and the variants that the handout speaks of.
+// Measures the patterns of the coalescing lab on a real GPU: each task's given and optimised form,
+// the kernels of the source document, and the variants that the handout mentions.
 //
-//   measure time       CSV on stdout: median times, cold L2, beside a device-to-device copy
-//   measure counters   launches each kernel once, for ncu to count
+//   measure time       CSV on stdout: median times with a cold L2, and those of a device-to-device copy
+//   measure counters   launches each kernel once under ncu
 //
 // measure.sh runs both. The kernels are those of labs/ and solutions/ themselves.
 #include <cuda_profiler_api.h>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "lab32.cuh"
-// Both files define the same records, which no one needs here.
+// Both files define the same records, which this program does not use.
 #undef LAB32_ANSWER
 #define LAB32_ANSWER(question, value) extern int question
 namespace given {
@@ -54,13 +54,13 @@ __global__ void centre_in_block(const float* in, const float* mean, float* out, 
   if (row < n) out[4 * row + column] = in[4 * row + column] - mean[column];
 }
 
-// B5: an element per thread, four times the blocks.
+// B5 with one element per thread and four times the blocks.
 __global__ void axpy_one(float a, const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = a * x[i] + y[i];
 }
 
-// B5: the four elements of a thread loaded before any is stored, yet one by one.
+// B5 with a thread's four elements loaded separately, all before the first store.
 __global__ void axpy_batched(float a, const float* x, float* y, int n) {
   int first = 4 * blockDim.x * blockIdx.x + threadIdx.x;
   float from[4], to[4];
@@ -74,7 +74,7 @@ __global__ void axpy_batched(float a, const float* x, float* y, int n) {
   }
 }
 
-// The same patterns with L1 left out (ld.global.cg): what was L1's work becomes L2's.
+// The same patterns bypass L1 (ld.global.cg), so that L2 does L1's work.
 __global__ void add2_cg(const float* x, const float* y, float* z) {
   int i = blockIdx.x * blockDim.x + threadIdx.x + 1;
   z[i] = __ldcg(x + i) + __ldcg(y + i);
@@ -92,7 +92,7 @@ __global__ void length_aos_cg(const given::Point* p, float* out, int n) {
   float x = __ldcg(&p[i].x), y = __ldcg(&p[i].y), z = __ldcg(&p[i].z);
   out[i] = sqrtf(x * x + y * y + z * z);
 }
-// ... and through the read-only path (ld.global.nc).
+// ... and use the read-only path (ld.global.nc).
 __global__ void length_aos_ldg(const given::Point* p, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -113,7 +113,7 @@ __global__ void length_aos_ldg(const given::Point* p, float* out, int n) {
 
 namespace {
 
-// Values between 0.5 and 1.5, different everywhere: zeros would time too well and hide mistakes.
+// Values between 0.5 and 1.5, all different: zeros would be faster and would hide mistakes.
 __global__ void fill(float* to, size_t n, unsigned seed) {
   size_t step = size_t{gridDim.x} * blockDim.x;
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < n; i += step) {
@@ -127,9 +127,9 @@ __global__ void read_all(const float4* from, size_t n, float* sink) {
   size_t step = size_t{gridDim.x} * blockDim.x;
   float sum = 0;
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < n; i += step) sum += from[i].x;
-  if (sum == 1.0f) *sink = sum;  // never; it keeps the loads
+  if (sum == 1.0f) *sink = sum;  // never true; it keeps the compiler from removing the loads
 }
-// Counts what differs by more than rounding; NaN (the poison) differs from everything.
+// Counts values that differ by more than rounding; NaN (the poison) differs from everything.
 __global__ void compare(const float* a, const float* b, size_t n, unsigned* wrong) {
   size_t step = size_t{gridDim.x} * blockDim.x;
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < n; i += step) {
@@ -150,7 +150,7 @@ float* allocate(size_t floats) {
 struct Case {
   std::string task, form;
   int n, block;
-  size_t useful;      // bytes the task has to move, in and out
+  size_t useful;      // bytes that the task must read and write
   size_t out_floats;  // compared with the first form of the task
   std::function<void(int grid)> launch;
   int per_block;  // elements per block
@@ -190,7 +190,7 @@ std::vector<Case> cases(int n) {
   scale("given", given::scale);
   scale("optimised", optimised::scale);
   scale("given, ld.cg", variant::scale_cg);
-  // Different layouts read different values: compared with nothing (out_floats 0).
+  // Different layouts read different values, so they are not compared (out_floats 0).
   add("fields", "given", n, 256, 256, 8 * N, 0,
       [=](int grid) { given::scale_field<<<grid, 256>>>(a, out, 6, 1.5f, n); });
   add("fields", "optimised", n, 256, 256, 8 * N, 0,
@@ -210,7 +210,7 @@ std::vector<Case> cases(int n) {
   centre("optimised", optimised::centre);
   add("centre", "column = threadIdx.y", n / 4, 256, 64, 8 * N, N,
       [=](int grid) { variant::centre_in_block<<<grid, dim3(64, 4)>>>(a, b, out, n / 4); });
-  // axpy updates in place: y drifts from launch to launch alike in all forms; compared after one.
+  // axpy updates in place: y drifts equally in all forms with each launch; it is compared after one launch.
   auto axpy = [&](const char* form, int per_block, auto kernel) {
     add("axpy", form, n, 256, per_block, 12 * N, N,
         [=](int grid) { kernel<<<grid, 256>>>(0.5f, a, out, n); });
@@ -265,7 +265,7 @@ bool verified(const Case& c, bool first) {
   if (c.task == "axpy") fill<<<1024, 256>>>(out, c.n, 3);
   launch(c);
   if (!c.out_floats) return true;
-  if (c.task.compare(0, 3, "add") == 0) return true;  // each writes other places
+  if (c.task.compare(0, 3, "add") == 0) return true;  // each form writes different places
   if (first) {
     CHECK(cudaMemcpy(expected, out, c.out_floats * sizeof(float), cudaMemcpyDeviceToDevice));
   }
@@ -319,8 +319,8 @@ int main(int argc, char** argv) {
   CHECK(cudaDeviceSynchronize());
   if (what == "time") return time_all();
 
-  // The tasks at 2^20, the document's kernels at its own 8 Mi threads as well. The order is
-  // printed, so that collect.py can name ncu's rows.
+  // The tasks run at 2^20, and the document's kernels also at its 8 Mi threads. The order is
+  // printed so that collect.py can label ncu's rows.
   int id = 0;
   CHECK(cudaProfilerStart());
   for (int n : {1 << 20, 1 << 23}) {

@@ -1,8 +1,8 @@
-// What kinds of memory cost: constant memory against its alternatives, the read-only path, textures,
-// and computing instead of loading.
+// Measures kinds of memory: constant memory against its alternatives, the read-only path, textures,
+// and computing values instead of loading them.
 //
 //   kinds time       CSV on stdout: median times of a launch, cold L2
-//   kinds counters   each launch once, for ncu to count
+//   kinds counters   launches each once under ncu
 #include <cuda_profiler_api.h>
 
 #include <string>
@@ -160,7 +160,7 @@ int main(int argc, char** argv) {
     }
     return good ? 0 : 1;
   }
-  // The order is printed, so that collect.py can name ncu's rows.
+  // The launch order is printed so that collect.py can label ncu's rows.
   int id = 0;
   CHECK(cudaProfilerStart());
   for (const Case& c : cases(points)) {

@@ -1,5 +1,5 @@
-// Kinds of memory: the same values by way of constant memory, shared memory, the read-only path,
-// textures, or computed anew.
+// Kinds of memory: the same values from constant memory, shared memory, the read-only path or
+// textures, or computed on the fly.
 #pragma once
 
 namespace kinds {
@@ -7,7 +7,7 @@ namespace kinds {
 constexpr int kTable = 1024, kReads = 256;
 __constant__ float constant_table[kTable];
 
-// Each warp reads `addresses` different places at a time.
+// Each warp reads `addresses` different words per access.
 __device__ inline int place(int k, int addresses, int places) {
   return (k * 37 + threadIdx.x % addresses * 33) % places;
 }
@@ -33,8 +33,8 @@ __global__ void from_shared(const float* table, float* out, int n, int addresses
   if (i < n) out[i] = sum;
 }
 
-// A polynomial whose coefficients come from so many places, each the same for all lanes: unrolled,
-// ptxas makes a constant a part of the instruction.
+// A polynomial with many coefficients, each the same for all lanes. In the unrolled loop,
+// ptxas makes each constant an operand of its instruction.
 constexpr int kTerms = 64;
 __global__ void terms_constant(const float* in, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -64,7 +64,7 @@ __global__ void terms_shared(const float* in, const float* table, float* out, in
   out[i] = sum;
 }
 
-// The same gather as ld.global and as ld.global.nc.
+// The same gather is compiled as ld.global and as ld.global.nc.
 __global__ void gather_plain(const float* table, const unsigned* index, float* out, int n,
                              unsigned mask) {
   int threads = gridDim.x * blockDim.x;
@@ -87,7 +87,7 @@ __global__ void gather_read_only(const float* __restrict__ table,
   }
 }
 
-// An image of side x side floats, read along rows, down columns, or along the diagonals.
+// An image of side x side floats is read along rows, down columns, or along the diagonals.
 enum Walk { rows, columns, diagonals };
 __device__ inline int2 source(int x, int y, int side, Walk walk) {
   if (walk == rows) return {x, y};
@@ -105,7 +105,7 @@ __global__ void image_texture(cudaTextureObject_t in, float* out, int side, Walk
   out[y * side + x] = tex2D<float>(in, from.x + 0.5f, from.y + 0.5f);
 }
 
-// A window over a signal: its weights are loaded, or computed where they are needed.
+// A sliding window over a signal; its weights are loaded, or computed when needed.
 __device__ inline float hann(int i, float step) { return 0.5f - 0.5f * __cosf(i * step); }
 __global__ void fill_window(float* window, int n, float step) {
   int threads = gridDim.x * blockDim.x;

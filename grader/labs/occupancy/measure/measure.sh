@@ -8,7 +8,7 @@
 #                     DIR/NAME-memories.csv             times of the kinds of memory
 #                     DIR/NAME-memories-counters.csv    their counters
 #
-# Clocks and power limits are left as they are; what they were stands in the head of the files.
+# Clocks and power limits stay unchanged; the heads of the files record them.
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR}")
 cd "$(dirname "${BASH_SOURCE[0]}")"

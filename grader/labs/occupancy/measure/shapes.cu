@@ -1,8 +1,8 @@
-// What the shape of a launch costs: the kernels of the occupancy lab, each in many shapes.
+// Measures launch shapes: the kernels of the occupancy lab, each in many shapes.
 //
 //   shapes time       CSV on stdout: median times of a launch, cold L2
 //   shapes counters   each launch once, for ncu or for `lab32 profile` to count
-//   shapes suggested  what cudaOccupancyMaxPotentialBlockSize says of each kernel
+//   shapes suggested  prints cudaOccupancyMaxPotentialBlockSize's suggestion for each kernel
 //
 // measure.sh runs all. The kernels are those of labs/ and solutions/ themselves.
 #include <cuda_profiler_api.h>
@@ -12,7 +12,7 @@
 
 #include "../../../tools/measure/timing.cuh"
 #include "lab32.cuh"
-// The files define the same records, which no one needs here.
+// The files define the same records, which this program does not use.
 #undef LAB32_LAUNCH
 #undef LAB32_ANSWER
 #define LAB32_LAUNCH(kernel, ...) extern int launch_##kernel
@@ -42,12 +42,12 @@ __device__ unsigned mixed(unsigned i) {
   return h ^ h >> 13;
 }
 
-// Eight nodes, a sector of links, stay together: a warp's request touches four sectors.
+// Groups of eight nodes, a sector of links, stay together: a warp's request touches four sectors.
 __global__ void fill_links(int* links) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < kLinks) links[i] = mixed(i / 8) % (kLinks / 8) * 8 + i % 8;
 }
-// Steps of up to 16 cells. Neighbours start in one cell, and so stay together.
+// Steps of up to 16 cells. Particles that start in one cell stay together.
 __global__ void fill_field(float4* field, float* start, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   unsigned h = mixed(i);
@@ -60,7 +60,7 @@ __global__ void fill_floats(float* to, size_t n) {
   size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
   if (i < n) to[i] = 1 + (mixed(unsigned(i)) >> 9) / 8388608.0f;
 }
-// Counts what differs in a bit.
+// Counts values that are not bitwise equal.
 __global__ void compare(const unsigned* a, const unsigned* b, size_t words, unsigned* wrong) {
   size_t step = size_t{gridDim.x} * blockDim.x;
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < words; i += step)
@@ -69,11 +69,11 @@ __global__ void compare(const unsigned* a, const unsigned* b, size_t words, unsi
 
 struct Case {
   std::string task, form;
-  int n, block, items, per_sm;  // per_sm: blocks for each multiprocessor, 0: as many as n takes
-  size_t words;                 // of the result
+  int n, block, items, per_sm;  // per_sm: blocks per multiprocessor; 0: as many as n needs
+  size_t words;                 // words of the result
   const void* kernel;
-  size_t shared_per_item;  // dynamic shared memory: bytes for each element of the block's tile,
-  size_t shared_more;      // and more
+  size_t shared_per_item;  // dynamic shared memory: bytes per element of the block's tile,
+  size_t shared_more;      // plus a fixed number of bytes
   std::function<void(int grid, int block, size_t shared)> launch;
 
   int grid() const {
@@ -84,7 +84,7 @@ struct Case {
     int width = ceil_div(n, grid() * block) * block;
     return shared_per_item ? shared_per_item * width + shared_more : 0;
   }
-  // As the lab's LAB32_LAUNCH has it.
+  // As LAB32_LAUNCH in the lab's file sets it.
   std::string shape() const {
     std::string text = std::to_string(block) + " x " + std::to_string(items);
     return per_sm ? text + " in " + std::to_string(per_sm) : text;
@@ -106,7 +106,7 @@ std::vector<Case> follow_cases() {
   for (int block : {32, 64, 128, 256, 512, 1024})
     for (int items : {1, 2, 4, 8}) add(block, items, 0);
   for (int block : {96, 384, 768}) add(block, 1, 0);
-  // One wave, of 1 to 64 warps for each multiprocessor.
+  // One wave of 1 to 64 warps per multiprocessor.
   for (int blocks : {1, 2, 4, 8, 16, 24, 32}) add(32, 1, blocks);
   for (int blocks : {4, 5, 6, 7, 8}) add(256, 1, blocks);
   return list;
@@ -196,7 +196,7 @@ std::vector<Case> orbits_cases(bool large) {
     for (int per_sm : {1, 2, 3, 4, 5, 6, 8, 12})
       if (per_sm * block <= 2048 && (large || per_sm * block >= 768))
         add("orbits", n, block, 1, per_sm);
-  // The staircase: more and more blocks of the same work, and the same work in one wave.
+  // The staircase: an increasing number of blocks with equal work, and the same work in one wave.
   for (int blocks : {33,  66,  99,  132, 139, 165, 198, 231, 264, 271,
                      297, 330, 363, 396, 403, 429, 462, 528, 535}) {
     if (!large && blocks > 271) break;
@@ -206,7 +206,7 @@ std::vector<Case> orbits_cases(bool large) {
   return list;
 }
 
-// Rows of so many arrays side by side; four as in the lab.
+// Rows of so many interleaved arrays; the lab has four.
 template <int kArrays>
 void add_rows(std::vector<Case>& list, bool large) {
   const int n = 132 * 2048;
@@ -246,7 +246,7 @@ std::vector<Case> cases(bool large) {
   return all;
 }
 
-// Warps that reside on a multiprocessor at a time: of those that fit, as many as there are.
+// Resident warps per multiprocessor: those that fit, or all if there are fewer.
 int resident_warps(const Case& c) {
   int fit;
   CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, c.kernel, c.block, c.shared()));
@@ -286,7 +286,7 @@ int time_all() {
   return good ? 0 : 1;
 }
 
-// What the runtime suggests, and how many warps of it reside.
+// The block size that the runtime suggests, and the resident warps with it.
 template <class Kernel>
 void suggest(const char* name, Kernel* kernel) {
   int grid, block, fit;

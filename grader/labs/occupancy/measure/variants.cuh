@@ -3,7 +3,7 @@
 
 namespace variant {
 
-// The copy of 16-byte loads, so many of them under way per thread.
+// The copy with 16-byte loads and kInFlight of them outstanding per thread.
 template <int kLoads>
 __global__ void copy_quads(const float4* in, float4* out, int n) {
   int quads = n / 4, threads = gridDim.x * blockDim.x;
@@ -18,7 +18,7 @@ __global__ void copy_quads(const float4* in, float4* out, int n) {
   for (; i < quads; i += threads) out[i] = in[i];
 }
 
-// One float at a time: nvcc unrolls the lab's loop by four.
+// One float at a time. In the lab's loop, nvcc unrolls four.
 __global__ void copy_one(const float* in, float* out, int n) {
   int threads = gridDim.x * blockDim.x;
 #pragma unroll 1
@@ -27,7 +27,7 @@ __global__ void copy_one(const float* in, float* out, int n) {
 
 }  // namespace variant
 
-// trace() with other limits: the lab's file again, with a word before the kernel's name.
+// trace() with other limits: includes the lab's file again, with launch bounds before the kernel's name.
 namespace one_block {
 #define trace __launch_bounds__(1024, 1) trace
 #include "../../../../labs/occupancy/occupancy.cu"

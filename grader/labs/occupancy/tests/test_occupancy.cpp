@@ -1,5 +1,5 @@
-// The occupancy lab's cases: judged by the toolkit's cuda_occupancy.h, and drawn so that no wrong
-// calculator passes.
+// The occupancy lab's cases: compared with the toolkit's cuda_occupancy.h, and chosen so that a
+// wrong calculator fails.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace checks::occupancy;
 
 namespace {
 
-// The rules of the handout, written once more; each can be broken.
+// The rules of the handout, implemented independently; each can be disabled.
 struct Rules {
   int lanes = 32, quarters = 4;
   bool register_unit = true, reserved = true, shared_unit = true, blocks = true;

@@ -1,5 +1,5 @@
-// What the host's part of a reduction takes: cudaMalloc and cudaMemcpy, as the Reduce Tutorial lists
-// beside its kernels' times. Pageable memory, 10^8 ints, ten times each; CSV on stdout.
+// Times the host's part of a reduction: cudaMalloc and cudaMemcpy, which the Reduce Tutorial lists with
+// its kernels' times. Pageable memory, 10^8 ints, ten times each; CSV on stdout.
 #include <chrono>
 
 #include "../../../tools/measure/timing.cuh"

@@ -1,9 +1,9 @@
-// What the versions of the reduction lab cost on a real GPU, with CUB, the Reduce Tutorial's and
-// the variants that the handout speaks of.
+// Measures the versions of the reduction lab on a real GPU, with CUB, the Reduce Tutorial's versions and
+// the variants that the handout mentions.
 //
-//   measure time       CSV on stdout: median times beside a device-to-device copy
-//   measure counters   launches each kernel once, for ncu to count
-//   measure steps      how many blocks' sums come out wrong without a whole step
+//   measure time       CSV on stdout: median times, and those of a device-to-device copy
+//   measure counters   launches each kernel once under ncu
+//   measure steps      counts blocks with a wrong sum if the last warp lacks barriers
 //
 // measure.sh runs all. The kernels of the lab are those of solutions/ themselves, or of SUBMISSION.
 #include <cuda_profiler_api.h>
@@ -24,7 +24,7 @@
 namespace {
 
 cudaStream_t stream = nullptr;  // the default one, but while a graph is captured
-int *ints, *out;                // `out` has a word for every block there may be
+int *ints, *out;                // `out` has a word for the largest number of blocks
 float* floats;
 void* scratch;  // CUB's
 size_t scratch_bytes;
@@ -40,7 +40,7 @@ __global__ void make_inputs(int* ints, float* floats, size_t n) {
   }
 }
 
-// Atomics on doubles, one per element and thread: plain, slow, and another way than the lab's.
+// Atomics on doubles, one per element and thread: slow, and unlike the lab's solution.
 template <class T>
 __global__ void add_doubles(const T* in, double* sum, size_t n) {
   size_t step = size_t{gridDim.x} * blockDim.x;
@@ -52,9 +52,9 @@ __global__ void add_doubles(const T* in, double* sum, size_t n) {
 struct Case {
   std::string task, form;
   int n, block;
-  size_t useful;                 // bytes the task has to move
-  int sums;                      // how many words of `out` add up to the result; 0: not verified
-  std::function<void()> launch;  // all that lies between the input and those sums
+  size_t useful;                 // bytes that the task must move
+  int sums;                      // number of words of `out` whose sum is the result; 0: not verified
+  std::function<void()> launch;  // everything from the input to those sums
   bool warm = false;
 };
 
@@ -143,7 +143,7 @@ std::vector<Case> variants(int n) {
     launch_per_block(list, ("empty" + size).c_str(), n, threads, 2 * threads, variant::empty,
                      false);
   }
-  // A grid that fills the GPU once. Shapes of their own, whatever v7's is.
+  // A grid that fills the GPU once. Its shapes are independent of v7's.
   auto whole = [&](const char* form, auto kernel) {
     list.push_back({"int", form, n, 256, 4 * size_t(n), 1, [=] {
                       CHECK(cudaMemsetAsync(out, 0, 4, stream));
@@ -155,7 +155,7 @@ std::vector<Case> variants(int n) {
   whole("four loads", variant::strided<4>);
   whole("four loads, int4", variant::strided_int4);
   whole("pieces", variant::pieces);
-  // v6 to one number: v7 adds the blocks' sums.
+  // v6 down to one number: v7 adds the blocks' sums.
   list.push_back({"int", "v6, then v7", n, 128, 4 * size_t(n), 1, [=] {
                     reduce_v6<128><<<n / 256, 128, 0, stream>>>(ints, out + 64);
                     launch_v7(out + 64, out, n / 256);
@@ -194,7 +194,7 @@ std::vector<Case> ladder(int n) {
   one("naive, 32 threads", 32, 32, tutorial::naive<32>);
   one("two loads, 32 threads", 32, 64, tutorial::two_loads<32>);
   one("no divergence, 32 threads", 32, 32, tutorial::sequential<32>);
-  // As many blocks as the tutorial launched: three quarters of them have nothing to add but zeros.
+  // The tutorial's number of blocks: three quarters of them add only zeros.
   one("int4, four times the blocks", 32, 32, tutorial::vectorised<32>);
   one("int4 staged, 32 threads", 32, 128, tutorial::vectorised<32>);
   one("int4 added, 32 threads", 32, 128, tutorial::coarsened<32>);
@@ -256,8 +256,8 @@ bool verified(const Case& c) {
   return good;
 }
 
-// Back to back, the input left in L2 as far as it fits. A graph of several calls, so that the host
-// is never what is waited for.
+// Launches back to back, with as much of the input in L2 as fits. A graph of several calls keeps the host
+// from being the bottleneck.
 timing::Time measure_warm(int repeats, int calls, const std::function<void()>& work) {
   cudaGraph_t graph;
   cudaGraphExec_t ready;
@@ -299,7 +299,7 @@ bool time_cases(const std::vector<Case>& list) {
     };
     const timing::Time time = measure(c.launch);
     CHECK(cudaGetLastError());
-    // From one half of the input to unused memory: as many bytes as the task moves.
+    // Copies one half of the input to unused memory: as many bytes as the task moves.
     char* to = static_cast<char*>(scratch) + scratch_bytes;
     const timing::Time copy = measure(
         [&] { CHECK(cudaMemcpyAsync(to, ints, c.useful / 2, cudaMemcpyDeviceToDevice, stream)); });
@@ -323,9 +323,9 @@ int time_all() {
   return good ? 0 : 1;
 }
 
-// At the lab's size, where the simulator's counts stand beside the hardware's, and the tutorial's. The
-// order is printed, so that collect.py can name ncu's rows: one row a kernel, whatever else a form
-// launches, so CUB is left to ncu's own devices.
+// At the lab's size, for comparison with the simulator's counts, and at the tutorial's. The
+// order is printed so that collect.py can label ncu's rows, one per kernel. CUB launches several,
+// so it is left out.
 void launch_all() {
   std::vector<Case> list;
   auto take = [&](const std::vector<Case>& more) {
@@ -350,7 +350,7 @@ void launch_all() {
   CHECK(cudaProfilerStop());
 }
 
-// Blocks whose sum is wrong, by how the last warp is kept in step.
+// Counts blocks with a wrong sum, for each way to keep the last warp in step.
 void count_wrong_blocks() {
   using variant::Step;
   const int n = 1 << 22, grid = n / 256;

@@ -4,10 +4,10 @@
 #   measure.sh DIR FILE  DIR/NAME-reduction.csv only, of a submission: labs/reduction/reduction.cu
 #   measure.sh DIR       DIR/NAME-reduction.csv           times
 #                        DIR/NAME-reduction-counters.csv  Nsight Compute's counters
-#                        DIR/NAME-reduction-steps.csv     wrong sums without a whole step
+#                        DIR/NAME-reduction-steps.csv     wrong sums without barriers in the last warp
 #                        DIR/NAME-reduction-host.csv      cudaMalloc and cudaMemcpy
 #
-# Clocks and power limits are left as they are; what they were stands in the head of the files.
+# Clocks and power limits stay unchanged; the heads of the files record them.
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR [FILE]}")
 submission=${2:+$(realpath "$2")}

@@ -1,5 +1,5 @@
-// The versions of the Reduce Tutorial, each without its faults, so that all of them give the
-// right sum. A block of kThreads threads adds its part of `in` and thread 0 adds that to *out.
+// The versions of the Reduce Tutorial with their errors corrected, so that all of them compute the
+// right sum. A block of kThreads threads sums its part of `in`, and thread 0 adds that to *out.
 #pragma once
 
 #include "lab32.cuh"
@@ -36,7 +36,7 @@ __global__ void naive(const int* in, int* out, int n) {
   if (t == 0) atomicAdd(out, sums[0]);
 }
 
-// Two elements per thread: half the blocks, and a word of shared memory for every thread.
+// Two elements per thread: half the blocks, with one word of shared memory per thread.
 template <int kThreads>
 __global__ void two_loads(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];
@@ -46,7 +46,7 @@ __global__ void two_loads(const int* in, int* out, int n) {
   if (t == 0) atomicAdd(out, sums[0]);
 }
 
-// No divergence, and no two threads at one word.
+// Without divergence, and without two threads that access one word.
 template <int kThreads>
 __global__ void sequential(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];
@@ -86,7 +86,7 @@ __global__ void coarsened(const int* in, int* out, int n) {
   if (t == 0) atomicAdd(out, sums[0]);
 }
 
-// The same, with the last warp's steps by shuffles.
+// Like the version above, with the last warp's steps by shuffles.
 template <int kThreads>
 __global__ void shuffled(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];

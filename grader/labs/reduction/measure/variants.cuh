@@ -1,4 +1,4 @@
-// Forms that the reduction lab does not have, and that its handout speaks of.
+// Variants of the reduction lab's kernels that its handout mentions.
 #pragma once
 
 #include "lab32.cuh"
@@ -7,7 +7,7 @@ namespace variant {
 
 constexpr unsigned kMost = 1024;  // threads per block
 
-// v1 with the remainder of a power of two taken by a mask.
+// v1 with the remainder by a power of two computed with a mask.
 __global__ void v1_mask(const int* in, int* out) {
   __shared__ int sums[kMost];
   unsigned t = threadIdx.x;
@@ -20,21 +20,21 @@ __global__ void v1_mask(const int* in, int* out) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// What is left of v4 to v6 without any tree: the same blocks with the same loads. The comparison
-// keeps the loads in; it is never true for the inputs that are timed.
+// v4 to v6 without any tree: the same blocks with the same loads. The comparison, which is never
+// true for the timed inputs, keeps the compiler from removing the loads.
 __global__ void no_tree(const int* in, int* out) {
   unsigned t = threadIdx.x, i = 2 * blockIdx.x * blockDim.x + t;
   int sum = in[i] + in[i + blockDim.x];
   if (sum == 1 << 30 || t == 0) out[blockIdx.x] = sum;
 }
 
-// And without the loads: blocks that come and go.
+// Blocks that start and end, without the loads.
 __global__ void empty(const int*, int* out) {
-  if (gridDim.y == 2) out[0] = 0;  // never so
+  if (gridDim.y == 2) out[0] = 0;  // never true
 }
 
-// The last six steps of a tree by one warp, each lane with its own word. How the lanes are kept in
-// step is what is compared.
+// The last six steps of a tree by one warp, each lane with its own word. The variants differ in how
+// they keep the lanes in step.
 enum class Step { plain, is_volatile, half_synced, synced };
 
 template <Step kStep>
@@ -72,7 +72,7 @@ __global__ void v5(const int* in, int* out) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// How the forms of v7 below end.
+// Ends the variants of v7 below.
 __device__ inline void add_block(int sum, int* out) {
   __shared__ int sums[kMost];
   unsigned t = threadIdx.x;
@@ -93,7 +93,7 @@ __global__ void pieces(const int* in, int* out, int n) {
   add_block(sum, out);
 }
 
-// v7 again. kAtOnce: how many loads a thread has in flight, as far as the compiler complies.
+// v7 with kAtOnce loads in flight per thread, as far as the compiler complies.
 template <int kAtOnce>
 __global__ void strided(const int* in, int* out, int n) {
   int step = gridDim.x * blockDim.x, sum = 0;
@@ -113,15 +113,15 @@ __global__ void strided_int4(const int* in, int* out, int n) {
   add_block(sum, out);
 }
 
-// Work that both sides of a branch need, as a ray tracer's "which of the two triangles": long
-// enough to be seen, and not for the compiler to guess away.
+// Work that both sides of a branch need, like a ray tracer's choice between two triangles: long
+// enough to be measured, and opaque to the compiler.
 __device__ float work(float x) {
 #pragma unroll 1
   for (int k = 0; k < 256; ++k) x = x * 0.999f + 0.25f;
   return x;
 }
 
-// kSide: 0 lanes differ, 1 only warps differ.
+// kSide: 0: lanes differ; 1: only warps differ.
 template <int kByWarp>
 __device__ bool side(int i) {
   return (kByWarp ? i / kWarpSize : i) % 2;

@@ -1,5 +1,5 @@
-// What the reduction lab's suite is built from: inputs whose sums are known, the bound on sums of
-// floats, and what is said about a wrong sum.
+// Parts of the reduction lab's suite: inputs with known sums, the error bound for sums of floats,
+// and the message about a wrong sum.
 
 #include <doctest/doctest.h>
 
@@ -26,7 +26,7 @@ TEST_CASE("checks: reduction: sums of the inputs stay in the range that they pro
       sum += v;
     }
     CHECK(sum == 0x7fffffff);
-    // 24 bits do not hold it.
+    // 24 bits cannot represent it.
     CHECK(double{std::accumulate(values.begin(), values.end(), 0.0f)} != 0x7fffffff);
   }
 }
@@ -55,7 +55,7 @@ TEST_CASE("checks: reduction: one float accumulator breaks the bound, a sum by t
     sum += own[0];
   }
   CHECK(std::abs(sum - exact) <= bound);
-  // By hand: 2049 elements a thread, 10, and 65537 blocks, u = 2^-24.
+  // Computed by hand: 2049 elements per thread, 10 steps, and 65537 blocks, u = 2^-24.
   CHECK(bound_of(kCount) == doctest::Approx(67596 * 0x1p-24).epsilon(5e-3));
 }
 

@@ -1,9 +1,9 @@
-// What the kernels of the shuffle lab cost on a real GPU, with the variants that the handout speaks
-// of.
+// Measures the kernels of the shuffle lab on a real GPU, with the variants that the handout
+// mentions.
 //
-//   measure time       CSV on stdout: median times, cold L2, beside a device-to-device copy
-//   measure results    CSV on stdout: what floats add up to, in which order
-//   measure counters   launches each kernel once, for ncu to count
+//   measure time       CSV on stdout: median times with a cold L2, and those of a device-to-device copy
+//   measure results    CSV on stdout: sums of floats in several orders
+//   measure counters   launches each kernel once under ncu
 //
 // measure.sh runs all three. The kernels of the lab are those of solutions/ themselves.
 #include <cuda_profiler_api.h>
@@ -28,16 +28,16 @@ float *in, *out, *more;  // in: noise; out: as large; more: a second buffer for 
 int* keys;
 int* ints;
 
-// A form of a task: what it launches, and the result that all forms of the task share.
+// A form of a task: its launch, and the result, which all forms of the task share.
 struct Case {
   std::string task, form;
   int n, block;
   size_t useful;  // bytes the task must move
   std::function<void()> launch;
-  size_t results = 0;  // floats at `out` to compare, 0: the form leaves none to compare
+  size_t results = 0;  // number of floats at `out` to compare; 0: none
 };
 
-// [-1, 1), whole numbers from -3 to 3, ones; keys of several kinds.
+// Inputs: [-1, 1), whole numbers from -3 to 3, ones; keys of several kinds.
 __global__ void make_noise(float* to, size_t n) {
   for (size_t i = blockIdx.x * size_t{256} + threadIdx.x; i < n; i += gridDim.x * size_t{256}) {
     unsigned h = unsigned(i) * 2654435761u;
@@ -67,14 +67,14 @@ __global__ void make_keys(int* to, size_t n, Keys kind) {
         kind == Keys::four
             ? int((i % 32 < 4 ? i % 32 : h % 4) * 8 + i / 32 % 8)  // four of 32 totals in each warp
         : kind == Keys::runs ? int(i / 32 % kTotals)               // one of a million
-                             : int(h % kTotals);                   // hardly two alike
+                             : int(h % kTotals);                   // almost all different
   }
 }
 
 void noise() { make_noise<<<1024, 256>>>(in, most); }
 void whole() { make_whole<<<1024, 256>>>(in, ints, most); }
 
-// Pass after pass until one number is left, as in the Shuffle Lesson; it ends in `out`.
+// Passes until one number is left, as in the Shuffle Lesson; the result is in `out`.
 template <class Kernel>
 void passes(Kernel kernel, int n, int block) {
   const float* from = in;
@@ -89,7 +89,7 @@ void passes(Kernel kernel, int n, int block) {
   if (from != out) CHECK(cudaMemcpyAsync(out, from, 4, cudaMemcpyDeviceToDevice));
 }
 
-// Kernels that add to totals: zeroing belongs to their time.
+// These kernels add to totals, so zeroing the totals is part of their time.
 template <class Kernel, class... Arguments>
 std::function<void()> adding(Kernel kernel, int blocks, size_t bytes, Arguments... arguments) {
   return [=] {
@@ -178,8 +178,8 @@ std::vector<Case> rows(int elements, int columns) {
   return list;
 }
 
-// Runs once onto poison and compares with the first form of the task: exactly where sums are of
-// whole numbers, else to a part in 10^4 (and 10^-6 near zero).
+// Runs once on poisoned output and compares it with the first form of the task: exactly where sums are of
+// whole numbers, else within a part in 10^4 (and 10^-6 near zero).
 bool verified(const Case& c, std::map<std::string, std::vector<float>>& first, bool exact) {
   if (c.results == 0) return true;
   CHECK(cudaMemset(out, 0xff, 4 * c.results));
@@ -234,7 +234,7 @@ int time_all() {
   return good ? 0 : 1;
 }
 
-// A sum by each of the lab's ways, often: how many different results, and how far from the truth?
+// Repeats each of the lab's sums: counts different results, and their distance from the true sum.
 int results() {
   printf("input,form,n,runs,different,first,lowest,highest,exact\n");
   std::vector<float> host(size_t{1} << 26);
@@ -272,7 +272,7 @@ int results() {
   return 0;
 }
 
-// For ncu, one kernel each: what the grader launches, at its sizes.
+// For ncu: the kernels that the grader launches, at its sizes, one each.
 int count_all() {
   whole();
   int id = 0;

@@ -2,10 +2,10 @@
 # Measures the kernels of the shuffle lab on the GPU of this machine and writes three files to DIR:
 #
 #   measure.sh DIR    DIR/NAME-shuffle.csv            times
-#                     DIR/NAME-shuffle-results.csv    what floats add up to
+#                     DIR/NAME-shuffle-results.csv    sums of floats in several orders
 #                     DIR/NAME-shuffle-counters.csv   Nsight Compute's counters
 #
-# Clocks and power limits are left as they are; what they were stands in the head of the files.
+# Clocks and power limits stay unchanged; the heads of the files record them.
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR}")
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -1,11 +1,11 @@
-// Forms that the lab does not have, to compare its kernels with.
+// Variants to compare the lab's kernels with.
 #pragma once
 
 #include "../../../../solutions/shuffle/shuffle.cu"
 
 namespace variant {
 
-// Every lane adds to a word of the block's, in shared memory, by compare and swap; then one adds.
+// Every lane adds to a word of shared memory by compare and swap; then one thread adds to the total.
 __global__ void lanes_to_block(const float* in, float* total, int n) {
   __shared__ float sum;
   int i = blockIdx.x * kBlock + threadIdx.x;
@@ -16,7 +16,7 @@ __global__ void lanes_to_block(const float* in, float* total, int n) {
   if (threadIdx.x == 0) atomicAdd(total, sum);
 }
 
-// One lane of each warp does.
+// Only one lane of each warp adds.
 __global__ void warps_to_block(const float* in, float* total, int n) {
   __shared__ float sum;
   int i = blockIdx.x * kBlock + threadIdx.x;
@@ -28,20 +28,20 @@ __global__ void warps_to_block(const float* in, float* total, int n) {
   if (threadIdx.x == 0) atomicAdd(total, sum);
 }
 
-// C1 by hand for integers: what ptxas does anyhow.
+// C1 by hand for integers, as ptxas optimises it anyway.
 __global__ void int_by_warps(const int* in, int* total, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;
   int sum = warp_reduce_sum(i < n ? in[i] : 0);
   if (threadIdx.x % kWarpSize == 0) atomicAdd(total, sum);
 }
 
-// C3 as given: an add per lane.
+// C3 as given: one addition per lane.
 __global__ void add_by_key(const int* key, const float* value, float* totals, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;
   if (i < n) atomicAdd(&totals[key[i]], value[i]);
 }
 
-// Counts of 256 values, 64 elements per thread, on one level and on two.
+// Counts of 256 values, 64 elements per thread, with one level of counters and with two.
 constexpr int kBins = 256, kShare = 64 * kBlock;
 
 __global__ void count_one_level(const int* key, int* bins, int n) {
@@ -63,7 +63,7 @@ __global__ void count_two_levels(const int* key, int* bins, int n) {
   atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
 }
 
-// D2 by two passes over memory, and by the sum of the squares (wrong where the mean is large).
+// D2 in two passes over memory, and by the sum of squares (wrong if the mean is large).
 __global__ void moments_twice(const float* in, float* mean, float* variance, int rows,
                               int columns) {
   int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize, lane = threadIdx.x % kWarpSize;
@@ -94,7 +94,7 @@ __global__ void moments_of_squares(const float* in, float* mean, float* variance
   if (lane == 0) mean[row] = sum, variance[row] = squares - sum * sum;
 }
 
-// D2 by Welford's update alone: a division per element.
+// D2 by Welford's update alone, with a division per element.
 __global__ void moments_one_by_one(const float* in, float* mean, float* variance, int rows,
                                    int columns) {
   int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize, lane = threadIdx.x % kWarpSize;
@@ -114,7 +114,7 @@ __global__ void moments_one_by_one(const float* in, float* mean, float* variance
   if (lane == 0) mean[row] = all.mean, variance[row] = all.squares / all.count;
 }
 
-// D3 with a warp per row, for rows of up to 1024: no barrier, no shared memory.
+// D3 with a warp per row, for rows of up to 1024 elements: no barrier, no shared memory.
 __global__ void softmax_by_warps(const float* in, float* out, int rows, int columns) {
   int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize, lane = threadIdx.x % kWarpSize;
   if (row >= rows) return;
@@ -153,7 +153,7 @@ __global__ void softmax_thrice(const float* in, float* out, int columns) {
     out[size_t(blockIdx.x) * columns + c] = __expf(row[c] - top) * scale;
 }
 
-// D4 likewise.
+// D4 with the row read three times.
 __global__ void layer_norm_thrice(const float* in, const float* weight, const float* bias,
                                   float* out, int columns, float epsilon) {
   __shared__ float sums[kBlock / kWarpSize], all[kBlock / kWarpSize];
@@ -167,8 +167,8 @@ __global__ void layer_norm_thrice(const float* in, const float* weight, const fl
     out[size_t(blockIdx.x) * columns + c] = (row[c] - mean) * scale * weight[c] + bias[c];
 }
 
-// A sum of 2 * blockDim.x elements per block, by a tree in shared memory, for any power of two: B1 is
-// for 256 only.
+// A sum of 2 * blockDim.x elements per block by a tree in shared memory, for any power of two; B1's
+// has 256 threads only.
 __global__ void tree(const float* in, float* out, int n) {
   __shared__ float sums[1024];
   int t = threadIdx.x;

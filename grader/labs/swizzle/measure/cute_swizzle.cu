@@ -1,6 +1,6 @@
-// What CuTe's own Swizzle (CUTLASS, cute/swizzle.hpp) makes of some offsets, for every B and M up
-// to 4 and S from -5 to 5 that it accepts: CSV on stdout. Needs no GPU. PACKAGE is where the Python
-// package nvidia-cutlass 4.2.0.0, which carries the header, was unpacked:
+// Prints the results of CuTe's own Swizzle (CUTLASS, cute/swizzle.hpp) for some offsets, for every B and M up
+// to 4 and S from -5 to 5 that it accepts, as CSV. Needs no GPU. PACKAGE is the folder to which the Python
+// package nvidia-cutlass 4.2.0.0, which contains the header, was unpacked:
 //
 //   nvcc -std=c++17 -I PACKAGE/cutlass_library/source/include cute_swizzle.cu && ./a.out
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Each bit up to 15 is 1 in some of them and 0 in others; the last has bits far above.
+// Each bit up to 15 is 1 in some offsets and 0 in others; the last offset has much higher bits.
 constexpr uint32_t kOffsets[] = {1, 21, 106, 511, 1365, 2730, 4095, 39321, 0x76543210};
 
 template <int B, int M, int S>

@@ -1,7 +1,7 @@
-// What the tiles of the swizzle lab cost on a real GPU.
+// Measures the tiles of the swizzle lab on a real GPU.
 //
-//   measure time       CSV on stdout: median times, cold L2, beside a device-to-device copy
-//   measure counters   launches each kernel once, for ncu to count
+//   measure time       CSV on stdout: median times with a cold L2, and those of a device-to-device copy
+//   measure counters   launches each kernel once under ncu
 //
 // measure.sh runs both. The kernels are those of solutions/ themselves.
 #include <cuda_profiler_api.h>
@@ -15,7 +15,7 @@
 // Forms that the lab does not have.
 namespace variant {
 
-// Each warp reads the strip of 16 rows that has its number, once: nothing is read again.
+// Each warp reads the strip of 16 rows with its number once, so nothing is read twice.
 template <int kPad, bool kTurn>
 __global__ void read_once(const uint4* in, uint4* out) {
   __shared__ uint4 tile[kRows][kChunks + kPad];
@@ -50,7 +50,7 @@ __global__ void compare(const unsigned* a, const unsigned* b, size_t words, unsi
 struct Case {
   std::string task, form;
   int block;
-  size_t in_bytes, out_bytes;  // a tile
+  size_t in_bytes, out_bytes;  // bytes per tile
   std::function<void(int tiles)> launch;
 };
 
@@ -76,7 +76,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// Runs once onto poison and compares with the first form of the task.
+// Runs once on poisoned output and compares it with the first form of the task.
 bool verified(const Case& c, bool first, int tiles) {
   const size_t bytes = c.out_bytes * tiles;
   CHECK(cudaMemset(out, 0xff, bytes));
@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: measure time|counters\n");
     return 2;
   }
-  // ncu saves and restores what a kernel may write, so it gets less.
+  // ncu saves and restores all memory that a kernel may write, so its runs use less.
   const size_t tiles = what == "time" ? 65536 : 1024;
   in = (uint4*)timing::allocate(16384 * tiles, 1);
   out = (uint4*)timing::allocate(16384 * tiles, 2);
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
   CHECK(cudaDeviceSynchronize());
   if (what == "time") return time_all();
 
-  // The order is printed, so that collect.py can name ncu's rows.
+  // The launch order is printed so that collect.py can label ncu's rows.
   int id = 0;
   CHECK(cudaProfilerStart());
   for (int count : {16, 1024}) {

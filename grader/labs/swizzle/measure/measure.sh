@@ -5,7 +5,7 @@
 #                     DIR/NAME-swizzle-counters.csv   Nsight Compute's counters
 #                     DIR/NAME-tensor_maps.csv        where the bulk tensor copy puts each element
 #
-# Clocks and power limits are left as they are; what they were stands in the head of the files.
+# Clocks and power limits stay unchanged; the heads of the files record them.
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR}")
 cd "$(dirname "${BASH_SOURCE[0]}")"

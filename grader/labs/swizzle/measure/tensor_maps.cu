@@ -1,11 +1,11 @@
-// Where the bulk tensor copy (TMA) of a GPU of compute capability 9.0 or more puts each element of
-// a box in shared memory, for every swizzle mode: dumped, not computed.
+// Records where the bulk tensor copy (TMA) of a GPU of compute capability 9.0 or more puts each element of
+// a box in shared memory, for every swizzle mode: measured, not computed.
 //
 //   tensor_maps    CSV on stdout; a line for each row of each box
 //
-// Columns: mode (bytes; 0: none), element_bytes, columns and rows of the box, base (of the box, in
-// bytes from a multiple of 1024 in shared memory), y, and landing: for each element of row y the
-// byte, from that multiple of 1024 on, where it begins.
+// Columns: mode (bytes; 0: none), element_bytes, columns and rows of the box, base (offset of the box in
+// bytes from a multiple of 1024 in shared memory), y, and landing: for each element of row y its
+// first byte, counted from that multiple of 1024.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr int kBytes = 8192;  // bytes of shared memory that are looked at
+constexpr int kBytes = 8192;  // bytes of shared memory that are copied out
 
 // Copies the box to shared memory by one bulk tensor copy, then the shared memory to `out`.
 __global__ void copy_box(const __grid_constant__ CUtensorMap map, int base, int bytes,
@@ -27,7 +27,7 @@ __global__ void copy_box(const __grid_constant__ CUtensorMap map, int base, int 
   const unsigned barrier = unsigned(__cvta_generic_to_shared(&arrived));
   for (int i = threadIdx.x; i < kBytes; i += blockDim.x) buffer[i] = 0xff;
   if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
-  // The copy engine goes by another way to shared memory than the stores above.
+  // The copy engine accesses shared memory through another proxy than the stores above.
   asm volatile("fence.proxy.async;" ::: "memory");
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -49,7 +49,7 @@ __global__ void copy_box(const __grid_constant__ CUtensorMap map, int base, int 
   }
   __syncthreads();
   for (int i = threadIdx.x; i < kBytes; i += blockDim.x) out[i] = buffer[i];
-  // So that the reader knows that `buffer` lies where it believes.
+  // Lets the reader verify the address of `buffer`.
   if (threadIdx.x == 0) out[kBytes] = (unsigned(__cvta_generic_to_shared(buffer)) % 1024) != 0;
 }
 
@@ -97,8 +97,8 @@ CUtensorMap map_of(Encode encode, const Box& box, void* from) {
   return map;
 }
 
-// One byte cannot number the bytes of a box, so it is copied twice: once each byte holds the low
-// half of its own offset, once the high half.
+// A byte cannot number all bytes of a box, so the box is copied twice: with the low half of each byte's
+// offset, and with the high half.
 void dump(Encode encode, const Box& box) {
   unsigned char *in, *out;
   CHECK(cudaMalloc(&in, box.bytes()));

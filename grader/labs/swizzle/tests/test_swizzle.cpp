@@ -1,5 +1,5 @@
-// The swizzle lab's own arithmetic against the document's table, CuTe's own header, and what the
-// copy engine of an H200 did.
+// The swizzle lab's own arithmetic against the document's table, CuTe's own header, and the
+// recorded copies of an H200's copy engine.
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ bool bijective(const Swizzle& s, uint32_t offsets) {
   return reached.size() == offsets && *reached.rbegin() == offsets - 1;
 }
 
-// Columns of the table with 2^S columns (groups of 2^M): is no value in any row or column twice?
+// Whether no value repeats in any row or column of the table with 2^S columns (groups of 2^M).
 bool no_two_alike(const Swizzle& s, uint32_t rows) {
   const uint32_t columns = 1u << s.shift;
   const auto at = [&](uint32_t row, uint32_t column) {
@@ -86,12 +86,12 @@ TEST_CASE("checks: swizzle: a bijection and its own inverse, for every B, M and 
         CAPTURE(s.name());
         const uint32_t offsets = 1u << (base + std::abs(shift) + bits);
         CHECK(bijective(s, offsets));
-        // YYY stays, so the same XOR comes a second time. (With B = S = 0 there is none.)
+        // YYY does not change, so the second XOR undoes the first. (With B = S = 0 there is none.)
         for (uint32_t offset = 0; offset < offsets; ++offset) REQUIRE(s(s(offset)) == offset);
         ++tried;
       }
   CHECK(tried == 5 * (11 + 10 + 8 + 6 + 4));
-  // Beyond CuTe's assertion: with S = 0 bits are XORed onto themselves, and all become 0.
+  // Outside CuTe's assertion: with S = 0, bits are XORed with themselves and become 0.
   CHECK_FALSE(bijective({3, 0, 0}, 64));
 }
 
@@ -102,10 +102,10 @@ TEST_CASE("checks: swizzle: no two alike in a row or column, over 2^B rows where
         const Swizzle s{bits, base, shift};
         CAPTURE(s.name());
         CHECK(no_two_alike(s, 1u << bits));
-        // One row more, and it is like row 0.
+        // One more row repeats row 0.
         CHECK_FALSE(no_two_alike(s, (1u << bits) + 1));
       }
-  // B > S: more rows than there are columns to tell them apart.
+  // B > S: there are more rows than distinct columns.
   CHECK_FALSE(no_two_alike({3, 0, 2}, 8));
 }
 

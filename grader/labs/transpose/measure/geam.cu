@@ -1,5 +1,5 @@
-// transpose_best beside cuBLAS' geam and a device-to-device copy: floats, in turn, so that a change
-// of the clocks meets all three. CSV on stdout; measure.sh compiles it where cuBLAS is installed.
+// Times transpose_best, cuBLAS' geam and a device-to-device copy of floats alternately, so that changes of
+// the clocks affect all three. CSV on stdout; measure.sh compiles it if cuBLAS is installed.
 #include <cublas_v2.h>
 
 #include "../../../../solutions/transpose/transpose.cu"
@@ -26,7 +26,7 @@ double in_a_row(const std::function<void()>& work) {
   cudaEvent_t start, stop;
   CHECK(cudaEventCreate(&start));
   CHECK(cudaEventCreate(&stop));
-  work();  // keeps the GPU busy while the host is getting ahead of it
+  work();  // keeps the GPU busy while the host enqueues the launches
   work();
   CHECK(cudaEventRecord(start));
   for (int i = 0; i < kInARow; ++i) work();
@@ -77,7 +77,7 @@ int main() {
     std::vector<float> ours(size_t(n) * n), theirs(size_t(n) * n);
     CHECK(cudaMemcpy(ours.data(), out, bytes, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(theirs.data(), other, bytes, cudaMemcpyDeviceToHost));
-    // Some words are no numbers as floats, and geam multiplies.
+    // Some words are NaN as floats, which geam's multiplication would change.
     for (size_t i = 0; i < ours.size(); ++i)
       require(ours[i] == theirs[i] || !(ours[i] < INFINITY && ours[i] > -INFINITY) ||
                   (fabsf(ours[i]) < 1.2e-38f && theirs[i] == 0),

@@ -1,8 +1,8 @@
-// What the versions of the transpose lab cost on a real GPU, with the variants that the handout
-// speaks of.
+// Measures the versions of the transpose lab on a real GPU, with the variants that the handout
+// mentions.
 //
-//   measure time       CSV on stdout: median times, cold L2, beside a device-to-device copy
-//   measure counters   launches each kernel once, for ncu to count
+//   measure time       CSV on stdout: median times with a cold L2, and those of a device-to-device copy
+//   measure counters   launches each kernel once under ncu
 //
 // measure.sh runs both. The kernels of the lab are those of solutions/ themselves.
 #include <cuda_profiler_api.h>
@@ -17,7 +17,7 @@
 // Forms that the lab does not have.
 namespace variant {
 
-// Lanes down a column of `in`: now the stores are coalesced and the loads are not.
+// Lanes follow a column of `in`: the stores are coalesced and the loads are not.
 template <class T>
 __global__ void columns(const T* in, T* out, int n, int m) {
   int x = blockIdx.x * kTile + threadIdx.y;
@@ -25,7 +25,7 @@ __global__ void columns(const T* in, T* out, int n, int m) {
   if (x < m && y < n) out[x * n + y] = in[y * m + x];
 }
 
-// The SYSU Lecture's question: the tile read along its rows, written down the columns of `out`.
+// The SYSU Lecture's question: the tile is read along its rows and written down the columns of `out`.
 template <class T>
 __global__ void tile_to_columns(const T* in, T* out, int n, int m) {
   __shared__ T tile[kTile][kTile];
@@ -60,7 +60,7 @@ __global__ void padded_by_one(const T* in, T* out, int n, int m) {
   if (x < n && y < m) out[y * n + x] = tile[threadIdx.x][threadIdx.y];
 }
 
-// Blocks of 32 x 8: each thread moves four rows of the 32 x 32 tile. kPad: words, kTurn: swizzled.
+// Blocks of 32 x 8: each thread moves four rows of the 32 x 32 tile. kPad: words; kTurn: swizzled.
 template <class T, int kPad, bool kTurn>
 __global__ void four_rows(const T* in, T* out, int n, int m) {
   __shared__ T tile[kTile][kTile + kPad * 4 / sizeof(T)];
@@ -90,7 +90,7 @@ __global__ void best_by_elements(const T* in, T* out, int n, int m) {
   turn_by_elements(tile, in, out, n, m, corner());
 }
 
-// B4's path with vectors, the tiles in the order of a picture: blocks that run at a time read whole
+// B4's path with vectors and tiles in row order: concurrent blocks read whole
 // rows of `in`, and write pieces of many rows of `out`.
 template <class T>
 __global__ void best_along_rows(const T* in, T* out, int n, int m) {
@@ -99,7 +99,7 @@ __global__ void best_along_rows(const T* in, T* out, int n, int m) {
   turn_by_vectors(tile, in, out, n, m, first);
 }
 
-// A copy of the same grid: what is left of the time if nothing is turned.
+// A copy with the same grid: the time that remains without transposing.
 template <class T>
 __global__ void copy(const T* in, T* out, int n, int m) {
   int x = blockIdx.x * kTile + threadIdx.x;
@@ -186,7 +186,7 @@ bool verified(const Case& c, bool first) {
   return count == 0;
 }
 
-// The first form against plain code on the host, so that the others are compared with the truth.
+// Compares the first form with plain code on the host, so that the other forms are compared with correct results.
 template <class T>
 bool first_is_right(int n, int m) {
   const size_t count = size_t(n) * m;
@@ -222,7 +222,7 @@ int time_all() {
       task = c.task;
       print_time(c);
     }
-    // The lab's grid, but nothing is turned.
+    // The lab's grid without transposing.
     print_time({"float", "copy kernel", n, m, kTile, kTile, dim3(kTile, kTile), sizeof(float),
                 [n = n, m = m](dim3 grid, dim3 block) {
                   variant::copy<<<grid, block>>>((const float*)in, (float*)out, n, m);
@@ -239,7 +239,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: measure time|counters\n");
     return 2;
   }
-  // ncu saves and restores what a kernel may write, so it gets less.
+  // ncu saves and restores all memory that a kernel may write, so its runs use less.
   const size_t bytes = size_t{4} * (what == "time" ? 16400 * 16400 : 4096 * 4096);
   in = (char*)timing::allocate(bytes, 1);
   out = (char*)timing::allocate(bytes, 2);
@@ -248,7 +248,7 @@ int main(int argc, char** argv) {
   CHECK(cudaDeviceSynchronize());
   if (what == "time") return time_all();
 
-  // The order is printed, so that collect.py can name ncu's rows.
+  // The launch order is printed so that collect.py can label ncu's rows.
   int id = 0;
   const int sizes[][2] = {{1024, 1024}, {1000, 2003}, {4096, 4096}};
   CHECK(cudaProfilerStart());

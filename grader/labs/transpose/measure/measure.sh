@@ -3,9 +3,9 @@
 #
 #   measure.sh DIR    DIR/NAME-transpose.csv            times
 #                     DIR/NAME-transpose-counters.csv   Nsight Compute's counters
-#                     DIR/NAME-geam.csv                 beside cuBLAS, where that is installed
+#                     DIR/NAME-geam.csv                 compared with cuBLAS, if that is installed
 #
-# Clocks and power limits are left as they are; what they were stands in the head of the files.
+# Clocks and power limits stay unchanged; the heads of the files record them.
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR}")
 cd "$(dirname "${BASH_SOURCE[0]}")"

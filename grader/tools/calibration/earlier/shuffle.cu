@@ -1,5 +1,5 @@
-// layer_norm as the solution had it when the launches of launches.csv that name this file were
-// measured. A solution may become better; what was measured stays what it was.
+// layer_norm of an earlier solution, from when the launches of launches.csv that name this file were
+// measured. Solutions change later, but their measured versions are kept.
 #include "lab32.cuh"
 
 constexpr unsigned kAll = 0xffffffff;  // the mask of a whole warp
@@ -33,7 +33,7 @@ struct Words {  // of shared memory: one for each warp, twice
   float first[kBlock / kWarpSize], second[kBlock / kWarpSize];
 };
 
-// With the row in registers a second pass is free: first the mean, then the distances from it.
+// With the row in registers a second pass costs little: first the mean, then the deviations.
 template <int kKept>
 __device__ void layer_norm_row(const float* row, const float* weight, const float* bias,
                                float* result, int columns, float epsilon, Words& words) {
@@ -58,7 +58,7 @@ __device__ void layer_norm_row(const float* row, const float* weight, const floa
   }
 }
 
-// D4: six blocks per multiprocessor, or the longest row's registers leave room for five only.
+// D4: the registers leave room for six blocks per multiprocessor, or five with the longest row.
 __global__ void __launch_bounds__(kBlock, 6)
     layer_norm(const float* in, const float* weight, const float* bias, float* out, int columns,
                float epsilon) {

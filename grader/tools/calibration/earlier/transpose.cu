@@ -1,5 +1,5 @@
-// transpose_best as the solution had it when the launches of launches.csv that name this file were
-// measured. A solution may become better; what was measured stays what it was.
+// transpose_best of an earlier solution, from when the launches of launches.csv that name this file were
+// measured. Solutions change later, but their measured versions are kept.
 
 constexpr int kBestTile = 64, kBestThreads = 256, kVectors = kBestTile / 4;
 
@@ -27,7 +27,7 @@ __device__ void turn_by_vectors(Four<T> (*tile)[kVectors], const T* in, T* out, 
   }
 }
 
-// Rows that are no multiples of 4 elements do not begin at a vector: these go element by element.
+// Rows whose length is no multiple of 4 elements do not start at a vector, so they go element by element.
 template <class T>
 __device__ void turn_by_elements(T* tile, const T* in, T* out, int n, int m) {
   int first_x = blockIdx.x * kBestTile, first_y = blockIdx.y * kBestTile;

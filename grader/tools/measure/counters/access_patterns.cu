@@ -2,8 +2,8 @@
 // counts one access pattern. Reads patterns.csv (op, mask, 32 byte offsets; make_patterns.py writes
 // it) and launches patterns [from, to) in order.
 //
-// The offsets are a kernel argument: reading them costs no request in the global pipe. What a load
-// returns is stored only if it holds a value that it never holds.
+// The offsets are a kernel argument, since reading them costs no global request. The result of a load is stored
+// only if it has a value that never occurs.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -86,7 +86,7 @@ GLOBAL(g_atom_cas_b32, A("atom.global.cas.b32 %0, [%1], %2, %3;",
                          : "=r"(r0) : "l"(a), "r"(0), "r"(lane)))
 GLOBAL(g_atom_cas_b64, A("atom.global.cas.b64 %0, [%1], %2, %3;",
                          : "=l"(d) : "l"(a), "l"(uint64_t{0}), "l"(d)))
-// Several elements a lane in one update.
+// Several elements per lane in one update.
 #define F4 "{%1, %1, %1, %1}"
 GLOBAL(g_red_v2f32, A("red.global.add.v2.f32 [%0], {%1, %1};", : : "l"(a), "f"(1.0f)))
 GLOBAL(g_red_v4f32, A("red.global.add.v4.f32 [%0], " F4 ";", : : "l"(a), "f"(1.0f)))
@@ -123,9 +123,9 @@ SHARED(s_st_v4u16, A("st.shared.v4.u16 [%0], {%1, %1, %1, %1};", : : "r"(a), "r"
 SHARED(s_st_v2u64, A("st.shared.v2.u64 [%0], {%1, %1};", : : "r"(a), "l"(d)))
 SHARED(s_atom_add_u32, A("atom.shared.add.u32 %0, [%1], %2;", : "=r"(r0) : "r"(a), "r"(lane)))
 SHARED(s_red_add_u32, A("red.shared.add.u32 [%0], %1;", : : "r"(a), "r"(lane)))
-// ptxas has an opcode of its own for this one (ATOMS.POPC.INC), but only outside inline assembly.
+// ptxas has a special opcode for this one (ATOMS.POPC.INC), but not in inline assembly.
 SHARED(s_atom_inc_u32, r0 = atomicAdd(reinterpret_cast<uint32_t*>(window + at), 1u); (void)a)
-// The same without a result.
+// The update above without a result.
 SHARED(s_red_inc_u32, atomicAdd(reinterpret_cast<uint32_t*>(window + at), 1u); (void)a)
 SHARED(s_atom_max_s32, A("atom.shared.max.s32 %0, [%1], %2;", : "=r"(r0) : "r"(a), "r"(lane)))
 SHARED(s_atom_exch_b32, A("atom.shared.exch.b32 %0, [%1], %2;", : "=r"(r0) : "r"(a), "r"(lane)))
@@ -134,7 +134,7 @@ SHARED(s_atom_cas_b32, A("atom.shared.cas.b32 %0, [%1], %2, %3;",
 SHARED(s_atom_cas_b64, A("atom.shared.cas.b64 %0, [%1], %2, %3;",
                          : "=l"(d) : "r"(a), "l"(uint64_t{0}), "l"(d)))
 
-// Asynchronous copies have an address in each space. The other side's are those of neighbours.
+// Asynchronous copies have an address in each space. In the space that is not tested, lanes have neighbouring addresses.
 #define COPY(name, mode, bytes, to, from)                                                    \
   __global__ void name(__grid_constant__ const Pattern p, char* base, uint32_t*) {           \
     __shared__ __align__(1024) char window[kSharedBytes];                                    \
@@ -154,7 +154,7 @@ COPY(g_both16, "ca", 16, (at >> 20) * 16, at & 0xfffff)
 COPY(g_both16cg, "cg", 16, (at >> 20) * 16, at & 0xfffff)
 COPY(s_both16cg, "cg", 16, (at >> 20) * 16, at & 0xfffff)
 
-// All 32 lanes must execute these; the mask says whose addresses count.
+// All 32 lanes must execute these; the mask selects the lanes whose addresses count.
 #undef LANE
 #define LANE                         \
   const uint32_t lane = threadIdx.x; \

@@ -12,7 +12,7 @@ nvcc -arch=sm_90 -o "$out/access_patterns" "$here/access_patterns.cu"
 python3 "$here/make_patterns.py" $set >"$out/patterns.csv"
 ncu --query-metrics 2>/dev/null | awk '/^[a-z]/ { print $1 }' >"$out/known" || true
 
-# The hardware counters that this GPU has, of those named, and the given others.
+# The hardware counters among those named that this GPU has, and the other given metrics.
 metrics() {
   chosen=$1
   shift
@@ -51,7 +51,7 @@ measure() {
   done
 }
 if [ "$set" ]; then
-  # Only what is compared, as time is short; spaces by turns, so that both get their share.
+  # Collects only compared metrics, as time is short, and alternates the spaces, so that both get their share.
   i=smsp__sass_inst_executed_op_shared
   global=$(metrics memory_l2_theoretical_sectors_global,memory_l2_theoretical_sectors_global_ideal \
     $(for op in ld st red atom; do echo ${t}requests$g$op.sum ${t}sectors$g$op.sum; done))

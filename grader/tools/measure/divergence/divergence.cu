@@ -1,7 +1,7 @@
-// Where do lanes meet again that a branch has parted? Each kernel is one shape of code, with an if
-// or a loop that some lanes leave before others. Under ncu its requests tell how far the lanes
-// stayed together: stores count what only some of them do, loads what comes behind that, reductions
-// what comes at the end. No lane's way depends on another's, but in probe_until_free.
+// Where do lanes reconverge after a divergent branch? Each kernel is one shape of code with an if or a loop that
+// some lanes leave early. Under ncu its requests show how long the lanes stayed together: stores count the
+// divergent part, loads the code after it, reductions the end. The lanes' paths are independent of each other,
+// except in probe_until_free.
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,7 +15,7 @@ __device__ unsigned drawn(unsigned round) {
   h ^= h >> 15, h *= 0x2c1b3c6du, h ^= h >> 12;
   return h;
 }
-__device__ bool some(unsigned round) { return drawn(round) % 3 == 0; }  // of the lanes
+__device__ bool some(unsigned round) { return drawn(round) % 3 == 0; }  // true for some of the lanes
 __device__ bool few(unsigned round) { return drawn(round + 100) % 8 == 0; }
 __device__ bool half(unsigned round) { return drawn(round + 200) % 2 == 0; }
 
@@ -332,7 +332,7 @@ KERNEL(binary_search) {
   AFTER;
 }
 
-KERNEL(within_an_if) {  // a loop that only some lanes come to, left from inside an if
+KERNEL(within_an_if) {  // only some lanes reach the loop, which is left from inside an if
   unsigned sum = 0;
   if (half(3)) {
     for (unsigned i = 0; i < n; ++i) {
@@ -390,7 +390,7 @@ done:
   AFTER;
 }
 
-// ptxas unrolls the second loop, and knows of one only.
+// ptxas unrolls the second loop and treats the first as a loop.
 KERNEL(three_loops_unrolled) {
   unsigned sum = 0;
   for (unsigned i = 0; i < n / 4; ++i) {

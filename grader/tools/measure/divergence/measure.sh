@@ -1,6 +1,6 @@
 #!/bin/sh
-# How many requests the kernels of divergence.cu make:  grader/tools/measure/divergence/measure.sh OUTPUT_FOLDER
-# Here, with nvcc and ncu on PATH; then collect.py makes the table of it.
+# Counts the requests of the kernels of divergence.cu:  grader/tools/measure/divergence/measure.sh OUTPUT_FOLDER
+# Run it in this folder, with nvcc and ncu on PATH; then collect.py writes the table.
 set -eu
 here=$(dirname "$0")
 out=$1

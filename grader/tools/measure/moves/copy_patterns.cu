@@ -1,13 +1,13 @@
-// One asynchronous bulk copy, or one access of a warp to the shared memory of its cluster, for each
-// launch: run under ncu, each launch measures how the hardware counts one pattern. Reads a CSV (op,
-// mask, numbers; make_patterns.py writes it) and launches its rows [FROM, TO) in order.
+// Launches one asynchronous bulk copy, or one access of a warp to its cluster's shared memory, at a time. Under
+// ncu, each launch measures how the hardware counts one pattern. Reads a CSV (op, mask, numbers; make_patterns.py
+// writes it) and launches its rows [FROM, TO) in order.
 //
 // load, store, block, prefetch, many: bytes, offset in device memory, offset in shared memory, and for
-//   `many` the blocks it goes to; lanes of the mask each copy what follows the one before.
+//   `many` the target blocks; each lane of the mask copies the bytes after the previous lane's.
 // box_load, box_store, box_many: bytes of an element, dimensions, then sizes, boxes and first
 //   coordinates of each, the swizzle (0 to 3), the blocks.
-// d_ld4, d_st4, ...: of each lane the offset in shared memory, plus 2^20 times the block's rank; the
-//   warp that does it is of rank 0.
+// d_ld4, d_st4, ...: each lane's offset in shared memory, plus 2^20 times the block's rank; the accessing
+//   warp is in rank 0.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -67,7 +67,7 @@ __device__ void wait_for(uint32_t barrier) {
         : "memory");
 }
 
-// What a copy takes from shared memory must have been written; the copy engine must see it.
+// The source of a copy from shared memory must be written and visible to the copy engine.
 __device__ void fill(char* window) {
   for (int i = threadIdx.x; i < kShared / 4; i += 32) reinterpret_cast<uint32_t*>(window)[i] = i;
   asm volatile("fence.proxy.async;" ::: "memory");

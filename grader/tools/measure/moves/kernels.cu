@@ -1,5 +1,5 @@
-// Whole kernels that move data past the lanes' own loads and stores, each launched once: what the
-// counters, the caches and device memory see of them.
+// Whole kernels that move data by other means than the lanes' loads and stores, each launched once, to measure
+// their counters, caches and device memory.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -72,7 +72,7 @@ __device__ void ready(uint32_t barrier) {
   __syncthreads();
 }
 
-// Rows of 4096 floats, in and out again.
+// Rows of 4096 floats are copied in and out.
 __global__ void bulk_copy(const float* in, float* out, int n) {
   __shared__ alignas(128) float tile[4096];
   __shared__ uint64_t arrived;
@@ -90,7 +90,7 @@ __global__ void bulk_copy(const float* in, float* out, int n) {
   }
 }
 
-// Boxes of 32 x 32 in; their transposes out by the lanes.
+// Boxes of 32 x 32 are copied in; the lanes store their transposes.
 __global__ void box_transpose(const __grid_constant__ CUtensorMap in, float* out) {
   __shared__ alignas(1024) float tile[kTile][kTile];
   __shared__ uint64_t arrived;

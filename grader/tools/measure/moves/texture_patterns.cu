@@ -1,6 +1,6 @@
-// One warp, one fetch through a texture or access of a surface, one launch: run under ncu, each
-// launch measures how the hardware counts one pattern. Reads a CSV (op, mask, points; make_patterns.py
-// writes it) and launches its rows [FROM, TO) in order.
+// Launches one fetch through a texture, or access of a surface, of one warp at a time. Under ncu, each launch
+// measures how the hardware counts one pattern. Reads a CSV (op, mask, points; make_patterns.py writes it) and
+// launches its rows [FROM, TO) in order.
 //
 // op is SHAPE:FORMAT[:WORDS], words of linear, mip, wrap, mirror, border, srgb, seamless, aniso. points:
 // for each of 32 lanes x, y, z, in texels; for a texture that is an array, the middle of a texel is at
@@ -20,7 +20,7 @@ struct Points {
   uint32_t mask;
 };
 
-constexpr uint32_t kNever = 0x5bd1e995u;  // what no texel and mask make
+constexpr uint32_t kNever = 0x5bd1e995u;  // a value that no texel and mask produce
 constexpr int kWide = 256, kHigh = 256, kLong = 8192, kDeep = 32, kLayers = 4, kFace = 64, kLevels = 4;
 
 #define CHECK(call)                                                                  \
@@ -71,7 +71,7 @@ __global__ void texture(__grid_constant__ const Points p, cudaTextureObject_t t,
   if ((r ^ p.mask) == kNever) *sink = 1;
 }
 
-// Only the first of a texel's channels.
+// Reads only the first of a texel's channels.
 template <class T>
 __global__ void first_channel(__grid_constant__ const Points p, cudaTextureObject_t t, uint32_t* sink) {
   const uint32_t lane = threadIdx.x;
@@ -138,13 +138,13 @@ void launch_first(const std::string&, const Points& p, uint32_t* sink) {
   first_channel<uint4><<<1, 32>>>(p, made, sink);
 }
 
-// What a kernel's texels are in memory (T), and what a fetch gives (R).
+// The type of a kernel's texels in memory (T), and of a fetch's result (R).
 struct Format {
   cudaChannelFormatDesc channels;
-  bool normalized = false;  // integers are read as 0 to 1
+  bool normalized = false;  // integers are read as floats from 0 to 1
 };
 
-// Objects live until the end: a few, and few megabytes.
+// Objects live until the end of the program: they are few and take few megabytes.
 template <int shape, class T, class R = T>
 void launch(const Format& format, const std::string& words, const Points& p, uint32_t* sink) {
   static std::map<std::string, uint64_t> made;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What Nsight Compute says of the programs beside this file:  grader/tools/measure/ncu/measure.sh OUTPUT_FOLDER
-# Here, with nvcc and ncu on PATH. The tables it prints are kept as they are, but for the lines above
-# their header: collect.py puts those of this GPU there.
+# Records Nsight Compute's output for the programs in this folder:  grader/tools/measure/ncu/measure.sh OUTPUT_FOLDER
+# Run it in this folder, with nvcc and ncu on PATH. The tables stay unchanged except for the lines above their
+# headers, which collect.py replaces by a description of this GPU.
 set -eu
 here=$(dirname "$0")
 out=$1
@@ -13,7 +13,7 @@ for collection in profiling launch source device; do
 done | awk '/^[a-z]/ { print $1 }' | sort -u >"$out/known"
 wc -l "$out/known"
 
-# The given metrics that this ncu knows, joined by commas.
+# The given metrics that this version of ncu has, joined by commas.
 known() {
   chosen=
   for metric; do

@@ -1,5 +1,5 @@
-// A small program with two kernels that use what the metrics count: what `ncu --csv` says of it is
-// what `lab32 profile --csv` is compared with.
+// A small program with two kernels that affect the tested metrics. The output of `lab32 profile --csv` is
+// compared with that of `ncu --csv` for this program.
 #include <cstdio>
 
 template <class T>

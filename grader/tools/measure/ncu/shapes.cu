@@ -1,4 +1,4 @@
-// Launches of many shapes, for what Nsight Compute says of a launch's shape and occupancy.
+// Launches of many shapes, to record Nsight Compute's metrics of launch shape and occupancy.
 #include <cstdio>
 #include <cstdlib>
 

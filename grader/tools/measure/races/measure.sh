@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs kernels that race for device memory on the GPU of this machine, 200 times each:
 #
-#   measure.sh DIR    DIR/NAME-races.csv    how often a result was not what was wanted
+#   measure.sh DIR    DIR/NAME-races.csv    how often a result was wrong
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR}")
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -1,6 +1,6 @@
-// What races in device memory give on a GPU: each kernel many times, and how often its result was
-// not what its author wanted. `lab32 check` finds each of them
-// (runtime/tests/programs/hazards/global_races.cu has the same mistakes, small).
+// Runs kernels with races in device memory many times on a GPU, and counts wrong results. `lab32 check` finds
+// each of these races (runtime/tests/programs/hazards/global_races.cu has small programs with the same
+// mistakes).
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -37,7 +37,7 @@ __global__ void neighbour_warp(int* a, int*) {
 
 __global__ void who_is_last(int* a, int*) { a[0] = blockIdx.x; }
 
-// Every thread stores, thread 0 alone has a fence, and no barrier brings it what the others did.
+// Every thread stores, but only thread 0 has a fence, and no barrier orders the other threads' stores before it.
 __global__ void ticket_of_one_thread(int* a, int* b) {
   __shared__ bool last;
   a[blockIdx.x * kThreads + threadIdx.x] = 1;

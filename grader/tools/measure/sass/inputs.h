@@ -1,12 +1,12 @@
-// What the buffers of launches.inc hold at first: formulas, so that a GPU and the simulator see the
-// same. Values small enough for any sum; a third of the ints is not positive.
+// The initial contents of the buffers of launches.inc, as formulas, so that a GPU and the simulator
+// have equal inputs. The values are small enough for any sum; a third of the ints is not positive.
 #pragma once
 
 namespace inputs {
 
-constexpr int kBytes = 16 << 20;  // of each buffer
+constexpr int kBytes = 16 << 20;  // size of each buffer
 constexpr int n = 1 << 14;        // whole blocks
-constexpr int odd = n - 77;       // a last warp partly beyond the end
+constexpr int odd = n - 77;       // the last warp is partly beyond the end
 
 inline unsigned hash(unsigned i) { return (i * 2654435761u) >> 16; }
 inline unsigned char byte_at(unsigned i) { return static_cast<unsigned char>(hash(i) & 255); }

@@ -1,5 +1,5 @@
-// Launches every kernel of grader/tests/fixtures/sass, so that a profiler's counts of them can be compared
-// with the simulator's. `launch_all list` prints the kernels' names.
+// Launches every kernel of grader/tests/fixtures/sass, to compare a profiler's counts with the
+// simulator's. `launch_all list` prints the kernels' names.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +17,7 @@ void check(cudaError_t status, const char* what) {
   std::exit(2);
 }
 
-// A pointer to whatever the kernel wants.
+// A pointer that converts to the type of the kernel's parameter.
 struct Any {
   char* address;
   template <class T>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Profiles launch_all and shared_atomics on the GPU at hand; then collect.py makes the tables of it.
-# usage: measure.sh OUT_DIR, here, with nvcc and ncu on PATH
+# Profiles launch_all and shared_atomics on this machine's GPU; then collect.py writes the tables.
+# usage: measure.sh OUT_DIR, in this folder, with nvcc and ncu on PATH
 set -e
 out=$1
 program=/tmp/launch_all
@@ -47,7 +47,7 @@ for m in $wanted; do
 done
 rm "$out/known"
 ncu --clock-control none --csv --print-units base --metrics "$metrics" "$program" >"$out/launch_all.csv"
-# The same launches instruction by instruction: how often each was executed, and its wavefronts.
+# Profiles the launches again by instruction: how often each was executed, and its wavefronts.
 ncu --clock-control none -f -o /tmp/launch_all --import-source no \
     --metrics inst_executed,thread_inst_executed,thread_inst_executed_true,memory_l1_wavefronts_shared,memory_l1_wavefronts_shared_ideal,memory_l2_theoretical_sectors_global,memory_l2_theoretical_sectors_global_ideal \
     "$program" >/dev/null

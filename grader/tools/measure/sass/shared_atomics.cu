@@ -1,4 +1,4 @@
-// One warp, one shared atomic, many address patterns: what each form costs in wavefronts.
+// One warp, one shared atomic, many address patterns: measures the wavefronts of each form.
 // Lane l of launch p takes part if active(p, l) and uses word index(p, l); both are formulas, so
 // that a test can repeat them.
 #include <cstdio>

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What `make grade DIR=solutions DEVICE=gpu` shows and measures on the GPU of this machine, and what
-# becomes there of submissions that try to deceive the timer or that fail; writes five files to DIR:
+# Records the output of `make grade DIR=solutions DEVICE=gpu` on this machine's GPU, and the verdicts there on
+# submissions that try to deceive the timer or that fault; writes five files to DIR:
 #
 #   measure.sh DIR    DIR/NAME-solutions.csv    times, against the baselines of the same rounds
 #                     DIR/NAME-score-report.txt   the score report of that grading
-#                     DIR/NAME-calibration.txt  what `lab32 calibrate` says of the card
+#                     DIR/NAME-calibration.txt  output of `lab32 calibrate`
 #                     DIR/NAME-cheats.csv       verdicts on cheats
 #                     DIR/NAME-faults.csv       verdicts on kernels that fault or never end
 #
@@ -20,7 +20,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd ../../../..
 
-# Lost points (status 1) are a result.
+# A submission that lost points (status 1) is not an error.
 "$lab32" grade --dir solutions --device gpu --json "$scratch/result.json" >"$scratch/board" ||
   [ $? -eq 1 ]
 python3 $here/collect.py "$scratch/result.json" >"$scratch/solutions.csv"
