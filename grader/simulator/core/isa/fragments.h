@@ -39,7 +39,7 @@ struct Fragment {
   int bits() const { return static_cast<int>(ptx::bits_of(type)); }
   int per_register() const { return bits() >= 32 ? 1 : 32 / bits(); }
   int registers() const { return rows * columns / (kWarpSize * per_register()); }  // that differ
-  std::vector<uint16_t> places;  // of each register, lane, element: see fragments.cpp
+  std::vector<uint16_t> places;  // of each register, lane, element: see fragment_products.cpp
   void place();
   // Where element `e` of register `r` of a lane lies in the matrix.
   Cell cell(int r, int lane, int e) const;
