@@ -243,7 +243,7 @@ class Bench {
               },
               [&] { enqueue(who, steps); }, [&](const Fault& fault) { fail(who, fault); },
               [&] {
-                if (plan_.candidates[who].submitted) keep_output(who, set);
+                if (plan_.candidates[who].submitted) save_output(who, set);
               }});
       } else if (who == candidates) {
         const auto copy = [&] {
@@ -257,7 +257,7 @@ class Bench {
     }
   }
 
-  void keep_output(size_t candidate, size_t set) {
+  void save_output(size_t candidate, size_t set) {
     std::vector<uint64_t> key{candidate, set};
     std::vector<Buffer> outputs;
     for (size_t a = 0; a < buffers_.size(); ++a) {
@@ -271,11 +271,11 @@ class Bench {
       output.candidate = candidate;
       output.set = set;
       for (Buffer b : outputs) {
-        if (b.bytes > output_region_.size() - kept_bytes_) fail_with(sim::TrapKind::output);
-        std::byte* const to = output_region_.data() + kept_bytes_;
+        if (b.bytes > output_region_.size() - saved_bytes_) fail_with(sim::TrapKind::output);
+        std::byte* const to = output_region_.data() + saved_bytes_;
         gpu_.download(to, b, b.bytes);
         output.arrays.emplace_back(nullptr, to, b.bytes);
-        kept_bytes_ += b.bytes;
+        saved_bytes_ += b.bytes;
       }
       timing_.outputs.push_back(std::move(output));
     }
@@ -328,7 +328,7 @@ class Bench {
   size_t temporary_bytes_ = 0;
   CubSum cub_sum_ = nullptr;
   cuda::Event start_ = nullptr, stop_ = nullptr;
-  uint64_t kept_bytes_ = 0;
+  uint64_t saved_bytes_ = 0;
   std::map<std::vector<uint64_t>, size_t> seen_;  // (candidate, set, digests) -> index
   Timing timing_;
 };

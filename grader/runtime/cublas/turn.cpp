@@ -62,7 +62,7 @@ void* Turn::look(const char* name, const void* at, const Extent& e, uint64_t ele
   sim::Allocation* a = memory.holds(begin) ? memory.find(begin) : nullptr;
   if (!a) wrong(fmt::format("begins at {:#x}, which is no device memory", begin));
   if (a->freed) wrong(fmt::format("begins in `{}`, which was freed", a->name));
-  if (!a->lets(begin, 1, writes))
+  if (!a->permits(begin, 1, writes))
     wrong(fmt::format("begins in `{}`, where nothing is mapped", a->name));
   if (!memory.reaches(*a))
     wrong(fmt::format("begins in `{}` of device {}, to which device {} has no access", a->name,

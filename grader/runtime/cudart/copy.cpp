@@ -25,7 +25,7 @@ Side side(const Runtime& r, uint64_t begin, uint64_t bytes, bool written) {
   if (begin < sim::kGlobalBase || begin - sim::kGlobalBase >= r.memory.used()) return s;
   const sim::Allocation* a = r.memory.find(begin);
   s.on_device = true;
-  s.fits = a && !a->freed && bytes <= a->end - begin && a->lets(begin, bytes, written);
+  s.fits = a && !a->freed && bytes <= a->end - begin && a->permits(begin, bytes, written);
   s.allocation = a;
   return s;
 }

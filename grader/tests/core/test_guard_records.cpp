@@ -36,7 +36,7 @@ std::set<uint64_t> words_in(const WordMap& map) {
 
 TEST_CASE("core: word map: rows of words are the words, wherever they begin") {
   WordMap map;
-  map.reach(8 * WordMap::kWordsOfPage);
+  map.reset(8 * WordMap::kWordsOfPage);
   std::set<uint64_t> want;
   const uint64_t end = 2 * WordMap::kWordsOfPage;
   for (const uint64_t first : {uint64_t{0}, uint64_t{96}, uint64_t{161}, uint64_t{224},
@@ -56,7 +56,7 @@ TEST_CASE("core: word map: rows of words are the words, wherever they begin") {
   CHECK(words_in(map) == std::set<uint64_t>{7 * WordMap::kWordsOfPage});
   map.trim(WordMap::kPageBytes);
   CHECK(map.pages().empty());
-  map.reach(64 * WordMap::kWordsOfPage);
+  map.reset(64 * WordMap::kWordsOfPage);
   map.add(1);
   map.add(63 * WordMap::kWordsOfPage + 1);
   CHECK(words_in(map) == std::set<uint64_t>{1, 63 * WordMap::kWordsOfPage + 1});
@@ -114,17 +114,17 @@ TEST_CASE("core: undo log: long ones, and what they leave when they are trimmed"
 
 TEST_CASE("core: line rounds: one keeps a line, the others find it kept") {
   LineRounds lines;
-  lines.reach(100);
+  lines.resize(100);
   for (int round = 0; round < 600; ++round) {  // numbers of rounds come again
     lines.next_round();
-    REQUIRE(!lines.kept(7));
-    REQUIRE(!lines.kept(8));
+    REQUIRE(!lines.is_saved(7));
+    REQUIRE(!lines.is_saved(8));
     REQUIRE(lines.claim(7));
     lines.done(7);
-    REQUIRE(lines.kept(7));
+    REQUIRE(lines.is_saved(7));
     REQUIRE(!lines.claim(7));
   }
-  lines.reach(1 << 20);
+  lines.resize(1 << 20);
   lines.next_round();
   REQUIRE(lines.claim(8));
   bool claims = true;
@@ -147,7 +147,7 @@ TEST_CASE("core: guard records: the next who takes them finds nothing in them") 
   }
   const auto records = GuardRecords::take(2 * bytes, 5);
   records->lines.next_round();
-  CHECK(!records->lines.kept(11));
+  CHECK(!records->lines.is_saved(11));
   REQUIRE(records->workers.size() >= 5);
   for (const auto& of : records->workers) {
     CHECK(of->read.pages().empty());
@@ -202,9 +202,9 @@ TEST_CASE("core: order guard: whole rows that are read are words that are read")
     CAPTURE(c.word);
     CAPTURE(c.stride);
     sim::OrderGuard guard(memory, 2, sim::OrderGuard::Mode::at_once, false);
-    guard.note_by_word({a->index, 1000});  // of an allocation that there is not, too
+    guard.track_by_word({a->index, 1000});  // of an allocation that there is not, too
     REQUIRE(guard.by_word());
-    CHECK(guard.noted_by_word() == std::vector<uint32_t>{a->index});
+    CHECK(guard.tracked_by_word() == std::vector<uint32_t>{a->index});
     guard.worker(0).read_row(*a, row(0, 4), 4, {});
     guard.worker(0).write_row(*a, row(0, 4), 4, {});
     guard.worker(1).read_row(*a, row(c.word, c.stride), c.bytes, {});

@@ -49,14 +49,14 @@ TEST_CASE("core: page pool: records are zero when they are brought, whatever was
   for (int round = 0; round < 3; ++round) {
     RecordPages records(3 << 20);
     for (const uint64_t record : {uint64_t{0}, uint64_t{511}, uint64_t{512}, uint64_t{2'900'000}}) {
-      records.bring(record / RecordPages::kPage);
+      records.ensure_page(record / RecordPages::kPage);
       CHECK(records[record] == 0);
       records[record] = ~record;
-      records.bring(record / RecordPages::kPage);
+      records.ensure_page(record / RecordPages::kPage);
       CHECK(records[record] == ~record);
     }
     records.clear();
-    records.bring(0);
+    records.ensure_page(0);
     CHECK(records[511] == 0);
     records[511] = 1;
   }

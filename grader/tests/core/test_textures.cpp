@@ -330,10 +330,10 @@ TEST_CASE("core: texture filter: weights are shared out in 1/256 and none is los
     for (uint32_t b = 0; b < 256; b += 7)
       for (uint32_t c : {0u, 1u, 77u, 128u, 255u}) {
         uint32_t w[8];
-        sim::share_out(3, {a, b, c}, 256, w);
+        sim::split_weight(3, {a, b, c}, 256, w);
         CHECK(w[0] + w[1] + w[2] + w[3] == 256 - c);
         CHECK(w[4] + w[5] + w[6] + w[7] == c);
-        sim::share_out(2, {a, b, 0}, 256, w);
+        sim::split_weight(2, {a, b, 0}, 256, w);
         CHECK(w[1] + w[3] == a);
         CHECK(w[2] + w[3] == b);
         CHECK(std::abs(static_cast<double>(w[3]) - a * b / 256.0) <= 0.5);

@@ -13,15 +13,15 @@ namespace lab32::sim {
 
 using ptx::Mod;
 
-BlockContext& Copier::block() const { return x.warp->block(); }
+BlockContext& CopyLane::block() const { return x.warp->block(); }
 
-uint64_t Copier::address(const BulkOp::Address& of) const {
+uint64_t CopyLane::address(const BulkOp::Address& of) const {
   uint64_t all[kWarpSize];
   lane_addresses(x, of.base, of.offset, all);
   return all[lane];
 }
 
-uint32_t Copier::word(const Slot& slot) const {
+uint32_t CopyLane::word(const Slot& slot) const {
   const std::byte* const at = x.regs + slot.offset;
   return slot.bytes == 2 ? load_lane<uint16_t>(at, lane) : load_lane<uint32_t>(at, lane);
 }
@@ -43,14 +43,14 @@ void each_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
 }
 
 // Who is wrong must be the lane that copies: what may be wrong is looked at piece by piece.
-bool surely_right(const Copier& c, uint64_t begin, uint32_t bytes, unsigned piece) {
+bool is_certainly_valid(const CopyLane& c, uint64_t begin, uint32_t bytes, unsigned piece) {
   const Memory& memory = *c.block().launch().memory;
   const Allocation* const in = memory.find(begin);
   return in != nullptr && !in->freed && memory.reaches(*in) && begin + bytes <= in->end &&
-         in->lets(begin, bytes, true) && begin % piece == 0;
+         in->permits(begin, bytes, true) && begin % piece == 0;
 }
 
-std::byte* access_pieces(const Copier& c, uint64_t* address, uint32_t pieces, unsigned piece,
+std::byte* access_pieces(const CopyLane& c, uint64_t* address, uint32_t pieces, unsigned piece,
                          bool right, AccessUse use) {
   BlockContext& block = c.block();
   const uint32_t warp = c.x.warp->index();
@@ -66,7 +66,7 @@ std::byte* access_pieces(const Copier& c, uint64_t* address, uint32_t pieces, un
   return base;
 }
 
-void report_piece(const Copier& c, AccessKind kind, unsigned piece, uint64_t at,
+void report_piece(const CopyLane& c, AccessKind kind, unsigned piece, uint64_t at,
                   const std::byte* values) {
   uint64_t address[kWarpSize] = {};
   address[c.lane] = at;
@@ -76,7 +76,7 @@ void report_piece(const Copier& c, AccessKind kind, unsigned piece, uint64_t at,
 }
 
 void load_bulk(const Exec& x, const Inst& in) {
-  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     BulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
     report_whole(c, op, BulkMove::Kind::load, c.address(op.from), c.address(op.to),
@@ -89,7 +89,7 @@ void load_bulk(const Exec& x, const Inst& in) {
 }
 
 void copy_to_block(const Exec& x, const Inst& in) {
-  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     BulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
     const uint64_t from = c.address(op.from);
@@ -101,7 +101,7 @@ void copy_to_block(const Exec& x, const Inst& in) {
 }
 
 void store_bulk(const Exec& x, const Inst& in) {
-  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     const uint32_t bytes = bulk_bytes_of(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
     report_whole(c, op, BulkMove::Kind::store, to, from, bytes);
@@ -115,31 +115,36 @@ void store_bulk(const Exec& x, const Inst& in) {
 void nothing_to_do(const Exec&, const Inst&) {}
 
 // The order of groups and fences is nothing that changes what runs.
-void tell_engine(const Exec& x, const Inst& in, EngineEvent::Kind kind, uint32_t pending = 0) {
+void report_engine_event(const Exec& x, const Inst& in, EngineEvent::Kind kind,
+                         uint32_t pending = 0) {
   BlockContext& block = x.warp->block();
   if (block.reports().observes_raw_shared())
     block.reports().engine(x.warp->index(), {kind, in.site, x.mask, 0, 0, pending});
 }
 
-void commit_group(const Exec& x, const Inst& in) { tell_engine(x, in, EngineEvent::Kind::commits); }
-
-void wait_for_group(const Exec& x, const Inst& in) {
-  tell_engine(x, in, EngineEvent::Kind::waits,
-              load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
+void commit_group(const Exec& x, const Inst& in) {
+  report_engine_event(x, in, EngineEvent::Kind::commits);
 }
 
-void fence_proxy(const Exec& x, const Inst& in) { tell_engine(x, in, EngineEvent::Kind::fences); }
+void wait_for_group(const Exec& x, const Inst& in) {
+  report_engine_event(x, in, EngineEvent::Kind::waits,
+                      load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
+}
+
+void fence_proxy(const Exec& x, const Inst& in) {
+  report_engine_event(x, in, EngineEvent::Kind::fences);
+}
 
 }  // namespace
 
-bool is_there(const Copier& c, uint64_t at, unsigned bytes, AccessUse use) {
+bool check_shared_range(const CopyLane& c, uint64_t at, unsigned bytes, AccessUse use) {
   uint64_t address[kWarpSize] = {};
   address[c.lane] = at;
   c.block().accesses().shared(c.x.warp->index(), c.in, address, 1u << c.lane, bytes, use);
   return address[c.lane] == at;
 }
 
-uint32_t bulk_bytes_of(const Copier& c, const BulkOp& op) {
+uint32_t bulk_bytes_of(const CopyLane& c, const BulkOp& op) {
   const uint32_t bytes = c.word(op.bytes);
   if (bytes % kBulkPiece != 0) {
     TrapFacts facts = c.x.warp->facts(TrapReason::bulk_bytes, c.lane);
@@ -149,7 +154,7 @@ uint32_t bulk_bytes_of(const Copier& c, const BulkOp& op) {
   return bytes;
 }
 
-void report_whole(const Copier& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
+void report_whole(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
                   uint64_t shared, uint32_t bytes) {
   BulkMove move;
   move.kind = kind;
@@ -159,7 +164,7 @@ void report_whole(const Copier& c, const BulkOp& op, BulkMove::Kind kind, uint64
   report_move(c, op, move);
 }
 
-void report_move(const Copier& c, const BulkOp& op, BulkMove move) {
+void report_move(const CopyLane& c, const BulkOp& op, BulkMove move) {
   BlockContext& block = c.block();
   if (!block.reports().reports_accesses()) return;
   move.site = c.in.site;
@@ -169,11 +174,11 @@ void report_move(const Copier& c, const BulkOp& op, BulkMove move) {
   block.reports().bulk(c.x.warp->index(), move);
 }
 
-void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
+void read_device(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
                  uint32_t at) {
   BlockContext& block = c.block();
   const Memory& memory = *block.launch().memory;
-  const bool right = surely_right(c, from, bytes, piece);
+  const bool right = is_certainly_valid(c, from, bytes, piece);
   block.accesses().take_unwritten();
   each_pieces(from, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
     const std::byte* const base = access_pieces(c, address, pieces, piece, right, AccessUse::read);
@@ -188,7 +193,7 @@ void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece,
       copy.undefined.resize(copy.data.size());
       for (unsigned b = 0; b < piece; ++b)
         if (!memory.written(address[i] + b, 1)) copy.undefined[to + b] = std::byte{0xff};
-      copy.origin = block.origins().of_read(c.in.site, [&] {
+      copy.origin = block.undefined_origins().of_read(c.in.site, [&] {
         return block.accesses().facts_of_unwritten(c.x.warp->index(), c.lane, AccessSpace::global,
                                                    address[i], piece);
       });
@@ -196,10 +201,10 @@ void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece,
   });
 }
 
-void write_device(const Copier& c, uint64_t to, uint32_t bytes, unsigned piece,
+void write_device(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
                   const std::byte* values, const Reduction& reduction) {
   BlockContext& block = c.block();
-  const bool right = surely_right(c, to, bytes, piece);
+  const bool right = is_certainly_valid(c, to, bytes, piece);
   each_pieces(to, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
     const auto use = reduction ? AccessUse::update : AccessUse::write;
     std::byte* const base = access_pieces(c, address, pieces, piece, right, use);
@@ -217,7 +222,7 @@ void write_device(const Copier& c, uint64_t to, uint32_t bytes, unsigned piece,
   });
 }
 
-void read_shared(const Copier& c, uint64_t from, std::byte* to, ValueUse use) {
+void read_shared(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use) {
   BlockContext& block = c.block();
   const uint32_t lane = 1u << c.lane;
   uint64_t address[kWarpSize] = {};
@@ -236,12 +241,14 @@ void read_shared(const Copier& c, uint64_t from, std::byte* to, ValueUse use) {
   if (!block.checks_reads() ||
       !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
     return;
-  const Origins::Id id = c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
-  block.origins().each(
-      id, [&](const Origin& origin) { block.faults().value_matters(origin, use, lane); });
+  const UndefinedOrigins::Id id =
+      c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
+  block.undefined_origins().each(id, [&](const UndefinedOrigin& origin) {
+    block.faults().report_undefined_use(origin, use, lane);
+  });
 }
 
-void read_for_block(const Copier& c, uint64_t from, BulkCopy& copy) {
+void read_for_block(const CopyLane& c, uint64_t from, BulkCopy& copy) {
   BlockContext& block = c.block();
   for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
     uint64_t address[kWarpSize] = {};
@@ -286,7 +293,7 @@ ExecFn pick_fence_mbarrier_init(const ptx::Instruction&) { return nothing_to_do;
 namespace {
 
 void reduce_bulk(const Exec& x, const Inst& in) {
-  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     const uint32_t bytes = bulk_bytes_of(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
     report_whole(c, op, BulkMove::Kind::reduce, to, from, bytes);
@@ -299,7 +306,7 @@ void reduce_bulk(const Exec& x, const Inst& in) {
 }
 
 void reduce_to_block(const Exec& x, const Inst& in) {
-  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     BulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
     copy.reduction = op.reduction;
@@ -309,8 +316,8 @@ void reduce_to_block(const Exec& x, const Inst& in) {
     read_for_block(c, from, copy);
     if (!copy.undefined.empty()) {
       BlockContext& block = c.block();
-      block.origins().each(copy.origin, [&](const Origin& origin) {
-        block.faults().value_matters(origin, ValueUse::atomic, 1u << c.lane);
+      block.undefined_origins().each(copy.origin, [&](const UndefinedOrigin& origin) {
+        block.faults().report_undefined_use(origin, ValueUse::atomic, 1u << c.lane);
       });
       copy.undefined.clear();
     }
@@ -319,7 +326,7 @@ void reduce_to_block(const Exec& x, const Inst& in) {
 }
 
 void send_registers(const Exec& x, const Inst& in) {
-  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     const unsigned each = op.value[0].bytes;
     BulkCopy copy;
     copy.data.resize(size_t{each} * op.values);

@@ -19,7 +19,7 @@ void deliver_copies(Warp& asking, uint64_t barrier);
 bool complete_bytes(std::byte* object, uint32_t bytes);
 
 // A lane that copies.
-struct Copier {
+struct CopyLane {
   const Exec& x;
   const Inst& in;
   int lane;
@@ -31,32 +31,32 @@ struct Copier {
 
 // `bytes` of device memory in pieces of `piece`, all checked and told like accesses of the lane.
 // `undefined` grows where nothing has written them.
-void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
+void read_device(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
                  uint32_t at);
 // With a reduction: what lies there is updated.
-void write_device(const Copier& c, uint64_t to, uint32_t bytes, unsigned piece,
+void write_device(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
                   const std::byte* values, const Reduction& reduction = {});
 // Tells the observers. move.shared: an address.
-void report_move(const Copier& c, const BulkOp& op, BulkMove move);
+void report_move(const CopyLane& c, const BulkOp& op, BulkMove move);
 // The same of a copy that is one run of bytes.
-void report_whole(const Copier& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
+void report_whole(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
                   uint64_t shared, uint32_t bytes);
 // As many as the instruction says: a multiple of 16.
-uint32_t bulk_bytes_of(const Copier& c, const BulkOp& op);
+uint32_t bulk_bytes_of(const CopyLane& c, const BulkOp& op);
 // 16 bytes of the block's own shared memory, to be written elsewhere, or to update what is there.
-void read_shared(const Copier& c, uint64_t from, std::byte* to, ValueUse use = ValueUse::output);
+void read_shared(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use = ValueUse::output);
 // 16 bytes of shared memory are there, and a multiple of 16. False: the launch goes on without.
-bool is_there(const Copier& c, uint64_t at, unsigned bytes, AccessUse use);
+bool check_shared_range(const CopyLane& c, uint64_t at, unsigned bytes, AccessUse use);
 // All bytes of it, into the copy. No group is waited for.
-void read_for_block(const Copier& c, uint64_t from, BulkCopy& copy);
+void read_for_block(const CopyLane& c, uint64_t from, BulkCopy& copy);
 // For each block that gets it: under way. The copy's data are complete.
-void send(const Copier& c, const BulkOp& op, BulkCopy copy, uint32_t span);
+void send(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint32_t span);
 
 // One lane after the other.
 template <class F>
-void each_copier(const Exec& x, const Inst& in, F f) {
+void for_each_copy_lane(const Exec& x, const Inst& in, F f) {
   const BulkOp& op = x.warp->program().bulk_ops[in.target];
-  for (uint32_t r = x.mask; r; r &= r - 1) f(Copier{x, in, __builtin_ctz(r)}, op);
+  for (uint32_t r = x.mask; r; r &= r - 1) f(CopyLane{x, in, __builtin_ctz(r)}, op);
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
         std::memcpy(undefined.data() + to, copy.undefined.data() + at, copy.piece);
       if (!copy.undefined.empty() && copy.by == &block)
         for (uint64_t b = 0; b < copy.piece; b += 4)
-          block.origins().note_store(Origins::shared_word(to + b), copy.origin);
+          block.undefined_origins().note_store(UndefinedOrigins::shared_word(to + b), copy.origin);
     }
     if (!teller.reports().observes_raw_shared()) continue;
     std::memcpy(asking.values + lane * 16, value, copy.piece);
@@ -135,7 +135,7 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
 
 }  // namespace
 
-void send(const Copier& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
+void send(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
   BlockContext& block = c.block();
   const uint64_t window = op.generic ? kSharedBase : 0;
   const uint64_t to = c.address(op.to) - window, barrier = c.address(op.barrier) - window;
@@ -146,9 +146,10 @@ void send(const Copier& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
   copy.lane = c.lane;
   copy.bytes = static_cast<uint32_t>(copy.data.size());
   const auto send_to = [&](BulkCopy one) {
-    if (!is_there(c, one.barrier, 8, AccessUse::update)) return;
-    const bool fits = one.data.empty() || (is_there(c, one.to, one.piece, use) &&
-                                           is_there(c, one.to + span - one.piece, one.piece, use));
+    if (!check_shared_range(c, one.barrier, 8, AccessUse::update)) return;
+    const bool fits =
+        one.data.empty() || (check_shared_range(c, one.to, one.piece, use) &&
+                             check_shared_range(c, one.to + span - one.piece, one.piece, use));
     if (!fits) one.data.clear();
     block.bulk_copies().push_back(std::move(one));
   };

@@ -49,7 +49,7 @@ struct BulkCopy {
   uint32_t bytes = 0;                // that the barrier counts
   std::vector<std::byte> data;       // none: it may not be written there
   std::vector<std::byte> undefined;  // empty: all is defined
-  Origins::Id origin = 0;
+  UndefinedOrigins::Id origin = 0;
   Reduction reduction;
   // What is written at once; sent by a thread, not by the engine, which has a way of its own.
   uint8_t piece = 16;

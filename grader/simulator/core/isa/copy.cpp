@@ -51,7 +51,7 @@ void copy_async(const Exec& x, const Inst& in) {
                                                         whole ? bytes : 1, AccessUse::read);
         if (block.accesses().take_unwritten() != 0) {
           copy.undefined |= 1u << l;
-          copy.origin = block.origins().of_read(in.site, [&] {
+          copy.origin = block.undefined_origins().of_read(in.site, [&] {
             return block.accesses().facts_of_unwritten(w.index(), l, AccessSpace::global,
                                                        lane_address[l], whole ? bytes : 1);
           });
@@ -99,7 +99,7 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
         if (std::byte* const bits = block.shared().undefined(to, copy.bytes))
           std::memset(bits, 0xff, copy.bytes);
         for (uint64_t b = 0; b < copy.bytes; b += 4)
-          block.origins().note_store(Origins::shared_word(to + b), copy.origin);
+          block.undefined_origins().note_store(UndefinedOrigins::shared_word(to + b), copy.origin);
       }
     }
     Inst issued = in;  // reported under the line of the copy, not of the wait

@@ -139,11 +139,11 @@ FragmentOp product_of(const ptx::Instruction& in) {
   check_types(in, f);
   if (!has_shape(in, s, f.a)) refuse(in);
   // wmma's product of tf32 is two instructions of the machine, one behind the other.
-  f.block = is_wmma(in) && f.a == Type::tf32 ? 4 : f.kept();
-  if (is_float8(f.a)) f.order = TileForm::Order::halves_apart, f.block = f.kept() / 2;
+  f.block = is_wmma(in) && f.a == Type::tf32 ? 4 : f.stored_columns();
+  if (is_float8(f.a)) f.order = TileForm::Order::halves_apart, f.block = f.stored_columns() / 2;
   const bool in_quads = is_in_quads(f), transposed = s.n == 32;
   op.tiles = in_quads ? 4 : 1;
-  op.a = matrix_of(Role::left, op.tiles * f.m, f.kept(), f.a, transposed);
+  op.a = matrix_of(Role::left, op.tiles * f.m, f.stored_columns(), f.a, transposed);
   op.b = matrix_of(Role::right, f.k, op.tiles * f.n, f.b, transposed);
   op.c = matrix_of(Role::sum, op.tiles * f.m, f.n, f.c, transposed);
   op.d = matrix_of(Role::sum, op.tiles * f.m, f.n, f.d, transposed);

@@ -54,8 +54,8 @@ void keep_undefined(Warp& w, const Part& part, uint32_t lanes, const uint64_t* a
       if (to == nullptr) continue;
       std::memcpy(to, &bits, part.bytes);
       const Slot& slot = part.first[part.transposed ? 0 : i];
-      w.block().origins().note_store(Origins::shared_word(at),
-                                     u->origin[slot.offset][static_cast<size_t>(l)]);
+      w.block().undefined_origins().note_store(UndefinedOrigins::shared_word(at),
+                                               u->origin[slot.offset][static_cast<size_t>(l)]);
     }
   }
 }

@@ -118,11 +118,11 @@ constexpr int kRowsOfA = 16, kLanesOfGroup = 4;
 constexpr int kChunksOfLane = 8;
 
 // Elements of a chunk that are there.
-int kept_of_chunk(const FragmentOp& op) {
+int stored_per_chunk(const FragmentOp& op) {
   if (op.form.a == ptx::Type::tf32) return 1;
   return op.a.bits() == 4 ? 4 : 2;
 }
-int chunks_of_row(const FragmentOp& op) { return op.form.kept() / kept_of_chunk(op); }
+int chunks_of_row(const FragmentOp& op) { return op.form.stored_columns() / stored_per_chunk(op); }
 
 // Of elements of 16 bits and more a lane has four chunks of both of its rows.
 bool has_both_rows(const FragmentOp& op) { return op.a.bits() >= 16; }
@@ -145,8 +145,8 @@ uint32_t metadata_of(const FragmentOp& op, const std::byte* regs, int row, int c
 
 int selectors_of(const FragmentOp& op) { return kLanesOfGroup / lanes_needed(op); }
 
-void read_sparsity(const FragmentOp& op, const std::byte* regs, uint16_t* meets) {
-  const int kept = kept_of_chunk(op);
+void read_sparsity(const FragmentOp& op, const std::byte* regs, uint16_t* k_index) {
+  const int kept = stored_per_chunk(op);
   for (int row = 0; row < kRowsOfA; ++row)
     for (int chunk = 0; chunk < chunks_of_row(op); ++chunk) {
       const uint32_t indices = metadata_of(op, regs, row, chunk);
@@ -155,7 +155,7 @@ void read_sparsity(const FragmentOp& op, const std::byte* regs, uint16_t* meets)
         const int place = kept == 1   ? first / 2
                           : kept == 2 ? (i == 0 ? first : second)
                                       : (i < 2 ? first : second) * 2 + i % 2;
-        *meets++ = static_cast<uint16_t>(chunk * kept * 2 + place);
+        *k_index++ = static_cast<uint16_t>(chunk * kept * 2 + place);
       }
     }
 }
@@ -188,14 +188,14 @@ namespace {
 // The matrices of a product, as in multiply_tile; of several tiles one behind the other.
 struct Matrices {
   uint64_t a[kMostElements], b[kMostElements], c[kMostElements], d[kMostElements];
-  uint16_t meets[kMostMet];
+  uint16_t k_index[kMaxSparseElements];
 
   // The elements from one file of registers, where they meet from that of their values.
   Matrices(const FragmentOp& op, const std::byte* elements, const std::byte* regs) {
     gather(op.a, elements, a);
     gather(op.b, elements, b);
     gather(op.c, elements, c);
-    if (op.form.sparse) read_sparsity(op, regs, meets);
+    if (op.form.sparse) read_sparsity(op, regs, k_index);
   }
 };
 
@@ -207,8 +207,8 @@ static void multiply(const Exec& x, const Inst& in) {
   const TileForm& f = op.form;
   Matrices all(op, x.regs, x.regs);
   for (int t = 0; t < op.tiles; ++t)
-    multiply_tile(f, all.a + t * f.m * f.kept(), all.b + t * f.n * f.k, all.c + t * f.m * f.n,
-                  all.d + t * f.m * f.n, all.meets);
+    multiply_tile(f, all.a + t * f.m * f.stored_columns(), all.b + t * f.n * f.k,
+                  all.c + t * f.m * f.n, all.d + t * f.m * f.n, all.k_index);
   scatter(op.d, all.d, x.regs);
 }
 
@@ -220,10 +220,10 @@ void follow_undefined(const FragmentOp& op, const std::byte* regs, std::byte* un
   for (int row = 0; row < op.tiles * f.m; ++row)
     for (int column = 0; column < f.n; ++column) {
       uint64_t any = all.c[row * f.n + column] | (unsure >> (row % f.m) & 1);
-      const uint64_t* const left = all.a + row * f.kept();
+      const uint64_t* const left = all.a + row * f.stored_columns();
       const uint64_t* const right = all.b + (row / f.m * f.n + column) * f.k;
-      for (int i = 0; i < f.kept(); ++i)
-        any |= left[i] | right[f.sparse ? all.meets[row * f.kept() + i] : i];
+      for (int i = 0; i < f.stored_columns(); ++i)
+        any |= left[i] | right[f.sparse ? all.k_index[row * f.stored_columns() + i] : i];
       all.d[row * f.n + column] = any != 0 ? every_bit : 0;
     }
   scatter(op.d, all.d, undefined);

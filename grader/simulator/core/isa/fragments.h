@@ -97,9 +97,9 @@ void follow_undefined(const FragmentOp& op, const std::byte* regs, std::byte* un
 // How many selectors there are for the form of `op`.
 int selectors_of(const FragmentOp& op);
 
-constexpr int kMostMet = 16 * 64;  // elements of a sparse A
+constexpr int kMaxSparseElements = 16 * 64;  // elements of a sparse A
 // For each element of A, as multiply_tile wants it, the k at which it stands.
-void read_sparsity(const FragmentOp& op, const std::byte* regs, uint16_t* meets);
+void read_sparsity(const FragmentOp& op, const std::byte* regs, uint16_t* k_index);
 // A bit for each row of A of whose metadata some bit is undefined.
 uint32_t rows_of_undefined_metadata(const FragmentOp& op, const std::byte* undefined);
 

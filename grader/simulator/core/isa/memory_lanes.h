@@ -72,7 +72,7 @@ namespace detail {
 
 // Whether each lane's value is its neighbour's and `step`, but for lane 16's.
 template <class T>
-[[gnu::always_inline]] inline bool steps_alike(const std::byte* slot, T step) {
+[[gnu::always_inline]] inline bool has_constant_step(const std::byte* slot, T step) {
   typedef T Vector __attribute__((vector_size(32)));
   constexpr int kLanes = 32 / sizeof(T);
   Vector differ{}, at_half{};
@@ -104,12 +104,12 @@ template <class T>
   constexpr int kHalf = kWarpSize / 2;
   if (base.bytes == 8) {
     const auto first = load_lane<uint64_t>(b, 0), step = load_lane<uint64_t>(b, 1) - first;
-    if ((step != 0 && step != bytes) || !detail::steps_alike(b, step)) return {};
+    if ((step != 0 && step != bytes) || !detail::has_constant_step(b, step)) return {};
     return {{first + add, load_lane<uint64_t>(b, kHalf) + add}, step};
   }
   if (base.bytes == 4) {
     const auto lane0 = load_lane<uint32_t>(b, 0), step = load_lane<uint32_t>(b, 1) - lane0;
-    if ((step != 0 && step != bytes) || !detail::steps_alike(b, step)) return {};
+    if ((step != 0 && step != bytes) || !detail::has_constant_step(b, step)) return {};
     const auto more = static_cast<uint32_t>(add);
     const uint32_t first = lane0 + more, second = load_lane<uint32_t>(b, kHalf) + more;
     // 32 bits wrap.

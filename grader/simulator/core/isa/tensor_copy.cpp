@@ -15,18 +15,18 @@ namespace {
 
 using ptx::Mod;
 
-[[noreturn]] void bad_tensor_map(const Copier& c, uint64_t address, const char* cause) {
+[[noreturn]] void bad_tensor_map(const CopyLane& c, uint64_t address, const char* cause) {
   TrapFacts facts = c.x.warp->facts(TrapReason::tensor_map, c.lane);
   facts.value = address;
   facts.cause = cause;
   c.x.warp->trap(c.in, std::move(facts));
 }
 
-TensorMap read_map(const Copier& c, uint64_t address, const BulkOp& op) {
+TensorMap read_map(const CopyLane& c, uint64_t address, const BulkOp& op) {
   const Memory& memory = *c.block().launch().memory;
   const Allocation* const in = memory.find(address);
   if (in == nullptr || in->freed || !memory.reaches(*in) || address + TensorMap::kBytes > in->end ||
-      !in->lets(address, TensorMap::kBytes, false))
+      !in->permits(address, TensorMap::kBytes, false))
     bad_tensor_map(c, address, "is not in device memory");
   if (address % TensorMap::kAlign != 0) bad_tensor_map(c, address, "is at no multiple of 64");
   TensorMap map;
@@ -42,7 +42,7 @@ struct TensorBox {
   std::array<int64_t, TensorMap::kMostDimensions> first{};
 };
 
-TensorBox box_at(const Copier& c, const BulkOp& op, const TensorMap& map, bool stores) {
+TensorBox box_at(const CopyLane& c, const BulkOp& op, const TensorMap& map, bool stores) {
   TensorBox box;
   for (size_t i = 0; i < map.dimensions; ++i)
     box.first[i] = static_cast<int32_t>(c.word(op.coordinate[i]));
@@ -60,7 +60,7 @@ TensorBox box_at(const Copier& c, const BulkOp& op, const TensorMap& map, bool s
 }
 
 // PTX ISA: a box in shared memory begins at a multiple of 128.
-void check_box_place(const Copier& c, uint64_t at, AccessUse use) {
+void check_box_place(const CopyLane& c, uint64_t at, AccessUse use) {
   constexpr unsigned kAlign = 128;
   if (at % kAlign == 0) return;
   BlockContext& block = c.block();
@@ -109,7 +109,7 @@ unsigned row_piece(const TensorMap& map, uint64_t address, uint32_t bytes) {
   return (address | bytes) % 16 == 0 ? 16 : map.element_bytes;
 }
 
-void report_row(const Copier& c, const BulkOp& op, const TensorMap& map, const BoxRow& row,
+void report_row(const CopyLane& c, const BulkOp& op, const TensorMap& map, const BoxRow& row,
                 BulkMove::Kind kind, uint64_t shared) {
   BulkMove move;
   move.kind = kind;
@@ -126,7 +126,7 @@ void report_row(const Copier& c, const BulkOp& op, const TensorMap& map, const B
 // With room between the rows of a box that are shorter than the swizzle's.
 void load_box(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
-    const Copier c{x, in, __builtin_ctz(r)};
+    const CopyLane c{x, in, __builtin_ctz(r)};
     const BulkOp& op = x.warp->program().bulk_ops[in.target];
     const TensorMap map = read_map(c, c.address(op.from), op);
     const TensorBox box = box_at(c, op, map, false);
@@ -148,7 +148,7 @@ void load_box(const Exec& x, const Inst& in) {
 }
 
 // Of elements of the map's type, if there is such an operation on them.
-Reduction reduction_in(const Copier& c, uint64_t place, const TensorMap& map) {
+Reduction reduction_in(const CopyLane& c, uint64_t place, const TensorMap& map) {
   const ptx::Instruction& in = *c.in.ptx;
   ptx::Type type = map.type;
   const bool of_bits = in.has(Mod::op_and) || in.has(Mod::op_or) || in.has(Mod::op_xor);
@@ -163,7 +163,7 @@ Reduction reduction_in(const Copier& c, uint64_t place, const TensorMap& map) {
 
 void store_box(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
-    const Copier c{x, in, __builtin_ctz(r)};
+    const CopyLane c{x, in, __builtin_ctz(r)};
     const BulkOp& op = x.warp->program().bulk_ops[in.target];
     const uint64_t place = c.address(op.to), from = c.address(op.from);
     const TensorMap map = read_map(c, place, op);

@@ -65,8 +65,8 @@ bool reached(unsigned i, const Neighbours* around) {
 
 // The texels around a point of one face of a cube, with those of its neighbours. There are three at
 // a corner.
-void add_seamless(const TextureObject& t, const TexelGrid& grid, uint32_t first, const OnCube& on,
-                  uint32_t whole, unsigned part, Footprint& footprint) {
+void add_seamless(const TextureObject& t, const TexelGrid& grid, uint32_t first,
+                  const CubePoint& on, uint32_t whole, unsigned part, Footprint& footprint) {
   const auto n = static_cast<int32_t>(grid.width);
   const int64_t scaled[2] = {on.x * n, on.y * n};
   Neighbours around[3];
@@ -76,11 +76,11 @@ void add_seamless(const TextureObject& t, const TexelGrid& grid, uint32_t first,
     around[k].fraction = static_cast<uint32_t>(rounded & 255);
   }
   uint32_t weight[4];
-  share_out(2, {around[0].fraction, around[1].fraction, 0}, whole, weight);
+  split_weight(2, {around[0].fraction, around[1].fraction, 0}, whole, weight);
   const auto outside = [&](int32_t i) { return i < 0 || i >= n; };
   for (unsigned i = 0; i < 4; ++i)
     if (outside(around[0].texel[i & 1]) && outside(around[1].texel[i >> 1]))
-      share_corner(i, weight);
+      drop_corner_texel(i, weight);
   for (unsigned i = 0; i < 4; ++i) {
     const int32_t x = around[0].texel[i & 1], y = around[1].texel[i >> 1];
     if (!reached(i, around) || (outside(x) && outside(y))) continue;
@@ -100,7 +100,7 @@ void add_level(const TextureObject& t, unsigned level, const Coordinates& c, uin
   int64_t at[3] = {};
   unsigned dimensions = t.array.dimensions;
   if (t.array.cube) {
-    const OnCube on = on_cube(c.at[0], c.at[1], c.at[2]);
+    const CubePoint on = cube_point(c.at[0], c.at[1], c.at[2]);
     if (s.seamless && s.linear) return add_seamless(t, grid, slice, on, whole, part, footprint);
     slice += on.face;
     at[0] = on.x * grid.width;
@@ -127,8 +127,8 @@ void add_level(const TextureObject& t, unsigned level, const Coordinates& c, uin
   Neighbours around[3];
   for (unsigned k = 0; k < dimensions; ++k) around[k] = neighbours(at[k], size[k], mode(k), true);
   uint32_t weight[8];
-  share_out(dimensions, {around[0].fraction, around[1].fraction, around[2].fraction}, whole, weight,
-            part == 0 && whole != 256);
+  split_weight(dimensions, {around[0].fraction, around[1].fraction, around[2].fraction}, whole,
+               weight, part == 0 && whole != 256);
   for (unsigned i = 0; i < 1u << dimensions; ++i) {
     if (!reached(i, around)) continue;
     const int32_t z = around[2].texel[i >> 2];

@@ -33,7 +33,7 @@ void shuffle_whole_warp(const Exec& x, const Inst& in) {
   for (uint32_t l = 0; l < kWarpSize; ++l) result[l] = a[from[l]];
   if (mode != Shuffle::idx && amounts >= kWarpSize)
     for (uint32_t l = 0; l < kWarpSize; ++l)
-      if (b[l] >= kWarpSize) note_odd_amount(x, in, true, b[l], kWarpSize);
+      if (b[l] >= kWarpSize) note_out_of_range_amount(x, in, true, b[l], kWarpSize);
   if (x.warp != nullptr && x.warp->block().reports().observes_shuffles()) {
     uint8_t asked[kWarpSize];
     std::copy_n(from, kWarpSize, asked);
@@ -57,7 +57,7 @@ void shuffle(const Exec& x, const Inst& in) {
     ShuffleLane from = shuffle_lane(mode, in, x, lane);
     const auto distance = load_lane<uint32_t>(x.regs + in.src[1].offset, lane);
     if (mode != Shuffle::idx && distance >= kWarpSize)  // __shfl_sync says that it wraps
-      note_odd_amount(x, in, true, distance, kWarpSize);
+      note_out_of_range_amount(x, in, true, distance, kWarpSize);
     if (from.in_range) in_range |= 1u << lane;
     asked[lane] = static_cast<uint8_t>(from.lane);
     // An absent lane's register is not defined; ours gives what the reading lane had.
@@ -236,7 +236,7 @@ void read_clock(const Exec& x, const Inst& in) {
 }
 
 // bra, call, ret, exit and bar.warp.sync are executed by the warp's loop itself.
-void by_the_loop(const Exec&, const Inst&) {}
+void executed_by_warp_loop(const Exec&, const Inst&) {}
 
 }  // namespace
 
@@ -291,12 +291,12 @@ ExecFn pick_read_clock(const ptx::Instruction& in) {
   return ptx::bits_of(in.type()) == 64 ? read_clock<uint64_t> : read_clock<uint32_t>;
 }
 
-ExecFn pick_bar_warp_sync(const ptx::Instruction&) { return by_the_loop; }
-ExecFn pick_bra(const ptx::Instruction&) { return by_the_loop; }
-ExecFn pick_brx(const ptx::Instruction&) { return by_the_loop; }
-ExecFn pick_call(const ptx::Instruction&) { return by_the_loop; }
-ExecFn pick_ret(const ptx::Instruction&) { return by_the_loop; }
-ExecFn pick_exit(const ptx::Instruction&) { return by_the_loop; }
+ExecFn pick_bar_warp_sync(const ptx::Instruction&) { return executed_by_warp_loop; }
+ExecFn pick_bra(const ptx::Instruction&) { return executed_by_warp_loop; }
+ExecFn pick_brx(const ptx::Instruction&) { return executed_by_warp_loop; }
+ExecFn pick_call(const ptx::Instruction&) { return executed_by_warp_loop; }
+ExecFn pick_ret(const ptx::Instruction&) { return executed_by_warp_loop; }
+ExecFn pick_exit(const ptx::Instruction&) { return executed_by_warp_loop; }
 ExecFn pick_trap(const ptx::Instruction&) { return raise_trap; }
 ExecFn pick_brkpt(const ptx::Instruction&) { return raise_trap; }
 

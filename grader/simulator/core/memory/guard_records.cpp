@@ -75,7 +75,7 @@ LineRounds::~LineRounds() {
   if (state_ != nullptr) munmap(static_cast<void*>(state_), lines_);
 }
 
-void LineRounds::reach(uint64_t lines) {
+void LineRounds::resize(uint64_t lines) {
   if (lines <= lines_) return;
   void* const p = mmap(nullptr, lines, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -107,7 +107,7 @@ bool LineRounds::claim(uint64_t line) {
 
 // ---------------------------------------------------------------------------------------------
 
-void WordMap::reach(uint64_t words) {
+void WordMap::reset(uint64_t words) {
   clear();
   const uint64_t pages = words / kWordsOfPage + 1;
   if (pages <= table_pages_) return;
@@ -116,7 +116,7 @@ void WordMap::reach(uint64_t words) {
   if (!table_) throw Error("out of host memory for the record of written words");
 }
 
-WordMap::Page* WordMap::bring(uint64_t number) {
+WordMap::Page* WordMap::add_page(uint64_t number) {
   if (used_.size() == store_.size()) store_.push_back(std::make_unique<Page>());
   Page* const page = store_[used_.size()].get();
   *page = {};
@@ -147,13 +147,13 @@ constexpr size_t kHeldLog = 8 << 20, kHeldMap = 1 << 20;
 // Bytes of records of lines: those of 2 GiB of device memory.
 constexpr uint64_t kHeldLines = 8 << 20;
 
-struct Held {
+struct SpareRecords {
   std::mutex mutex;
   std::unique_ptr<GuardRecords> records;
   // Never destroyed: devices may outlive main().
-  static Held& of_process() {
-    static auto* const held = new Held;
-    return *held;
+  static SpareRecords& of_process() {
+    static auto* const spare = new SpareRecords;
+    return *spare;
   }
 };
 
@@ -162,16 +162,16 @@ struct Held {
 std::unique_ptr<GuardRecords> GuardRecords::take(uint64_t bytes, unsigned workers) {
   std::unique_ptr<GuardRecords> records;
   {
-    const std::lock_guard<std::mutex> lock(Held::of_process().mutex);
-    records = std::move(Held::of_process().records);
+    const std::lock_guard<std::mutex> lock(SpareRecords::of_process().mutex);
+    records = std::move(SpareRecords::of_process().records);
   }
   if (!records) records = std::make_unique<GuardRecords>();
-  records->lines.reach(bytes / UndoLog::kLine + 1);
+  records->lines.resize(bytes / UndoLog::kLine + 1);
   while (records->workers.size() < workers)
     records->workers.push_back(std::make_unique<OfWorker>());
   for (unsigned i = 0; i < workers; ++i) {
-    records->workers[i]->written.reach(bytes / 4);
-    records->workers[i]->read.reach(bytes / 4);
+    records->workers[i]->written.reset(bytes / 4);
+    records->workers[i]->read.reset(bytes / 4);
   }
   return records;
 }
@@ -183,8 +183,8 @@ void GuardRecords::give(std::unique_ptr<GuardRecords> records) {
     of->written.trim(kHeldMap);
     of->read.trim(kHeldMap);
   }
-  const std::lock_guard<std::mutex> lock(Held::of_process().mutex);
-  if (!Held::of_process().records) Held::of_process().records = std::move(records);
+  const std::lock_guard<std::mutex> lock(SpareRecords::of_process().mutex);
+  if (!SpareRecords::of_process().records) SpareRecords::of_process().records = std::move(records);
 }
 
 }  // namespace lab32::sim

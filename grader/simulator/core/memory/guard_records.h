@@ -57,11 +57,13 @@ class LineRounds {
   LineRounds& operator=(const LineRounds&) = delete;
 
   // For lines below that number.
-  void reach(uint64_t lines);
+  void resize(uint64_t lines);
   // None is kept.
   void next_round();
 
-  bool kept(uint64_t line) const { return state_[line].load(std::memory_order_acquire) == round_; }
+  bool is_saved(uint64_t line) const {
+    return state_[line].load(std::memory_order_acquire) == round_;
+  }
   // Whoever comes first keeps it, true, and says done(); the others wait: nobody writes to a line
   // before it is kept.
   bool claim(uint64_t line);
@@ -89,7 +91,7 @@ class WordMap {
   };
 
   // For words below that number; empty. What it held is forgotten.
-  void reach(uint64_t words);
+  void reset(uint64_t words);
 
   void add(uint64_t word) {
     page_of(word)->bits[word % kWordsOfPage / 64] |= uint64_t{1} << (word % 64);
@@ -113,9 +115,9 @@ class WordMap {
  private:
   Page* page_of(uint64_t word) {
     Page* const page = table_[word / kWordsOfPage];
-    return page != nullptr ? page : bring(word / kWordsOfPage);
+    return page != nullptr ? page : add_page(word / kWordsOfPage);
   }
-  Page* bring(uint64_t number);
+  Page* add_page(uint64_t number);
   void add_split(uint64_t first);
 
   struct Free {

@@ -92,7 +92,7 @@ RecordPages::RecordPages(uint64_t count)
       records_(reinterpret_cast<uint64_t*>(range_.begin())),
       present_(count / (kPage * kPagesOfPiece) + 1) {}
 
-void RecordPages::fetch(uint64_t page) {
+void RecordPages::make_page(uint64_t page) {
   const uint64_t piece = page / kPagesOfPiece;
   if (!present_[piece]) {
     present_[piece] = std::make_unique<Present>();
@@ -147,7 +147,7 @@ bool map_plain(std::byte* at, uint64_t bytes) {
 
 }  // namespace
 
-uint64_t PoisonPages::lay(std::byte* begin, uint64_t bytes) {
+uint64_t PoisonPages::map_poison(std::byte* begin, uint64_t bytes) {
   const int file = poison_file();
   const uint64_t whole = bytes / kPiece * kPiece;
   if (file < 0) return 0;

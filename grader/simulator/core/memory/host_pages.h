@@ -74,9 +74,9 @@ class RecordPages {
 
   // Before a record of this page is looked at for the first time since clear().
   static constexpr uint64_t kPage = 4096 / 8;  // records
-  void bring(uint64_t page) {
+  void ensure_page(uint64_t page) {
     const Present* piece = present_[page / kPagesOfPiece].get();
-    if (piece == nullptr || (*piece)[page % kPagesOfPiece] == 0) fetch(page);
+    if (piece == nullptr || (*piece)[page % kPagesOfPiece] == 0) make_page(page);
   }
   uint64_t& operator[](uint64_t record) const { return records_[record]; }
   uint64_t* at(uint64_t record) const { return records_ + record; }
@@ -85,7 +85,7 @@ class RecordPages {
  private:
   static constexpr uint64_t kPagesOfPiece = PagePool::kPiece / 4096;
   using Present = std::array<uint8_t, kPagesOfPiece>;
-  void fetch(uint64_t page);
+  void make_page(uint64_t page);
 
   PagePool::Range range_;
   uint64_t* records_;
@@ -107,7 +107,7 @@ class PoisonPages {
   PoisonPages() = default;
   // Fills whole pieces from `begin` on, a multiple of kPiece in a private mapping; what was there
   // is gone. Returns how many bytes of `bytes` there are now: none where this system cannot.
-  uint64_t lay(std::byte* begin, uint64_t bytes);
+  uint64_t map_poison(std::byte* begin, uint64_t bytes);
   // All of that range is about to be written: pieces in it that still wait for their poison become
   // plain memory, whose large pages come faster.
   void will_write(const std::byte* begin, const std::byte* end);

@@ -65,7 +65,7 @@ Memory::~Memory() {
     if (a->shared_with_host && !a->freed) release(a->begin);
 }
 
-bool Allocation::lets_pieces(uint64_t at, uint64_t bytes, bool write) const {
+bool Allocation::pieces_permit(uint64_t at, uint64_t bytes, bool write) const {
   const uint8_t wanted = write ? 3 : 1;
   for (uint64_t i = (at - begin) / kGranularity; i <= (at - begin + bytes - 1) / kGranularity; ++i)
     if ((pieces[i] & wanted) != wanted) return false;
@@ -208,7 +208,7 @@ void Memory::poison(Allocation& allocation) {
 void Memory::write_poison(Allocation& allocation) {
   const uint64_t bytes = allocation.end - allocation.begin;
   const bool plain = bytes < kOnDemand || allocation.shared_with_host;
-  const uint64_t laid = plain ? 0 : allocation.untouched.lay(host(allocation.begin), bytes);
+  const uint64_t laid = plain ? 0 : allocation.untouched.map_poison(host(allocation.begin), bytes);
   std::memset(host(allocation.begin) + laid, kPoison, bytes - laid);
   allocation.initialised = false;
   allocation.pristine = true;
@@ -216,17 +216,17 @@ void Memory::write_poison(Allocation& allocation) {
 
 void Memory::upload(uint64_t to, const void* from, uint64_t bytes) {
   if (bytes == 0) return;
-  to_write(to, bytes);
+  begin_host_write(to, bytes);
   std::memcpy(host(to), from, bytes);
 }
 
 void Memory::fill(uint64_t to, unsigned char value, uint64_t bytes) {
   if (bytes == 0) return;
-  to_write(to, bytes);
+  begin_host_write(to, bytes);
   std::memset(host(to), value, bytes);
 }
 
-void Memory::to_write(uint64_t to, uint64_t bytes) {
+void Memory::begin_host_write(uint64_t to, uint64_t bytes) {
   Allocation* allocation = find(to);
   if (!allocation || allocation->freed || bytes > allocation->end - to)
     throw Error(fmt::format("copy of {} bytes to {:#x} does not fit an allocation", bytes, to));

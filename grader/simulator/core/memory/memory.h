@@ -46,12 +46,12 @@ struct Allocation {
   static constexpr uint64_t kGranularity = 2 << 20;  // bytes of a piece, as on a card
 
   // Whether kernels, and copies, may do that with the bytes, all of which lie in it.
-  bool lets(uint64_t at, uint64_t bytes, bool write) const {
-    return pieces.empty() || lets_pieces(at, bytes, write);
+  bool permits(uint64_t at, uint64_t bytes, bool write) const {
+    return pieces.empty() || pieces_permit(at, bytes, write);
   }
 
  private:
-  bool lets_pieces(uint64_t at, uint64_t bytes, bool write) const;
+  bool pieces_permit(uint64_t at, uint64_t bytes, bool write) const;
 };
 
 class Memory {
@@ -150,7 +150,7 @@ class Memory {
 
  private:
   // The host is about to write this piece of an allocation. Throws Error when it is none.
-  void to_write(uint64_t to, uint64_t bytes);
+  void begin_host_write(uint64_t to, uint64_t bytes);
   void count_as_written(Allocation& allocation);
   void write_poison(Allocation& allocation);
   // The end of the bytes from `begin` on that were all written, or all not.

@@ -32,7 +32,7 @@ OrderGuard::OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_ra
     w.records_ = records_->workers[i].get();
     w.operation_.resize(memory.allocations().size());
     w.used_.resize(memory.allocations().size());
-    if (find_races) w.touches_ = std::make_unique<TouchMap>(bytes);
+    if (find_races) w.race_filter_ = std::make_unique<RaceFilter>(bytes);
   }
   next_round();
   for (const auto& w : workers_) w->stale_ = false;
@@ -48,54 +48,57 @@ void OrderGuard::Worker::note(Allocation& a, uint8_t use) {
   used |= use;
   if ((used & kByWord) != 0 || (used & (used - 1)) == 0) return;
   used |= kClash;
-  guard_->want_words(a);
+  guard_->request_word_tracking(a);
   throw OrderMatters{};
 }
 
-void OrderGuard::Worker::touch(Touch how, const By& by, const uint64_t* address, uint32_t mask,
-                               unsigned bytes) {
-  if (!touches_) return;
-  if (touches_->touch(by.strong ? Touch::strong : how, by.who, address, mask, bytes) && at_once())
+void OrderGuard::Worker::record_access(RaceAccess how, const Accessor& by, const uint64_t* address,
+                                       uint32_t mask, unsigned bytes) {
+  if (!race_filter_) return;
+  if (race_filter_->record_access(by.strong ? RaceAccess::strong : how, by.who, address, mask,
+                                  bytes) &&
+      at_once())
     throw OrderMatters{};
 }
 
 void OrderGuard::Worker::first_read(Allocation& a, const uint64_t* address, uint32_t mask,
-                                    unsigned bytes, const By& by) {
+                                    unsigned bytes, const Accessor& by) {
   if ((used_[a.index] & kByWord) == 0) return note(a, kRead);
   if (at_once()) mark(records_->read, address, mask, bytes);
-  touch(Touch::read, by, address, mask, bytes);
+  record_access(RaceAccess::read, by, address, mask, bytes);
 }
 
 void OrderGuard::Worker::write(Allocation& a, const uint64_t* address, uint32_t mask,
-                               unsigned bytes, const By& by) {
+                               unsigned bytes, const Accessor& by) {
   if ((used_[a.index] & (kWrite | kClash)) != kWrite) note(a, kWrite);
   if (at_once()) mark(records_->written, address, mask, bytes);
-  keep(a, address, mask, bytes);
-  touch(Touch::write, by, address, mask, bytes);
+  save(a, address, mask, bytes);
+  record_access(RaceAccess::write, by, address, mask, bytes);
 }
 
 void OrderGuard::Worker::update(Allocation& a, uint8_t operation, const uint64_t* address,
-                                uint32_t mask, unsigned bytes, const By& by) {
+                                uint32_t mask, unsigned bytes, const Accessor& by) {
   if (at_once() && operation == 0) throw OrderMatters{};
   if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note(a, kUpdate);
   if ((used_[a.index] & kByWord) != 0) {
     if (at_once()) mark(records_->written, address, mask, bytes);
-    touch(Touch::write, by, address, mask, bytes);
+    record_access(RaceAccess::write, by, address, mask, bytes);
   } else {
     // Updates that only concern their own block are told from others word by word.
-    if (touches_ && !by.strong) {
-      guard_->want_words(a);
+    if (race_filter_ && !by.strong) {
+      guard_->request_word_tracking(a);
       throw OrderMatters{};
     }
     if (operation_[a.index] == 0) operation_[a.index] = operation;
     if (at_once() && operation_[a.index] != operation) throw OrderMatters{};
   }
-  keep(a, address, mask, bytes);
+  save(a, address, mask, bytes);
 }
 
-void OrderGuard::Worker::read_row(Allocation& a, const WarpRow& row, unsigned bytes, const By& by) {
+void OrderGuard::Worker::read_row(Allocation& a, const WarpRow& row, unsigned bytes,
+                                  const Accessor& by) {
   if (may_read(a)) return;
-  if (bytes == 4 && row.is_one_row() && row.stride == 4 && !touches_ &&
+  if (bytes == 4 && row.is_one_row() && row.stride == 4 && !race_filter_ &&
       (used_[a.index] & kByWord) != 0) {
     if (at_once()) mark_row(records_->read, row.first[0]);
     return;
@@ -106,8 +109,8 @@ void OrderGuard::Worker::read_row(Allocation& a, const WarpRow& row, unsigned by
 }
 
 void OrderGuard::Worker::write_row(Allocation& a, const WarpRow& row, unsigned bytes,
-                                   const By& by) {
-  if (bytes != 4 || !row.is_one_row() || touches_) {
+                                   const Accessor& by) {
+  if (bytes != 4 || !row.is_one_row() || race_filter_) {
     uint64_t address[kWarpSize];
     row.write_to(address);
     return write(a, address, kFullMask, bytes, by);
@@ -116,7 +119,7 @@ void OrderGuard::Worker::write_row(Allocation& a, const WarpRow& row, unsigned b
   const uint64_t first = row.first[0];
   if (at_once()) mark_row(records_->written, first);
   if (!a.pristine)
-    keep_lines(a, (first - kGlobalBase) / kLine,
+    save_lines(a, (first - kGlobalBase) / kLine,
                (first + 4 * (kWarpSize - 1) - kGlobalBase) / kLine);
 }
 
@@ -137,29 +140,29 @@ void OrderGuard::Worker::mark(WordMap& map, const uint64_t* address, uint32_t ma
   }
 }
 
-void OrderGuard::Worker::keep(const Allocation& a, const uint64_t* address, uint32_t mask,
+void OrderGuard::Worker::save(const Allocation& a, const uint64_t* address, uint32_t mask,
                               unsigned bytes) {
   // Of an allocation that nobody has written, the poison is all that needs to come back.
   if (a.pristine) return;
   // Lanes in their order leave out no line between the first one's and the last one's.
   if (mask == kFullMask && contiguous(address, bytes))
-    return keep_lines(a, (address[0] - kGlobalBase) / kLine,
+    return save_lines(a, (address[0] - kGlobalBase) / kLine,
                       (address[kWarpSize - 1] - kGlobalBase) / kLine);
   uint64_t before = ~uint64_t{0};
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const uint64_t line = (address[__builtin_ctz(rest)] - kGlobalBase) / kLine;
     if (line == before) continue;
     before = line;  // an access never crosses a multiple of its size, hence no line
-    keep_lines(a, line, line);
+    save_lines(a, line, line);
   }
 }
 
-void OrderGuard::Worker::keep_lines(const Allocation& a, uint64_t first, uint64_t last) {
+void OrderGuard::Worker::save_lines(const Allocation& a, uint64_t first, uint64_t last) {
   for (uint64_t line = first; line <= last; ++line)
-    if (!guard_->records_->lines.kept(line)) keep_line(a, line);
+    if (!guard_->records_->lines.is_saved(line)) save_line(a, line);
 }
 
-void OrderGuard::Worker::keep_line(const Allocation& a, uint64_t line) {
+void OrderGuard::Worker::save_line(const Allocation& a, uint64_t line) {
   const size_t taken = records_->log.make_room();
   LineRounds& lines = guard_->records_->lines;
   if (!lines.claim(line)) return;
@@ -169,11 +172,11 @@ void OrderGuard::Worker::keep_line(const Allocation& a, uint64_t line) {
                     a.initialised && begin >= a.begin && begin + kLine <= a.end);
   lines.done(line);
   if (taken == 0) return;
-  const uint64_t all = guard_->kept_bytes_.fetch_add(taken, std::memory_order_relaxed) + taken;
+  const uint64_t all = guard_->saved_bytes_.fetch_add(taken, std::memory_order_relaxed) + taken;
   if (!guard_->find_races_ && all > 2 * guard_->limit_) throw OrderMatters{};
 }
 
-void OrderGuard::want_words(const Allocation& a) {
+void OrderGuard::request_word_tracking(const Allocation& a) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (by_word_[a.index] != 0) return;
   ++wanted_;
@@ -201,7 +204,7 @@ bool OrderGuard::validate() {
       operation = w->operation_[i];
     }
     if ((used & Worker::kByWord) != 0 || (used & (used - 1)) == 0) continue;
-    want_words(*a);
+    request_word_tracking(*a);
     each_alone = false;
   }
   return each_alone && words_disjoint();
@@ -278,34 +281,34 @@ void OrderGuard::Worker::forget_words() {
   records_->read.clear();
 }
 
-std::vector<uint32_t> OrderGuard::noted_by_word() const {
+std::vector<uint32_t> OrderGuard::tracked_by_word() const {
   std::vector<uint32_t> noted;
   for (uint32_t i = 0; i < by_word_.size(); ++i)
     if (by_word_[i] != 0) noted.push_back(i);
   return noted;
 }
 
-void OrderGuard::note_by_word(const std::vector<uint32_t>& allocations) {
+void OrderGuard::track_by_word(const std::vector<uint32_t>& allocations) {
   for (const uint32_t i : allocations)
     if (i < by_word_.size()) by_word_[i] = 1;
   next_round();
 }
 
-std::unique_ptr<TouchMap> OrderGuard::take_suspects() {
-  return has_suspects() ? std::move(workers_.front()->touches_) : nullptr;
+std::unique_ptr<RaceFilter> OrderGuard::take_suspects() {
+  return has_suspects() ? std::move(workers_.front()->race_filter_) : nullptr;
 }
 
 void OrderGuard::next_round() {
   by_word_count_ = static_cast<size_t>(std::count(by_word_.begin(), by_word_.end(), 1));
   for (const auto& w : workers_) {
     w->records_->log.clear();
-    if (w->touches_) w->touches_->clear();
+    if (w->race_filter_) w->race_filter_->clear();
     w->stale_ = true;
     std::fill(w->operation_.begin(), w->operation_.end(), 0);
     for (size_t i = 0; i < by_word_.size(); ++i)
       w->used_[i] = by_word_[i] != 0 ? Worker::kByWord : uint8_t{0};
   }
-  kept_bytes_ = 0;
+  saved_bytes_ = 0;
   records_->lines.next_round();
 }
 

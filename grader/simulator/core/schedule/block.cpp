@@ -20,7 +20,7 @@ constexpr uint64_t kMetered = 4096;
 }  // namespace
 
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
-             OrderGuard::Worker* guard, const TouchMap* suspects, ClusterContext* cluster,
+             OrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
              uint32_t rank)
     : BlockContext(launch, std::move(observers), guard, suspects, cluster, rank),
       barriers_(*this, warps_) {
@@ -40,7 +40,7 @@ void Block::begin(uint64_t index) {
   for (auto& warp : warps_) warp->restart();
 }
 
-Block::Turn Block::turn(uint64_t slice) {
+Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
   bool all_done = true, progress = false, polls = true;
   for (size_t i = 0; i < warps_.size(); ++i) {
     Warp& warp = *warps_[launch_.reversed ? warps_.size() - 1 - i : i];
@@ -58,21 +58,24 @@ Block::Turn Block::turn(uint64_t slice) {
       polls = false;
     }
   }
-  return all_done ? Turn::done : !progress ? Turn::stuck : polls ? Turn::polls : Turn::moved;
+  return all_done    ? SliceResult::done
+         : !progress ? SliceResult::stuck
+         : polls     ? SliceResult::polls
+                     : SliceResult::moved;
 }
 
-Block::State Block::go_on(uint64_t slice) {
+Block::State Block::resume(uint64_t slice) {
   for (;;) {
-    switch (turn(slice)) {
-      case Turn::done:
+    switch (run_slice_of_each_warp(slice)) {
+      case SliceResult::done:
         end();
         return State::done;
-      case Turn::stuck:
+      case SliceResult::stuck:
         deadlock();
         break;
-      case Turn::polls:
+      case SliceResult::polls:
         return State::polls;
-      case Turn::moved:
+      case SliceResult::moved:
         break;
     }
   }
@@ -80,10 +83,10 @@ Block::State Block::go_on(uint64_t slice) {
 
 void Block::meter(uint64_t issued) {
   not_metered_ += issued;
-  if (not_metered_ >= kMetered) tell_meter();
+  if (not_metered_ >= kMetered) flush_meter();
 }
 
-void Block::tell_meter() {
+void Block::flush_meter() {
   const uint64_t issued = not_metered_;
   not_metered_ = 0;
   if (launch_.meter == nullptr || issued == 0) return;
@@ -99,7 +102,7 @@ void Block::tell_meter() {
 }
 
 void Block::end() {
-  if (!accesses().parallel()) tell_meter();
+  if (!accesses().parallel()) flush_meter();
   longest_warp_ = std::max(longest_warp_, longest_warp_now());
   const bool noted = launch_.note_warps && (info_.index + 1) * warps_.size() <= kMostWarpsNoted;
   if (noted) warp_tally_.blocks.push_back(info_.index);
@@ -112,7 +115,7 @@ void Block::end() {
   for (Observer* o : reports().observers()) o->block_end();
 }
 
-Block::Turn Block::turn_at_random(Random& random) {
+Block::SliceResult Block::run_random_slice(Random& random) {
   // From one instruction to some hundred: both a warp that runs ahead and one that is torn from
   // another between any two accesses.
   const uint64_t slice = 1 + random.below(1u << random.below(kLongestRandomSlice));
@@ -128,13 +131,13 @@ Block::Turn Block::turn_at_random(Random& random) {
     all_done &= p == Warp::Progress::done;
   }
   for (const auto& warp : warps_) all_done &= warp->done();
-  return all_done ? Turn::done : moved ? Turn::moved : Turn::stuck;
+  return all_done ? SliceResult::done : moved ? SliceResult::moved : SliceResult::stuck;
 }
 
-Block::State Block::go_on_at_random(Random& random) {
-  const Turn turn = turn_at_random(random);
-  if (turn == Turn::stuck) deadlock();
-  if (turn != Turn::done) return State::polls;
+Block::State Block::resume_at_random(Random& random) {
+  const SliceResult result = run_random_slice(random);
+  if (result == SliceResult::stuck) deadlock();
+  if (result != SliceResult::done) return State::polls;
   end();
   return State::done;
 }

@@ -23,32 +23,32 @@ class Block final : public BlockContext {
  public:
   // As BlockContext's.
   Block(const LaunchContext& launch, std::vector<Observer*> observers, OrderGuard::Worker* guard,
-        const TouchMap* suspects = nullptr, ClusterContext* cluster = nullptr, uint32_t rank = 0);
+        const RaceFilter* suspects = nullptr, ClusterContext* cluster = nullptr, uint32_t rank = 0);
 
-  // Starts block `index`, which go_on() then runs.
+  // Starts block `index`, which resume() then runs.
   void begin(uint64_t index);
   // polls: every warp that could run read, and had used up its time slice reading, device memory in
   // ways by which one waits for another block. Throws Trap or OrderMatters.
   enum class State : uint8_t { done, polls };
-  State go_on(uint64_t slice = kWarpSlice);
+  State resume(uint64_t slice = kWarpSlice);
   // The same, of a block in a cluster: one slice of each warp. stuck: all wait.
-  enum class Turn : uint8_t { done, moved, polls, stuck };
-  Turn turn(uint64_t slice);
+  enum class SliceResult : uint8_t { done, moved, polls, stuck };
+  SliceResult run_slice_of_each_warp(uint64_t slice);
   // Likewise, one slice of any warp that can go on.
-  Turn turn_at_random(Random& random);
-  // Behind Turn::done, once.
+  SliceResult run_random_slice(Random& random);
+  // Behind SliceResult::done, once.
   void end();
   // Tells the launch's meter what it has not been told yet. Once no more blocks come: a block of
   // several host threads' does not tell it at its end. Throws Trap at a limit.
-  void tell_meter();
-  // Behind Turn::stuck: traps; or, in a launch that keeps going, lets one of the waiting operations
-  // go on.
+  void flush_meter();
+  // Behind SliceResult::stuck: traps; or, in a launch that keeps going, lets one of the waiting
+  // operations go on.
   void deadlock();
   // Whether something in the block itself is waited for, besides the cluster's barrier.
   bool waits_within() const;
   const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
   // One slice of any warp that can go on. polls: there is more to do.
-  State go_on_at_random(Random& random);
+  State resume_at_random(Random& random);
   // Whether all its warps that can go on have polled since this was asked last.
   bool take_polled();
   uint64_t issued() const;

@@ -86,7 +86,7 @@ void ClusterBarrier::complete() {
 // ---------------------------------------------------------------------------------------------
 
 BlockGroup::BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                       OrderGuard::Worker* guard, const TouchMap* suspects)
+                       OrderGuard::Worker* guard, const RaceFilter* suspects)
     : launch_(launch) {
   const auto blocks = static_cast<uint32_t>(launch.cluster.count());
   if (launch.has_clusters())
@@ -136,40 +136,40 @@ void BlockGroup::end(Member& member) {
   member.ended = true;
 }
 
-Block::State BlockGroup::go_on(uint64_t slice) {
+Block::State BlockGroup::resume(uint64_t slice) {
   Block::State state = Block::State::done;
-  if (cluster_) return take_turns(slice);
-  run(*members_.front(), [&] { state = members_.front()->block.go_on(slice); });
+  if (cluster_) return run_round_robin(slice);
+  run(*members_.front(), [&] { state = members_.front()->block.resume(slice); });
   return state;
 }
 
 // Until all have ended or trapped, or poll.
-Block::State BlockGroup::take_turns(uint64_t slice) {
+Block::State BlockGroup::run_round_robin(uint64_t slice) {
   for (;;) {
     bool all_ended = true, moved = false, polls = false;
     for (size_t i = 0; i < members_.size() && !trapped_; ++i) {
       Member& member = *members_[launch_.reversed ? members_.size() - 1 - i : i];
       if (member.ended) continue;
       run(member, [&] {
-        const Block::Turn turn = member.block.turn(slice);
-        moved |= turn == Block::Turn::moved || turn == Block::Turn::done;
-        polls |= turn == Block::Turn::polls;
-        if (turn == Block::Turn::done) end(member);
+        const Block::SliceResult result = member.block.run_slice_of_each_warp(slice);
+        moved |= result == Block::SliceResult::moved || result == Block::SliceResult::done;
+        polls |= result == Block::SliceResult::polls;
+        if (result == Block::SliceResult::done) end(member);
       });
       all_ended &= member.ended;
     }
     if (all_ended || trapped_) return Block::State::done;
     if (moved) continue;
     if (polls) return Block::State::polls;
-    all_stuck();
+    trap_stuck_group();
     if (trapped_) return Block::State::done;
   }
 }
 
-Block::State BlockGroup::go_on_at_random(Random& random) {
+Block::State BlockGroup::resume_at_random(Random& random) {
   Block::State state = Block::State::done;
   if (!cluster_) {
-    run(*members_.front(), [&] { state = members_.front()->block.go_on_at_random(random); });
+    run(*members_.front(), [&] { state = members_.front()->block.resume_at_random(random); });
     return state;
   }
   const uint32_t first = random.below(static_cast<uint32_t>(members_.size()));
@@ -178,19 +178,19 @@ Block::State BlockGroup::go_on_at_random(Random& random) {
     Member& member = *members_[(first + i) % members_.size()];
     if (member.ended) continue;
     run(member, [&] {
-      const Block::Turn turn = member.block.turn_at_random(random);
-      moved = turn != Block::Turn::stuck;
-      if (turn == Block::Turn::done) end(member);
+      const Block::SliceResult result = member.block.run_random_slice(random);
+      moved = result != Block::SliceResult::stuck;
+      if (result == Block::SliceResult::done) end(member);
     });
   }
   const bool all_ended =
       std::all_of(members_.begin(), members_.end(), [](const auto& m) { return m->ended; });
-  if (!moved && !all_ended && !trapped_) all_stuck();
+  if (!moved && !all_ended && !trapped_) trap_stuck_group();
   return all_ended || trapped_ ? Block::State::done : Block::State::polls;
 }
 
 // Who waits at the cluster's barrier waits for one who waits elsewhere.
-void BlockGroup::all_stuck() {
+void BlockGroup::trap_stuck_group() {
   Member* stuck = nullptr;
   for (const auto& member : members_)
     if (!member->ended && (stuck == nullptr || !stuck->block.waits_within())) stuck = member.get();
@@ -228,8 +228,8 @@ void BlockGroup::trap(Trap trap) {
   trapped_ = true;
 }
 
-void BlockGroup::keep_output() {
-  for (const auto& member : members_) member->result.keep_output(member->block);
+void BlockGroup::save_output() {
+  for (const auto& member : members_) member->result.save_output(member->block);
 }
 
 void BlockGroup::take() {

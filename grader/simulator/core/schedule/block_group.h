@@ -29,7 +29,7 @@ struct WorkerResult {
     for (const auto& o : observers) own.push_back(o.get());
     return own;
   }
-  void keep_output(Block& block) {
+  void save_output(Block& block) {
     std::string text = block.take_output();
     // Blocks come in increasing order: with more than this before it, a block's text is beyond the
     // limit, and that some is lost is known without it.
@@ -102,7 +102,7 @@ class BlockGroup {
  public:
   // `guard`, `suspects`: Block's.
   BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
-             OrderGuard::Worker* guard, const TouchMap* suspects);
+             OrderGuard::Worker* guard, const RaceFilter* suspects);
 
   // How many groups a launch has.
   static uint64_t count(const LaunchContext& launch) {
@@ -112,8 +112,8 @@ class BlockGroup {
   // Starts the `nth` group. A trap is kept in the result of its block, here and below.
   void begin(uint64_t nth);
   // As Block's, of all of them.
-  Block::State go_on(uint64_t slice);
-  Block::State go_on_at_random(Random& random);
+  Block::State resume(uint64_t slice);
+  Block::State resume_at_random(Random& random);
   bool take_polled();
   uint64_t issued() const;
   uint64_t local_bytes() const;
@@ -126,7 +126,7 @@ class BlockGroup {
   void trap(Trap trap);
 
   // When they have ended, or trapped, or run no further.
-  void keep_output();
+  void save_output();
   // Once, when no more come.
   void take();
   void add_results(std::vector<WorkerResult*>& all);
@@ -134,7 +134,7 @@ class BlockGroup {
  private:
   struct Member {
     Member(const LaunchContext& launch, const std::vector<Observer*>& observers,
-           OrderGuard::Worker* guard, const TouchMap* suspects, ClusterContext* cluster,
+           OrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
            uint32_t rank)
         : result(observers), block(launch, result.own_observers(), guard, suspects, cluster, rank) {
       if (suspects != nullptr)
@@ -148,9 +148,9 @@ class BlockGroup {
   // Runs `what` of a member, and keeps its trap.
   template <class What>
   void run(Member& member, What what);
-  Block::State take_turns(uint64_t slice);
+  Block::State run_round_robin(uint64_t slice);
   void end(Member& member);
-  void all_stuck();
+  void trap_stuck_group();
 
   const LaunchContext& launch_;
   std::optional<ClusterBarrier> cluster_;

@@ -18,11 +18,11 @@ using ptx::OpId;
 using Kind = ptx::Operand::Kind;
 
 // The registers of a kernel that are affine, and its accesses of device memory.
-class Reader {
+class AffineAnalysis {
  public:
-  Reader(const LaunchContext& launch, const Extents& extents)
+  AffineAnalysis(const LaunchContext& launch, const CoordinateRanges& ranges)
       : launch_(launch),
-        extents_(extents),
+        ranges_(ranges),
         function_(*launch.program->functions[0].ptx),
         params_(ptx::parameter_offsets(function_.params, nullptr)),
         value_(function_.registers.size()),
@@ -117,7 +117,7 @@ class Reader {
 
   std::optional<Affine> as(ptx::Type type, const std::optional<Affine>& a) const {
     if (!a || ptx::bits_of(type) < 32) return {};
-    const Range r = extents_.range(*a);
+    const Range r = ranges_.range(*a);
     const unsigned bits = ptx::bits_of(type);
     const bool with_sign = ptx::is_signed(type);
     const Exact end = Exact{1} << (with_sign ? bits - 1 : bits);
@@ -191,9 +191,9 @@ class Reader {
     else if (const size_t j = side(SpecialReg::ctaid_x); j < 3)
       a.factor[3 + j] = 1;
     else if (const size_t k = side(SpecialReg::ntid_x); k < 3)
-      a.constant = extents_.last(k) + 1;
+      a.constant = ranges_.last(k) + 1;
     else if (const size_t l = side(SpecialReg::nctaid_x); l < 3)
-      a.constant = extents_.last(3 + l) + 1;
+      a.constant = ranges_.last(3 + l) + 1;
     else
       return {};
     return a;
@@ -221,7 +221,7 @@ class Reader {
     AffineAccess access{*address, ptx::bytes_of(in.type()) * elements(in), store, {}};
     if (in.guard >= 0) add_bounds(in.guard, !in.guard_negated, access.bounds);
     add_bounds_around(i, access.bounds);
-    const Range r = extents_.range(access.address, access.bounds);
+    const Range r = ranges_.range(access.address, access.bounds);
     // Anywhere else a generic address is none of device memory, or wrong.
     if (r.low < kGlobalBase || r.high >= (Exact{1} << 63)) return false;
     accesses_.push_back(std::move(access));
@@ -293,7 +293,7 @@ class Reader {
   }
 
   const LaunchContext& launch_;
-  const Extents& extents_;
+  const CoordinateRanges& ranges_;
   const ptx::Function& function_;
   const std::vector<uint32_t> params_;
   std::vector<std::optional<Affine>> value_;  // by register; of those that are written once
@@ -304,10 +304,10 @@ class Reader {
 }  // namespace
 
 std::optional<std::vector<AffineAccess>> affine_accesses(const LaunchContext& launch,
-                                                         const Extents& extents) {
-  Reader reader(launch, extents);
-  if (!reader.read()) return {};
-  return std::move(reader).accesses();
+                                                         const CoordinateRanges& ranges) {
+  AffineAnalysis analysis(launch, ranges);
+  if (!analysis.read()) return {};
+  return std::move(analysis).accesses();
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -320,11 +320,11 @@ constexpr size_t kMostInstructions = 1000;
 // Whether accesses at these addresses, which differ in the constant only, touch bytes of `reach` in
 // front of or behind each other from one block only. The coordinates are digits: where each step of
 // one is longer than all that the smaller ones add up to, no two sums are equal.
-bool digits_tell(const Affine& address, const std::vector<Bound>& bounds, Exact reach,
-                 const Extents& extents) {
+bool sums_are_distinct(const Affine& address, const std::vector<Bound>& bounds, Exact reach,
+                       const CoordinateRanges& ranges) {
   std::vector<size_t> order;
   for (size_t i = 0; i < kCoordinates; ++i) {
-    if (extents.last(i) == 0) continue;
+    if (ranges.last(i) == 0) continue;
     if (address.factor[i] != 0)
       order.push_back(i);
     else if (is_of_block(i))
@@ -338,17 +338,18 @@ bool digits_tell(const Affine& address, const std::vector<Bound>& bounds, Exact 
   for (const size_t i : order) {
     blocks |= is_of_block(i);
     if (blocks && step(i) < span) return false;
-    span += step(i) * extents.last(i);
+    span += step(i) * ranges.last(i);
     below.factor[i] = address.factor[i];
-    const Range bounded = extents.range(below, bounds);
+    const Range bounded = ranges.range(below, bounds);
     span = std::min(span, reach + bounded.high - bounded.low);
   }
   return true;
 }
 
-bool apart(const AffineAccess& store, const AffineAccess& other, const Extents& extents) {
-  const Range a = extents.range(store.address, store.bounds),
-              b = extents.range(other.address, other.bounds);
+bool are_independent(const AffineAccess& store, const AffineAccess& other,
+                     const CoordinateRanges& ranges) {
+  const Range a = ranges.range(store.address, store.bounds),
+              b = ranges.range(other.address, other.bounds);
   if (a.high + store.bytes <= b.low || b.high + other.bytes <= a.low) return true;
   if (store.address.factor != other.address.factor) return false;
   // Only where the same is known of both.
@@ -360,13 +361,13 @@ bool apart(const AffineAccess& store, const AffineAccess& other, const Extents& 
         }))
       both.push_back(bound);
   const Exact off = Exact{store.address.constant} - other.address.constant;
-  return digits_tell(store.address, both,
-                     (off < 0 ? -off : off) + std::max(store.bytes, other.bytes), extents);
+  return sums_are_distinct(store.address, both,
+                           (off < 0 ? -off : off) + std::max(store.bytes, other.bytes), ranges);
 }
 
 }  // namespace
 
-Apart keep_apart(const LaunchContext& launch) {
+IndependentBlocks prove_independent_blocks(const LaunchContext& launch) {
   const KernelProgram& program = *launch.program;
   if (program.functions.size() != 1 || program.order_sensitive || program.uses_heap ||
       program.launches_kernels || program.reads_clock || launch.has_clusters() ||
@@ -376,15 +377,15 @@ Apart keep_apart(const LaunchContext& launch) {
   if (!program.functions[0].undefined.empty() ||
       program.functions[0].ptx->body.size() > kMostInstructions)
     return {};
-  const Extents extents(launch.grid, launch.block);
-  const auto accesses = affine_accesses(launch, extents);
+  const CoordinateRanges ranges(launch.grid, launch.block);
+  const auto accesses = affine_accesses(launch, ranges);
   if (!accesses) return {};
-  Apart result;
+  IndependentBlocks result;
   for (const AffineAccess& store : *accesses) {
     if (!store.store) continue;
     for (const AffineAccess& other : *accesses)
-      if (!apart(store, other, extents)) return {};
-    const Range r = extents.range(store.address, store.bounds);
+      if (!are_independent(store, other, ranges)) return {};
+    const Range r = ranges.range(store.address, store.bounds);
     result.written.emplace_back(static_cast<uint64_t>(r.low),
                                 static_cast<uint64_t>(r.high) + store.bytes);
   }

@@ -59,9 +59,9 @@ struct Bound {
 };
 
 // What a launch's coordinates can be.
-class Extents {
+class CoordinateRanges {
  public:
-  Extents(const Dim3& grid, const Dim3& block)
+  CoordinateRanges(const Dim3& grid, const Dim3& block)
       : last_{block.x - 1, block.y - 1, block.z - 1, grid.x - 1, grid.y - 1, grid.z - 1} {}
 
   int64_t last(size_t coordinate) const { return last_[coordinate]; }
@@ -124,7 +124,7 @@ struct AffineAccess {
 // Nothing: some access is not known, or is an update, or a load in a loop, which may wait for what
 // another block will store; or the kernel calls functions.
 std::optional<std::vector<AffineAccess>> affine_accesses(const LaunchContext& launch,
-                                                         const Extents& extents);
+                                                         const CoordinateRanges& ranges);
 
 // ---------------------------------------------------------------------------------------------
 // Whether the blocks of a launch keep to bytes of their own: a proof from the kernel's text, its
@@ -133,13 +133,13 @@ std::optional<std::vector<AffineAccess>> affine_accesses(const LaunchContext& la
 // Ranges of device memory.
 using ByteRanges = std::vector<std::pair<uint64_t, uint64_t>>;
 
-struct Apart {
+struct IndependentBlocks {
   // No block touches a byte of device memory that another one writes, and none waits for another.
   // False: that is not known. Known are kernels without calls and atomics whose every address is
   // affine in the coordinates of its thread (Affine), and whose loads are in no loop.
   bool proven = false;
   ByteRanges written;  // nothing outside of them is
 };
-Apart keep_apart(const LaunchContext& launch);
+IndependentBlocks prove_independent_blocks(const LaunchContext& launch);
 
 }  // namespace lab32::sim

@@ -32,10 +32,10 @@ constexpr uint64_t kTrial = 64;
 // Of kernels whose blocks were seen to read and write an allocation, each words of its own, from
 // the first block to the last: the allocations. Their next launch need not find that out again; it
 // is checked as well as if it had.
-class ByWordBefore {
+class WordTrackingHistory {
  public:
-  static ByWordBefore& of_process() {
-    static auto* const known = new ByWordBefore;
+  static WordTrackingHistory& of_process() {
+    static auto* const known = new WordTrackingHistory;
     return *known;
   }
   std::vector<uint32_t> of(const KernelProgram* program) {
@@ -60,8 +60,8 @@ class ByWordBefore {
 };
 
 // A round (order_guard.h): blocks from `first` on.
-struct Shared {
-  Shared(uint64_t first, uint64_t last, bool whole)
+struct Round {
+  Round(uint64_t first, uint64_t last, bool whole)
       : limit(last), end(last), to_the_end(whole), next(first) {}
   std::atomic<bool> order_matters{false};
   // Blocks from here on need not run any more: a lower one trapped.
@@ -73,55 +73,55 @@ struct Shared {
 };
 
 // `guard`: null where the blocks are known to keep apart.
-void run_blocks(const LaunchContext& launch, WorkerResult& result, Shared& shared,
-                OrderGuard* guard, unsigned worker, uint64_t chunk) {
+void run_blocks(const LaunchContext& launch, WorkerResult& result, Round& round, OrderGuard* guard,
+                unsigned worker, uint64_t chunk) {
   Block block(launch, result.own_observers(), guard != nullptr ? &guard->worker(worker) : nullptr);
   try {
-    while (!shared.order_matters && (shared.to_the_end || !guard->full())) {
-      const uint64_t first = shared.next.fetch_add(chunk);
-      if (first >= shared.end) break;
-      for (uint64_t index = first; index < std::min(first + chunk, shared.end); ++index) {
-        if (shared.order_matters || index >= shared.limit) break;
+    while (!round.order_matters && (round.to_the_end || !guard->full())) {
+      const uint64_t first = round.next.fetch_add(chunk);
+      if (first >= round.end) break;
+      for (uint64_t index = first; index < std::min(first + chunk, round.end); ++index) {
+        if (round.order_matters || index >= round.limit) break;
         block.begin(index);
         // It may be waiting for a block that comes later, or that another thread runs; blocks that
         // keep apart wait for none.
-        while (block.go_on() == Block::State::polls)
+        while (block.resume() == Block::State::polls)
           if (guard != nullptr) throw OrderMatters{};
-        result.keep_output(block);
+        result.save_output(block);
       }
     }
-    if (!shared.order_matters) block.tell_meter();
+    if (!round.order_matters) block.flush_meter();
   } catch (const OrderMatters&) {
-    shared.order_matters = true;
+    round.order_matters = true;
   } catch (Trap& trap) {
     const uint64_t trapped = trap.block = block.info().index;
-    uint64_t limit = shared.limit;
-    while (trapped < limit && !shared.limit.compare_exchange_weak(limit, trapped)) {
+    uint64_t limit = round.limit;
+    while (trapped < limit && !round.limit.compare_exchange_weak(limit, trapped)) {
     }
-    result.keep_output(block);
+    result.save_output(block);
     result.trap = std::move(trap);
   }
   result.take(block);
 }
 
-void work(const LaunchContext& launch, WorkerResult& result, Shared& shared, OrderGuard* guard,
+void work(const LaunchContext& launch, WorkerResult& result, Round& round, OrderGuard* guard,
           unsigned worker, uint64_t chunk) {
   try {
-    run_blocks(launch, result, shared, guard, worker, chunk);
+    run_blocks(launch, result, round, guard, worker, chunk);
   } catch (...) {
     result.error = std::current_exception();
-    shared.order_matters = true;  // the others may stop
+    round.order_matters = true;  // the others may stop
   }
 }
 
 // All threads, to the end of the round.
 std::vector<WorkerResult> run_round(const LaunchContext& launch,
                                     const std::vector<Observer*>& observers, unsigned threads,
-                                    Shared& shared, OrderGuard* guard) {
+                                    Round& round, OrderGuard* guard) {
   std::vector<WorkerResult> results;
   for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
-  const uint64_t chunk = chunk_for(shared.end - shared.next, threads, launch.block);
-  run_side_by_side(threads, [&](unsigned i) { work(launch, results[i], shared, guard, i, chunk); });
+  const uint64_t chunk = chunk_for(round.end - round.next, threads, launch.block);
+  run_side_by_side(threads, [&](unsigned i) { work(launch, results[i], round, guard, i, chunk); });
   for (const WorkerResult& result : results)
     if (result.error) std::rethrow_exception(result.error);
   return results;
@@ -216,15 +216,15 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     rounds.clear();
   };
   uint64_t first = 0, trial = threads * kTrial;
-  if (!whole) guard.note_by_word(ByWordBefore::of_process().of(launch.program));
+  if (!whole) guard.track_by_word(WordTrackingHistory::of_process().of(launch.program));
   if (guard.by_word()) trial = blocks;
   bool trapped = false;
   while (first < blocks && !trapped) {
     const uint64_t issued = launch.meter != nullptr ? launch.meter->issued() : 0;
     const uint64_t most = guard.by_word() ? std::min(blocks - first, trial) : blocks - first;
-    Shared shared(first, first + most, whole);
-    std::vector<WorkerResult> results = run_round(launch, observers, threads, shared, &guard);
-    if (shared.order_matters || !guard.validate()) {
+    Round round(first, first + most, whole);
+    std::vector<WorkerResult> results = run_round(launch, observers, threads, round, &guard);
+    if (round.order_matters || !guard.validate()) {
       begin_attempt(launch, issued);
       if (races) {
         rounds.clear();
@@ -233,40 +233,41 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
       }
       trial = threads * kTrial;
       if (guard.rollback() && !whole) continue;
-      ByWordBefore::of_process().set(launch.program, {});
+      WordTrackingHistory::of_process().set(launch.program, {});
       return first;
     }
     for (const WorkerResult& result : results) trapped |= result.trap.has_value();
     rounds.push_back(std::move(results));
     if (!races) commit();
-    first = std::min(shared.next.load(), shared.end);
+    first = std::min(round.next.load(), round.end);
     trial = std::min(trial * 4, blocks);
   }
   commit();
-  if (!trapped) ByWordBefore::of_process().set(launch.program, guard.noted_by_word());
+  if (!trapped) WordTrackingHistory::of_process().set(launch.program, guard.tracked_by_word());
   return first;
 }
 
 // Likewise, where the blocks are known to keep apart: nothing has to be looked at, or kept.
-uint64_t run_apart(LaunchContext launch, const std::vector<Observer*>& observers, unsigned threads,
-                   const ByteRanges& written, LaunchOutcome& outcome) {
-  launch.apart = true;
+uint64_t run_independent_blocks(LaunchContext launch, const std::vector<Observer*>& observers,
+                                unsigned threads, const ByteRanges& written,
+                                LaunchOutcome& outcome) {
+  launch.independent_blocks = true;
   // Now, since several threads would say it at once.
   for (const auto& a : launch.memory->allocations())
     for (const auto& [begin, end] : written)
       if (a->begin < end && begin < a->end) a->pristine = false;
-  Shared shared(0, launch.grid.count(), true);
-  std::vector<WorkerResult> results = run_round(launch, observers, threads, shared, nullptr);
+  Round round(0, launch.grid.count(), true);
+  std::vector<WorkerResult> results = run_round(launch, observers, threads, round, nullptr);
   collect(observers, pointers_to(results), outcome);
-  return shared.end;
+  return round.end;
 }
 
 // Who comes first to a lock, or to a flag, decides what is ordered: a race that one order does not
 // show may be there in another. So the observers of order are shown the reverse, too. What becomes
 // of it is of no interest: blocks that wait for lower ones may take long, or for ever, where the
 // device does not hold all.
-void show_reverse(LaunchContext launch, const std::vector<Observer*>& observers, OrderGuard& guard,
-                  const TouchMap& suspects, uint64_t issued_in_order) {
+void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& observers,
+                       OrderGuard& guard, const RaceFilter& suspects, uint64_t issued_in_order) {
   std::vector<Observer*> of_order;
   for (Observer* o : observers)
     if (o->wants_order()) of_order.push_back(o);
@@ -324,9 +325,9 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     guard.rollback();
     return run_unguarded(launch, observers, 0, outcome);
   }
-  if (const std::unique_ptr<TouchMap> suspects = guard.take_suspects()) {
+  if (const std::unique_ptr<RaceFilter> suspects = guard.take_suspects()) {
     guard.rollback();
-    if (!launch.schedule) show_reverse(launch, observers, guard, *suspects, issued);
+    if (!launch.schedule) replay_in_reverse(launch, observers, guard, *suspects, issued);
     for (Observer* o : observers)
       if (o->wants_order()) o->begin_order();
     begin_attempt(launch);
@@ -349,9 +350,12 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   // Who comes first gets which piece of the heap; and what is given away cannot be taken back.
   const bool heap = launch.program->uses_heap || launch.program->launches_kernels;
   if (threads > 1 && !launch.program->order_sensitive && !heap && !launch.has_clusters()) {
-    const Apart apart = any_wants(observers, &Observer::wants_order) ? Apart{} : keep_apart(launch);
-    done = apart.proven ? run_apart(launch, observers, threads, apart.written, outcome)
-                        : run_at_once(launch, observers, threads, outcome);
+    const IndependentBlocks independent = any_wants(observers, &Observer::wants_order)
+                                              ? IndependentBlocks{}
+                                              : prove_independent_blocks(launch);
+    done = independent.proven
+               ? run_independent_blocks(launch, observers, threads, independent.written, outcome)
+               : run_at_once(launch, observers, threads, outcome);
   }
   const bool left = done < launch.grid.count() && !outcome.trap;
   if (left && !heap && any_wants(observers, &Observer::wants_order)) {

@@ -13,7 +13,7 @@ constexpr uint64_t kIdleRounds = 10'000;
 
 // A loop that reads the clock may end by itself when its time is up: so many instructions more, of
 // all blocks together.
-constexpr uint64_t kClockPatience = 100'000'000;
+constexpr uint64_t kClockBudget = 100'000'000;
 
 // At random: blocks under way as long as none waits for another that has not begun.
 constexpr uint64_t kUnderWay = 8;
@@ -44,7 +44,7 @@ bool reads_clock(const Site& site) {
 }  // namespace
 
 ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                               OrderGuard::Worker* guard, const TouchMap* suspects)
+                               OrderGuard::Worker* guard, const RaceFilter* suspects)
     : launch_(launch),
       observers_(observers),
       guard_(guard),
@@ -60,11 +60,11 @@ ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Ob
 }
 
 template <class Slice>
-void ResidentBlocks::go_on(Slot& slot, Slice slice) {
+void ResidentBlocks::resume(Slot& slot, Slice slice) {
   const uint64_t before = slot.group.issued();
   slot.busy = slice() == Block::State::polls;
   issued_ += slot.group.issued() - before;
-  if (!slot.busy || slot.group.trapped()) slot.group.keep_output();
+  if (!slot.busy || slot.group.trapped()) slot.group.save_output();
 }
 
 void ResidentBlocks::begin(Slot& slot, uint64_t nth) {
@@ -107,8 +107,8 @@ void ResidentBlocks::run(uint64_t first, uint64_t most) {
 // Until all blocks have ended, or one has trapped.
 void ResidentBlocks::run_blocks(uint64_t first) {
   uint64_t next = first, idle = 0, progress_before = 0, moved_at = issued_;
-  const auto go_on = [this](Slot& slot) {
-    this->go_on(slot, [&] { return slot.group.go_on(slice_); });
+  const auto resume = [this](Slot& slot) {
+    this->resume(slot, [&] { return slot.group.resume(slice_); });
   };
   while (next < groups_ || !residents_.empty()) {
     bool moved = false;
@@ -116,7 +116,7 @@ void ResidentBlocks::run_blocks(uint64_t first) {
       Slot& slot = free_slot();
       begin(slot, number_of(next++));
       moved = true;
-      if (!slot.group.trapped()) go_on(slot);
+      if (!slot.group.trapped()) resume(slot);
       if (slot.group.trapped() || issued_ > most_) return;
       if (!slot.busy) continue;
       residents_.push_back(&slot);
@@ -124,7 +124,7 @@ void ResidentBlocks::run_blocks(uint64_t first) {
     }
     for (size_t i = 0; i < residents_.size();) {
       Slot& slot = *residents_[i];
-      go_on(slot);
+      resume(slot);
       if (slot.group.trapped() || issued_ > most_) return;
       if (slot.busy) {
         ++i;
@@ -137,7 +137,7 @@ void ResidentBlocks::run_blocks(uint64_t first) {
     idle = moved || now != progress_before ? 0 : idle + 1;
     progress_before = now;
     if (idle == 0) moved_at = issued_;
-    if (idle > kIdleRounds && !may_time_out(moved_at)) return nobody_moves(next);
+    if (idle > kIdleRounds && !may_time_out(moved_at)) return report_deadlock(next);
   }
 }
 
@@ -173,7 +173,7 @@ void ResidentBlocks::run_at_random() {
     }
     const uint32_t which = random.below(static_cast<uint32_t>(residents_.size()));
     Slot& slot = *residents_[which];
-    go_on(slot, [&] { return slot.group.go_on_at_random(random); });
+    resume(slot, [&] { return slot.group.resume_at_random(random); });
     if (slot.group.trapped() || issued_ > most_) return;
     if (!slot.busy) {
       std::swap(residents_[which], residents_.back());
@@ -191,13 +191,13 @@ void ResidentBlocks::run_at_random() {
     if (still && !arrived.empty()) {
       most = 2 * residents_.size();  // they may wait for one of these
     } else if (idle > kIdleWatches && !residents_.empty() && !may_time_out(moved_at)) {
-      return nobody_moves(next);
+      return report_deadlock(next);
     }
   }
 }
 
 bool ResidentBlocks::may_time_out(uint64_t moved_at) const {
-  return reads_clock_ && issued_ - moved_at < kClockPatience;
+  return reads_clock_ && issued_ - moved_at < kClockBudget;
 }
 
 uint64_t ResidentBlocks::progress_events() const {
@@ -207,7 +207,7 @@ uint64_t ResidentBlocks::progress_events() const {
   return n;
 }
 
-void ResidentBlocks::nobody_moves(uint64_t next) {
+void ResidentBlocks::report_deadlock(uint64_t next) {
   const uint64_t blocks = launch_.cluster.count();
   BlockGroup& group = residents_.front()->group;
   TrapFacts facts;
@@ -216,7 +216,7 @@ void ResidentBlocks::nobody_moves(uint64_t next) {
   facts.value = residents_.size() * blocks;
   facts.limit = next == groups_ ? 0 : next * blocks;
   group.trap(Trap{std::move(facts), group.polling_site()});
-  for (Slot* s : residents_) s->group.keep_output();
+  for (Slot* s : residents_) s->group.save_output();
 }
 
 std::vector<WorkerResult*> ResidentBlocks::results() {

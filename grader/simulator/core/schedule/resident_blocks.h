@@ -23,7 +23,7 @@ class ResidentBlocks {
  public:
   // `guard`, `suspects`: Block's, of all blocks.
   ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                 OrderGuard::Worker* guard = nullptr, const TouchMap* suspects = nullptr);
+                 OrderGuard::Worker* guard = nullptr, const RaceFilter* suspects = nullptr);
 
   // Runs all blocks from `first` on, or up to the first trap, or until about `most` instructions
   // were issued. Throws only what is no trap.
@@ -36,7 +36,7 @@ class ResidentBlocks {
  private:
   struct Slot {
     Slot(const LaunchContext& launch, const std::vector<Observer*>& observers,
-         OrderGuard::Worker* guard, const TouchMap* suspects)
+         OrderGuard::Worker* guard, const RaceFilter* suspects)
         : group(launch, observers, guard, suspects) {}
     BlockGroup group;
     bool busy = false;
@@ -48,20 +48,20 @@ class ResidentBlocks {
   void begin(Slot& slot, uint64_t index);
   // `slice` runs the slot's blocks for a while.
   template <class Slice>
-  void go_on(Slot& slot, Slice slice);
+  void resume(Slot& slot, Slice slice);
   bool all_poll();
   Slot& free_slot();
   // How many instructions were issued by which a block may let another one go on (Traits).
   uint64_t progress_events() const;
   // What has not moved since so many instructions may still end by the clock.
   bool may_time_out(uint64_t moved_at) const;
-  void nobody_moves(uint64_t next);
+  void report_deadlock(uint64_t next);
   uint64_t number_of(uint64_t nth) const;
 
   const LaunchContext& launch_;
   const std::vector<Observer*>& observers_;
   OrderGuard::Worker* guard_;
-  const TouchMap* suspects_;
+  const RaceFilter* suspects_;
   std::vector<uint32_t> progress_sites_;
   bool reads_clock_ = false;
   std::vector<std::unique_ptr<Slot>> slots_;

@@ -42,7 +42,7 @@ class ThreadPool {
     work_.notify_all();
     take_jobs(lock);
     lock.unlock();
-    look_out([this] { return unfinished_ == 0; });
+    poll_briefly([this] { return unfinished_ == 0; });
     lock.lock();
     done_.wait(lock, [this] { return unfinished_ == 0; });
     wanted_ = 0;
@@ -53,12 +53,12 @@ class ThreadPool {
   // Rounds of a launch follow each other closely, and waking a thread takes longer than the time
   // between two rounds. So a thread that waits polls for this long first, as long as no other
   // thread has work for its core.
-  static constexpr auto kPatience = std::chrono::microseconds(100);
+  static constexpr auto kPollTime = std::chrono::microseconds(100);
 
   template <class Ready>
-  static void look_out(Ready ready) {
+  static void poll_briefly(Ready ready) {
     using Clock = std::chrono::steady_clock;
-    for (const Clock::time_point end = Clock::now() + kPatience; !ready() && Clock::now() < end;)
+    for (const Clock::time_point end = Clock::now() + kPollTime; !ready() && Clock::now() < end;)
       std::this_thread::yield();
   }
 
@@ -67,7 +67,7 @@ class ThreadPool {
     for (;;) {
       const unsigned seen = calls_;
       lock.unlock();
-      look_out([&] { return calls_ != seen; });
+      poll_briefly([&] { return calls_ != seen; });
       lock.lock();
       work_.wait(lock, [this] { return next_ < wanted_; });
       take_jobs(lock);

@@ -123,21 +123,21 @@ ExecFn with_comparison(const Instruction& in, Type type, F f) {
 // Four comparisons of floats and two of integers say all others: of the operands in the other
 // order, or negated. Those are compiled, and setp and set share them. (Of NaN, a > b is b < a, but
 // not !(a <= b).)
-struct Made {
+struct BaseComparison {
   Compare from;
   bool swapped = false, negated = false;
 };
 
-constexpr Made made_of(Compare c, bool integer) {
+constexpr BaseComparison base_of(Compare c, bool integer) {
   switch (c) {
     case Compare::ne:
-      return integer ? Made{Compare::eq, false, true} : Made{Compare::ne};
+      return integer ? BaseComparison{Compare::eq, false, true} : BaseComparison{Compare::ne};
     case Compare::gt:
       return {Compare::lt, true};
     case Compare::le:
-      return integer ? Made{Compare::lt, true, true} : Made{Compare::le};
+      return integer ? BaseComparison{Compare::lt, true, true} : BaseComparison{Compare::le};
     case Compare::ge:
-      return integer ? Made{Compare::lt, false, true} : Made{Compare::le, true};
+      return integer ? BaseComparison{Compare::lt, false, true} : BaseComparison{Compare::le, true};
     case Compare::equ:
       return {Compare::ne, false, true};
     case Compare::neu:
@@ -170,14 +170,14 @@ template <class T, Compare C, bool Ftz>
 
 template <class T, Compare C, bool Ftz>
 uint32_t compare_lanes(const Exec& x, const Inst& in) {
-  constexpr Made made = made_of(C, std::is_integral_v<T>);
+  constexpr BaseComparison base = base_of(C, std::is_integral_v<T>);
   // Integers are equal whatever their signs mean.
-  using Compared = typename std::conditional_t<std::is_integral_v<T> && made.from == Compare::eq,
+  using Compared = typename std::conditional_t<std::is_integral_v<T> && base.from == Compare::eq,
                                                detail::BitsOfSize<sizeof(T)>, Tag<T>>::type;
-  const std::byte* const a = x.regs + in.src[made.swapped ? 1 : 0].offset;
-  const std::byte* const b = x.regs + in.src[made.swapped ? 0 : 1].offset;
-  const uint32_t result = compare_slots<Compared, made.from, Ftz>(a, b);
-  return made.negated ? ~result : result;
+  const std::byte* const a = x.regs + in.src[base.swapped ? 1 : 0].offset;
+  const std::byte* const b = x.regs + in.src[base.swapped ? 0 : 1].offset;
+  const uint32_t result = compare_slots<Compared, base.from, Ftz>(a, b);
+  return base.negated ? ~result : result;
 }
 
 // --- what becomes of it --------------------------------------------------------------------------

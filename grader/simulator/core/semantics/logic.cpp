@@ -181,7 +181,8 @@ void exec_shift(const Exec& x, const Inst& in) {
   for (int lane = 0; lane < kWarpSize; ++lane)
     lanes |= uint32_t{odd(load_lane<uint32_t>(amounts, lane))} << lane;
   if (lanes &= x.mask; lanes != 0)
-    note_odd_amount(x, in, false, load_lane<uint32_t>(amounts, __builtin_ctz(lanes)), kBits);
+    note_out_of_range_amount(x, in, false, load_lane<uint32_t>(amounts, __builtin_ctz(lanes)),
+                             kBits);
   exec_lanes<Op, T, T, uint32_t>(x, in);
 }
 

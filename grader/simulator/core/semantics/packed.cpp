@@ -166,7 +166,7 @@ inline int64_t extended(uint32_t word, int bits, bool is_signed) {
 }
 
 // .sat: kept in the range of so many bits.
-inline int64_t kept_in(int64_t value, int bits, bool is_signed) {
+inline int64_t clamp_to_bits(int64_t value, int bits, bool is_signed) {
   const int64_t least = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
   return std::clamp(value, least, least + (int64_t{1} << bits) - 1);
 }
@@ -213,7 +213,7 @@ void packed(const Exec& x, const Inst& in) {
       int64_t value = video(op, extended(operand(x, in, 0, lane) >> (i * kBits), kBits, a),
                             extended(operand(x, in, 1, lane) >> (i * kBits), kBits, b));
       sum += static_cast<uint32_t>(value);
-      if (in.ptx->has(Mod::sat)) value = kept_in(value, kBits, d);
+      if (in.ptx->has(Mod::sat)) value = clamp_to_bits(value, kBits, d);
       word |= (static_cast<uint32_t>(value) & ((1u << kBits) - 1)) << (i * kBits);
     }
     return in.ptx->has(Mod::add) ? sum : word;
@@ -222,7 +222,7 @@ void packed(const Exec& x, const Inst& in) {
 
 // What becomes of an exact result: kept in range, or cut off, and then put together with c.
 uint32_t finished(const Exec& x, const Inst& in, int lane, int64_t value, bool d) {
-  if (in.ptx->has(Mod::sat)) value = kept_in(value, 32, d);
+  if (in.ptx->has(Mod::sat)) value = clamp_to_bits(value, 32, d);
   const auto first = static_cast<uint32_t>(value);
   if (in.src_count < 3) return first;
   const uint32_t c = operand(x, in, 2, lane);

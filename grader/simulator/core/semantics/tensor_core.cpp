@@ -124,14 +124,14 @@ uint64_t add_rounded(bool are_halves, uint64_t a, uint64_t b) {
 // Where element `i` of a row of A stands in the order of the blocks.
 int place_of(const TileForm& form, int i) {
   if (form.order != TileForm::Order::halves_apart) return i;
-  return i % 4 / 2 * (form.kept() / 2) + i / 4 * 2 + i % 2;
+  return i % 4 / 2 * (form.stored_columns() / 2) + i / 4 * 2 + i % 2;
 }
 
 void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64_t* b,
-                           const uint64_t* c, uint64_t* d, const uint16_t* meets) {
+                           const uint64_t* c, uint64_t* d, const uint16_t* k_index) {
   constexpr int kMost = 32 * 16, kMostKept = 32;
-  Number left[kMost], right[kMost], met[kMostKept];
-  const int kept = form.kept(), fraction_bits = fraction_bits_of(form.a);
+  Number left[kMost], right[kMost], matched[kMostKept];
+  const int kept = form.stored_columns(), fraction_bits = fraction_bits_of(form.a);
   for (int i = 0; i < form.m * kept; ++i)
     left[i / kept * kept + place_of(form, i % kept)] = factor_of(form.a, a[i]);
   for (int i = 0; i < form.n * form.k; ++i) {
@@ -143,8 +143,8 @@ void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64
     for (int column = 0; column < form.n; ++column) {
       const Number* of_b = right + column * form.k;
       if (form.sparse) {
-        for (int i = 0; i < kept; ++i) met[place_of(form, i)] = of_b[meets[row * kept + i]];
-        of_b = met;
+        for (int i = 0; i < kept; ++i) matched[place_of(form, i)] = of_b[k_index[row * kept + i]];
+        of_b = matched;
       }
       const uint64_t own = c[row * form.n + column];
       uint64_t sum = c_apart ? 0 : own;
@@ -205,10 +205,10 @@ int64_t integer_of(Type type, uint64_t bits) {
 }
 
 uint64_t integer_sum(const TileForm& form, const uint64_t* a, const uint64_t* b, uint64_t c,
-                     const uint16_t* meets) {
+                     const uint16_t* k_index) {
   int64_t sum = static_cast<int32_t>(c);
-  for (int i = 0; i < form.kept(); ++i) {
-    const uint64_t of_b = b[form.sparse ? meets[i] : i];
+  for (int i = 0; i < form.stored_columns(); ++i) {
+    const uint64_t of_b = b[form.sparse ? k_index[i] : i];
     if (form.a == Type::b1)
       sum += static_cast<int64_t>(form.is_and ? a[i] & of_b : a[i] ^ of_b);
     else
@@ -223,19 +223,21 @@ uint64_t integer_sum(const TileForm& form, const uint64_t* a, const uint64_t* b,
 }  // namespace
 
 void multiply_tile(const TileForm& form, const uint64_t* a, const uint64_t* b, const uint64_t* c,
-                   uint64_t* d, const uint16_t* meets) {
+                   uint64_t* d, const uint16_t* k_index) {
   if (form.order == TileForm::Order::float_chain) return multiply_in_floats(form, a, b, c, d);
   if (form.a != Type::f64 && ptx::is_float(form.a))
-    return multiply_short_floats(form, a, b, c, d, meets);
+    return multiply_short_floats(form, a, b, c, d, k_index);
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
-      const uint64_t *const left = a + row * form.kept(), *const right = b + column * form.k;
+      const uint64_t *const left = a + row * form.stored_columns(), *const right =
+                                                                        b + column * form.k;
       uint64_t& to = d[row * form.n + column];
       to = c[row * form.n + column];
       if (form.a == Type::f64)
         for (int i = 0; i < form.k; ++i) to = fused(left[i], right[i], to);
       else
-        to = integer_sum(form, left, right, to, form.sparse ? meets + row * form.kept() : nullptr);
+        to = integer_sum(form, left, right, to,
+                         form.sparse ? k_index + row * form.stored_columns() : nullptr);
     }
 }
 

@@ -8,7 +8,7 @@
 // exact.
 //
 // Of a sparse A only the elements that are kept are multiplied, each by the element of B that it
-// meets; all of these are one block, added as others are.
+// k_index; all of these are one block, added as others are.
 //
 // What a Hopper GPU has no instruction for, ptxas makes of others, and the result is theirs. 8-bit
 // floats become halves: from zero, a block of the first two of each four elements of A, then one of
@@ -38,13 +38,14 @@ struct TileForm {
   Order order = Order::blocks;
   bool sparse = false;  // half of A's elements are there
   bool saturates = false;
-  bool is_and = false;                             // b1: AND, else XOR
-  int kept() const { return sparse ? k / 2 : k; }  // elements of a row of A
+  bool is_and = false;                                       // b1: AND, else XOR
+  int stored_columns() const { return sparse ? k / 2 : k; }  // elements of a row of A
 };
 
 // Elements as bit patterns: a[row * kept + i], b[column * k + i], c and d[row * n + column]. Of a
-// sparse A, meets[row * kept + i] is the k of the element that a[row * kept + i] is multiplied by.
+// sparse A, k_index[row * kept + i] is the k of the element that a[row * kept + i] is multiplied
+// by.
 void multiply_tile(const TileForm& form, const uint64_t* a, const uint64_t* b, const uint64_t* c,
-                   uint64_t* d, const uint16_t* meets = nullptr);
+                   uint64_t* d, const uint16_t* k_index = nullptr);
 
 }  // namespace lab32::sim

@@ -246,8 +246,8 @@ Neighbours neighbours(int64_t position, uint32_t size, AddressMode mode, bool fi
   return n;
 }
 
-void share_out(unsigned dimensions, const std::array<uint32_t, 3>& fraction, uint32_t whole,
-               uint32_t* weights, bool nearer) {
+void split_weight(unsigned dimensions, const std::array<uint32_t, 3>& fraction, uint32_t whole,
+                  uint32_t* weights, bool nearer) {
   const auto share = [](uint32_t of, uint32_t part) { return (of * part + 128) >> 8; };
   const unsigned planes = dimensions == 3 ? 2 : 1;
   uint32_t far = 0;
@@ -344,20 +344,20 @@ Point point_of(const CubeTexel& t, int32_t size) {
 
 }  // namespace
 
-OnCube on_cube(float x, float y, float z) {
+CubePoint cube_point(float x, float y, float z) {
   const float scale = reciprocal(std::fmax(std::fmax(std::fabs(x), std::fabs(y)), std::fabs(z)));
   x *= scale;
   y *= scale;
   z *= scale;
   const auto size = [](float v) { return std::isnan(v) ? 0 : std::fabs(v); };
   if (size(z) >= size(y) && size(z) >= size(x))
-    return z < 0 ? OnCube{5, on_face(-x), on_face(-y)} : OnCube{4, on_face(x), on_face(-y)};
+    return z < 0 ? CubePoint{5, on_face(-x), on_face(-y)} : CubePoint{4, on_face(x), on_face(-y)};
   if (size(y) >= size(x))
-    return y >= 0 ? OnCube{2, on_face(x), on_face(z)} : OnCube{3, on_face(x), on_face(-z)};
-  return x >= 0 ? OnCube{0, on_face(-z), on_face(-y)} : OnCube{1, on_face(z), on_face(-y)};
+    return y >= 0 ? CubePoint{2, on_face(x), on_face(z)} : CubePoint{3, on_face(x), on_face(-z)};
+  return x >= 0 ? CubePoint{0, on_face(-z), on_face(-y)} : CubePoint{1, on_face(z), on_face(-y)};
 }
 
-void share_corner(unsigned corner, uint32_t* weights) {
+void drop_corner_texel(unsigned corner, uint32_t* weights) {
   const uint32_t third = (weights[corner] * 85 + 128) >> 8;
   weights[corner ^ 1] += third;
   weights[corner ^ 2] += third;

@@ -45,17 +45,17 @@ int32_t address(int64_t texel, uint32_t size, AddressMode mode);
 
 // Of the 2, 4 or 8 texels around a point, x fastest; of `whole` (256, or a level's share).
 // `nearer`: that of the nearer plane is rounded, so it is in the first of two levels.
-void share_out(unsigned dimensions, const std::array<uint32_t, 3>& fraction, uint32_t whole,
-               uint32_t* weights, bool nearer = false);
+void split_weight(unsigned dimensions, const std::array<uint32_t, 3>& fraction, uint32_t whole,
+                  uint32_t* weights, bool nearer = false);
 
 // A face of a cube and the place on it, 0 … 1 in units of 2^-21.
-struct OnCube {
+struct CubePoint {
   uint32_t face = 0;
   int64_t x = 0, y = 0;
 };
-OnCube on_cube(float x, float y, float z);
+CubePoint cube_point(float x, float y, float z);
 // Of the four texels around a point, which one lies beyond a corner: its weight goes to the others.
-void share_corner(unsigned corner, uint32_t* weights);
+void drop_corner_texel(unsigned corner, uint32_t* weights);
 // The texel that a face's neighbour has beyond its edge; one of x and y is -1 or `size`.
 struct CubeTexel {
   uint32_t face = 0;

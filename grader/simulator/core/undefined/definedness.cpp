@@ -56,30 +56,32 @@ uint32_t Definedness::undefined_lanes(const UndefinedBits& u, const Slot& slot,
   return lanes & mask;
 }
 
-uint32_t Definedness::doubted(const UndefinedBits& u, const Inst& in, uint32_t mask) const {
+uint32_t Definedness::lanes_with_undefined_guard(const UndefinedBits& u, const Inst& in,
+                                                 uint32_t mask) const {
   return in.has_guard ? load_lane<uint32_t>(u.registers.data() + in.guard, 0) & mask : 0;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Where a value matters
 
-void Definedness::matters(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use) {
+void Definedness::report_use(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use) {
   BlockContext& block = warp_.block();
   // Told once; what follows from it is not told again.
   for (uint32_t r = lanes; r; r &= r - 1) set_bits(u.registers.data(), slot, __builtin_ctz(r), {});
   const UndefinedBits::OfLanes& origin = u.origin[slot.offset];
   for (uint32_t left = lanes; left != 0;) {
-    const Origins::Id id = origin[static_cast<size_t>(__builtin_ctz(left))];
+    const UndefinedOrigins::Id id = origin[static_cast<size_t>(__builtin_ctz(left))];
     uint32_t same = 0;
     for (uint32_t r = left; r; r &= r - 1)
       if (origin[static_cast<size_t>(__builtin_ctz(r))] == id) same |= r & (~r + 1);
     left &= ~same;
-    block.origins().each(id, [&](const Origin& o) { block.faults().value_matters(o, use, same); });
+    block.undefined_origins().each(
+        id, [&](const UndefinedOrigin& o) { block.faults().report_undefined_use(o, use, same); });
   }
 }
 
-void Definedness::demand(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use) {
-  if (const uint32_t lanes = undefined_lanes(u, slot, mask)) matters(u, slot, lanes, use);
+void Definedness::require_defined(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use) {
+  if (const uint32_t lanes = undefined_lanes(u, slot, mask)) report_use(u, slot, lanes, use);
 }
 
 uint32_t Definedness::device_lanes(uint32_t mask, const Inst& in) const {
@@ -97,51 +99,54 @@ uint32_t Definedness::device_lanes(uint32_t mask, const Inst& in) const {
 }
 
 // Those of an instruction with an effect that no register shows.
-void Definedness::demand_operands(UndefinedBits& u, uint32_t mask, const Inst& in) {
+void Definedness::require_defined_operands(UndefinedBits& u, uint32_t mask, const Inst& in) {
   const ptx::Traits& t = traits_of(in);
   if (t.memory_count > 0 && !is_param(in)) {
-    demand(u, in.mem_base, mask, ValueUse::address);
-    demand(u, in.mem_base2, mask, ValueUse::address);
+    require_defined(u, in.mem_base, mask, ValueUse::address);
+    require_defined(u, in.mem_base2, mask, ValueUse::address);
   }
   const bool updates = t.uses(MemoryKind::update);
   const bool waits = t.sync != ptx::Sync::none && t.sync != ptx::Sync::warp;
   if (updates || waits || t.memory_count > 1)
     for (uint8_t s = 0; s < in.src_count; ++s)
-      demand(u, in.src[s], mask, updates ? ValueUse::atomic : ValueUse::branch);
+      require_defined(u, in.src[s], mask, updates ? ValueUse::atomic : ValueUse::branch);
   // The member mask: who is waited for.
   if (t.sync == ptx::Sync::warp && !t.of_whole_warp())
-    demand(u, in.src[in.src_count - 1], mask, ValueUse::branch);
+    require_defined(u, in.src[in.src_count - 1], mask, ValueUse::branch);
   if (t.uses(MemoryKind::store) && t.memory_count == 1 && !is_param(in)) {
     if (t.matrix)  // lanes write pieces of other lanes' rows: not followed
-      for (uint8_t s = 0; s < in.src_count; ++s) demand(u, in.src[s], mask, ValueUse::output);
+      for (uint8_t s = 0; s < in.src_count; ++s)
+        require_defined(u, in.src[s], mask, ValueUse::output);
     const uint32_t device = device_lanes(mask, in);
-    for (uint8_t s = 0; s < in.src_count; ++s) demand(u, in.src[s], device, ValueUse::output);
+    for (uint8_t s = 0; s < in.src_count; ++s)
+      require_defined(u, in.src[s], device, ValueUse::output);
   }
 }
 
 void Definedness::decide(Frame& frame, uint32_t mask, const Inst& in) {
   if (!frame.undefined) return;
   UndefinedBits& u = *frame.undefined;
-  if (const uint32_t lanes = doubted(u, in, mask)) doubt(frame, lanes, in);
+  if (const uint32_t lanes = lanes_with_undefined_guard(u, in, mask))
+    execute_with_undefined_guard(frame, lanes, in);
   const ptx::Traits& t = traits_of(in);
   if (t.sync == ptx::Sync::warp) return;  // executed when all have come
-  for (uint8_t s = 0; s < in.src_count; ++s) demand(u, in.src[s], mask, ValueUse::branch);
+  for (uint8_t s = 0; s < in.src_count; ++s) require_defined(u, in.src[s], mask, ValueUse::branch);
   if (in.flow == Dispatch::call) {
     const CallSite& site = warp_.program().calls[in.target];
-    demand(u, site.pointer, mask, ValueUse::branch);
+    require_defined(u, site.pointer, mask, ValueUse::branch);
   }
 }
 
-void Definedness::doubt(Frame& frame, uint32_t mask, const Inst& in) {
+void Definedness::execute_with_undefined_guard(Frame& frame, uint32_t mask, const Inst& in) {
   if (!frame.undefined) return;
   UndefinedBits& u = *frame.undefined;
-  const uint32_t lanes = doubted(u, in, mask);
+  const uint32_t lanes = lanes_with_undefined_guard(u, in, mask);
   if (lanes == 0) return;
   Slot guard;
   guard.offset = in.guard;
   guard.bytes = 1;
   guard.is_predicate = true;
-  if (!only_computes(in)) return matters(u, guard, lanes, ValueUse::branch);
+  if (!only_computes(in)) return report_use(u, guard, lanes, ValueUse::branch);
   for (uint8_t d = 0; d < in.dst_count; ++d) {
     if (in.dst[d].bytes == 0) continue;
     for (uint32_t r = lanes; r; r &= r - 1)
@@ -160,21 +165,21 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   const Exec x{frame.regs, mask, &warp_};
   if (!frame.undefined) return in.exec(x, in);
   UndefinedBits& u = *frame.undefined;
-  if (!only_computes(in)) doubt(frame, warp_.current().mask, in);
-  demand_operands(u, mask, in);
+  if (!only_computes(in)) execute_with_undefined_guard(frame, warp_.current().mask, in);
+  require_defined_operands(u, mask, in);
   if (traits_of(in).fragments) return execute_on_fragments(u, x, in);
   if (traits_of(in).is_texture()) {
     const TextureOp& op = warp_.program().texture_ops[in.target];
-    for (const Slot& slot : sources_of(op)) demand(u, slot, mask, ValueUse::address);
+    for (const Slot& slot : sources_of(op)) require_defined(u, slot, mask, ValueUse::address);
     if (traits_of(in).writes_texels)
       for (const Slot& slot : op.value)
-        demand(u, slot, mask, op.reduction ? ValueUse::atomic : ValueUse::output);
+        require_defined(u, slot, mask, op.reduction ? ValueUse::atomic : ValueUse::output);
     define_results(u, mask, in);  // a fetch says itself what it found
     return in.exec(x, in);
   }
   if (traits_of(in).bulk) {
     const BulkOp& op = warp_.program().bulk_ops[in.target];
-    for (const Slot& slot : sources_of(op)) demand(u, slot, mask, ValueUse::address);
+    for (const Slot& slot : sources_of(op)) require_defined(u, slot, mask, ValueUse::address);
     return execute_sending(u, x, in, op);
   }
   if (is_param(in)) {
@@ -195,7 +200,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   }
   uint32_t any = 0;
   UndefinedBits::OfLanes origin{};
-  Origins& origins = warp_.block().origins();
+  UndefinedOrigins& origins = warp_.block().undefined_origins();
   const auto take = [&](uint32_t offset, uint32_t lanes) {
     if (lanes == 0) return;
     const UndefinedBits::OfLanes& from = u.origin[offset];
@@ -212,7 +217,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
          load_lane<uint32_t>(u.registers.data() + in.mem_base.offset, 0) & mask);
   // Lanes exchange values: whose it is now is not followed, only that it is one of these.
   if (any != 0 && traits_of(in).sync == ptx::Sync::warp) {
-    Origins::Id all = origin[static_cast<size_t>(__builtin_ctz(any))];
+    UndefinedOrigins::Id all = origin[static_cast<size_t>(__builtin_ctz(any))];
     for (uint32_t r = any; r; r &= r - 1)
       all = origins.join(all, origin[static_cast<size_t>(__builtin_ctz(r))]);
     origin.fill(all);
@@ -240,7 +245,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
       u.origin[in.mem_base.offset] = origin;
     }
   }
-  if (in.has_guard) doubt(frame, warp_.current().mask, in);
+  if (in.has_guard) execute_with_undefined_guard(frame, warp_.current().mask, in);
 }
 
 // An element of the result is undefined if one of its row of A, its column of B or C is. Whose
@@ -256,15 +261,15 @@ void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const In
       define(op.moved);  // a load says itself what it found
     else
       for (const Slot& slot : op.moved.slots)
-        demand(u, slot, device_lanes(x.mask, in), ValueUse::output);
+        require_defined(u, slot, device_lanes(x.mask, in), ValueUse::output);
     return in.exec(x, in);
   }
   bool any = false;
-  Origins::Id all{};
+  UndefinedOrigins::Id all{};
   const auto look = [&](const Slot& slot) {
     for (uint32_t r = undefined_lanes(u, slot, x.mask); r; r &= r - 1) {
-      const Origins::Id own = u.origin[slot.offset][static_cast<size_t>(__builtin_ctz(r))];
-      all = any ? warp_.block().origins().join(all, own) : own;
+      const UndefinedOrigins::Id own = u.origin[slot.offset][static_cast<size_t>(__builtin_ctz(r))];
+      all = any ? warp_.block().undefined_origins().join(all, own) : own;
       any = true;
     }
   };
@@ -331,8 +336,9 @@ void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask
                                       : warp_.local().undefined(l, at, bytes);
       if (to == nullptr || !bits.any()) continue;
       std::memcpy(to, &bits, bytes);
-      warp_.block().origins().note_store(
-          is_shared ? Origins::shared_word(at) : Origins::local_word(warp_.index(), l, at),
+      warp_.block().undefined_origins().note_store(
+          is_shared ? UndefinedOrigins::shared_word(at)
+                    : UndefinedOrigins::local_word(warp_.index(), l, at),
           u.origin.at(in.src[s].offset)[static_cast<size_t>(l)]);
     }
   }

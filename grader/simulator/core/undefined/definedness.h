@@ -22,7 +22,9 @@ class Definedness final : public ValueTracker {
 
   void execute(Frame& frame, uint32_t mask, const Inst& in) override;
   void decide(Frame& frame, uint32_t mask, const Inst& in) override;
-  void skip(Frame& frame, uint32_t mask, const Inst& in) override { doubt(frame, mask, in); }
+  void skip(Frame& frame, uint32_t mask, const Inst& in) override {
+    execute_with_undefined_guard(frame, mask, in);
+  }
   Exec loaded(const Exec& x, const Inst& in, uint32_t lanes,
               const UndefinedBits::OfLanes& origin) override;
   // Arguments, or results: `bytes` from the parameters of one activation to those of another.
@@ -33,12 +35,12 @@ class Definedness final : public ValueTracker {
   UndefinedBits& bits_of(Frame& frame);
   uint32_t undefined_lanes(const UndefinedBits& u, const Slot& slot, uint32_t mask) const;
   // Lanes whose guard has no value.
-  uint32_t doubted(const UndefinedBits& u, const Inst& in, uint32_t mask) const;
+  uint32_t lanes_with_undefined_guard(const UndefinedBits& u, const Inst& in, uint32_t mask) const;
   // What such an instruction may have written is undefined; a fault, where that is not all it does.
-  void doubt(Frame& frame, uint32_t mask, const Inst& in);
-  void demand(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use);
-  void matters(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use);
-  void demand_operands(UndefinedBits& u, uint32_t mask, const Inst& in);
+  void execute_with_undefined_guard(Frame& frame, uint32_t mask, const Inst& in);
+  void require_defined(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use);
+  void report_use(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use);
+  void require_defined_operands(UndefinedBits& u, uint32_t mask, const Inst& in);
   // The lanes that store to device memory.
   uint32_t device_lanes(uint32_t mask, const Inst& in) const;
   void execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in);

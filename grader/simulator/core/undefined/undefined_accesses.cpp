@@ -58,33 +58,33 @@ void UndefinedBytes::reset(size_t bytes, size_t size) {
 }
 
 bool UndefinedBytes::any(uint64_t first, size_t bytes) const {
-  return any_set(place() + first, bytes);
+  return any_set(storage() + first, bytes);
 }
 
 uint32_t UndefinedBytes::lanes(const uint64_t* address, size_t stride, uint32_t mask,
                                unsigned bytes) const {
   if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes) &&
-      !any_set(place() + address[0], size_t{bytes} * 32))
+      !any_set(storage() + address[0], size_t{bytes} * 32))
     return 0;
   const uint64_t first = address[__builtin_ctz(mask)];
-  if (stride == 0 && !any_set(place() + first, bytes)) {  // one word for all lanes
+  if (stride == 0 && !any_set(storage() + first, bytes)) {  // one word for all lanes
     uint64_t others = 0;
     for (uint32_t r = mask; r; r &= r - 1) others |= address[__builtin_ctz(r)] ^ first;
     if (others == 0) return 0;
   }
-  if (bytes == 4 && !any_lane_set<uint32_t>(place(), address, stride, mask)) return 0;
-  if (bytes == 8 && !any_lane_set<uint64_t>(place(), address, stride, mask)) return 0;
+  if (bytes == 4 && !any_lane_set<uint32_t>(storage(), address, stride, mask)) return 0;
+  if (bytes == 8 && !any_lane_set<uint64_t>(storage(), address, stride, mask)) return 0;
   uint32_t found = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const auto l = static_cast<unsigned>(__builtin_ctz(r));
-    if (any_set(place() + address[l] + l * stride, bytes)) found |= 1u << l;
+    if (any_set(storage() + address[l] + l * stride, bytes)) found |= 1u << l;
   }
   return found;
 }
 
 void UndefinedBytes::define(uint64_t first, size_t bytes) {
   if (left_ == 0) return;
-  std::byte* const at = place() + first;
+  std::byte* const at = storage() + first;
   if (left_ != kNotCounted) {
     if (!any_set(at, bytes)) return;
     left_ -= bytes - static_cast<size_t>(std::count(at, at + bytes, std::byte{0}));
@@ -97,7 +97,7 @@ void UndefinedBytes::define(const uint64_t* address, size_t stride, uint32_t mas
   if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes))
     return define(address[0], size_t{bytes} * 32);
   if (mask == kWholeWarp && bytes == 4 && left_ != kNotCounted &&
-      !any_lane_set<uint32_t>(place(), address, stride, mask))
+      !any_lane_set<uint32_t>(storage(), address, stride, mask))
     return;
   for (uint32_t r = mask; r; r &= r - 1) {
     const auto l = static_cast<unsigned>(__builtin_ctz(r));
@@ -146,16 +146,16 @@ bool Warp::find_undefined(AccessSpace space, const uint64_t* address, uint32_t m
 }
 
 UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& read, unsigned bytes) {
-  Origins& origins = block_.origins();
+  UndefinedOrigins& origins = block_.undefined_origins();
   UndefinedBits::OfLanes found{};
   for (uint32_t r = read.lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const uint64_t at = read.of[l];
-    std::optional<Origins::Id> id;
+    std::optional<UndefinedOrigins::Id> id;
     for (uint64_t b = 0; read.space != AccessSpace::global && b < bytes; b += 4) {
       const auto stored = origins.of_store(read.space == AccessSpace::shared
-                                               ? Origins::shared_word(at + b)
-                                               : Origins::local_word(index_, l, at + b));
+                                               ? UndefinedOrigins::shared_word(at + b)
+                                               : UndefinedOrigins::local_word(index_, l, at + b));
       if (stored) id = id ? origins.join(*id, *stored) : stored;
     }
     if (!id)
@@ -177,7 +177,7 @@ void Warp::update_shared(const Inst& in, const uint64_t* address, uint32_t mask,
   if (!find_undefined(AccessSpace::shared, address, mask, bytes, &read)) return;
   TrapFacts facts = block_.accesses().facts_of_unwritten(
       index_, __builtin_ctz(read.lanes), read.space, address[__builtin_ctz(read.lanes)], bytes);
-  block_.faults().value_matters({in.site, std::move(facts)}, ValueUse::atomic, read.lanes);
+  block_.faults().report_undefined_use({in.site, std::move(facts)}, ValueUse::atomic, read.lanes);
   define(AccessSpace::shared, address, mask, bytes);
 }
 
@@ -195,7 +195,7 @@ void Warp::define(AccessSpace space, const uint64_t* address, uint32_t mask, uns
 void Definedness::execute_sending(UndefinedBits& u, const Exec& x, const Inst& in,
                                   const BulkOp& op) {
   if (op.reduction)
-    for (const Slot& slot : op.value) demand(u, slot, x.mask, ValueUse::atomic);
+    for (const Slot& slot : op.value) require_defined(u, slot, x.mask, ValueUse::atomic);
   BulkCopies& copies = warp_.block().bulk_copies();
   const size_t before = copies.size();
   in.exec(x, in);
@@ -207,8 +207,9 @@ void Definedness::execute_sending(UndefinedBits& u, const Exec& x, const Inst& i
       const Slot& slot = op.value[v];
       const LaneBits bits = get_bits(u.registers.data(), slot, sent.lane);
       if (!bits.any()) continue;
-      const Origins::Id from = u.origin.at(slot.offset)[static_cast<size_t>(sent.lane)];
-      sent.origin = sent.undefined.empty() ? from : warp_.block().origins().join(sent.origin, from);
+      const UndefinedOrigins::Id from = u.origin.at(slot.offset)[static_cast<size_t>(sent.lane)];
+      sent.origin =
+          sent.undefined.empty() ? from : warp_.block().undefined_origins().join(sent.origin, from);
       sent.undefined.resize(sent.data.size());
       std::memcpy(sent.undefined.data() + size_t{v} * slot.bytes, &bits, slot.bytes);
     }

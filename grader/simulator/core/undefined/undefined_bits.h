@@ -21,13 +21,13 @@ namespace lab32::sim {
 // place where it mattered.
 
 // A read of what nobody has written, by its first lane.
-struct Origin {
+struct UndefinedOrigin {
   uint32_t site;
   TrapFacts facts;
 };
 
 // Those of one block. Of the reads of one instruction the first stands for all.
-class Origins {
+class UndefinedOrigins {
  public:
   using Id = uint16_t;
 
@@ -79,7 +79,7 @@ class Origins {
 
  private:
   static constexpr size_t kMost = 4;
-  std::vector<Origin> list_;
+  std::vector<UndefinedOrigin> list_;
   std::vector<std::vector<uint32_t>> reads_;  // by Id: places in the list
   std::map<std::pair<Id, Id>, Id> joined_;
   std::unordered_map<uint32_t, Id> of_site_;
@@ -96,7 +96,7 @@ struct UndefinedBits {
   UndefinedBits(size_t register_bytes, size_t param_bytes);
   std::vector<std::byte> registers, params;
   // By the offset of a register, of a parameter: of each lane that has undefined bits there.
-  using OfLanes = std::array<Origins::Id, kWarpSize>;
+  using OfLanes = std::array<UndefinedOrigins::Id, kWarpSize>;
   std::unordered_map<uint32_t, OfLanes> origin;
   std::map<uint32_t, OfLanes> param_origin;
 };
@@ -122,10 +122,10 @@ class ValueTracker {
 // a + l * stride.
 class UndefinedBytes {
  public:
-  bool kept() const { return !bits_.empty(); }
+  bool is_tracked() const { return !bits_.empty(); }
   // From now on they lie there, and the caller resets them.
-  void lie_at(std::byte* place) {
-    elsewhere_ = place;
+  void use_storage(std::byte* place) {
+    external_ = place;
     left_ = kNotCounted;
   }
   // The first `bytes` of `size` are undefined from now on, what lies behind them is not.
@@ -133,7 +133,7 @@ class UndefinedBytes {
   // For who sets bits himself.
   std::byte* data() {
     left_ = kNotCounted;
-    return place();
+    return storage();
   }
 
   // All is defined: that much is known without a look at them.
@@ -148,11 +148,11 @@ class UndefinedBytes {
  private:
   static constexpr size_t kNotCounted = ~size_t{0};
 
-  std::byte* place() { return elsewhere_ != nullptr ? elsewhere_ : bits_.data(); }
-  const std::byte* place() const { return elsewhere_ != nullptr ? elsewhere_ : bits_.data(); }
+  std::byte* storage() { return external_ != nullptr ? external_ : bits_.data(); }
+  const std::byte* storage() const { return external_ != nullptr ? external_ : bits_.data(); }
 
   std::vector<std::byte> bits_;
-  std::byte* elsewhere_ = nullptr;
+  std::byte* external_ = nullptr;
   size_t left_ = kNotCounted;  // bytes with undefined bits
 };
 

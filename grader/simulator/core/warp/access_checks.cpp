@@ -7,7 +7,7 @@ namespace lab32::sim {
 
 Faults::Faults(const LaunchContext& launch, const BlockInfo& info, const Reports& reports)
     : launch_(launch), info_(info), reports_(reports) {
-  if (launch_.keep_going) told_.resize(launch_.program->sites.size());
+  if (launch_.keep_going) reported_.resize(launch_.program->sites.size());
 }
 
 ThreadId Faults::thread_id(uint32_t warp, int lane) const {
@@ -47,8 +47,8 @@ void Faults::raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
   FaultEvent fault{kind, site, static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
   const auto bit = static_cast<uint8_t>(1u << static_cast<unsigned>(kind));
   // Facts cost more than the access, and only the first are shown.
-  if ((told_[site] & bit) == 0) {
-    told_[site] |= bit;
+  if ((reported_[site] & bit) == 0) {
+    reported_[site] |= bit;
     fault.facts = facts(first);
     if (kind == FaultEvent::Kind::memory && !first_bad_access_)
       first_bad_access_ = Trap{*fault.facts, site};
@@ -56,7 +56,7 @@ void Faults::raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
   for (Observer* o : reports_.observers()) o->fault(fault);
 }
 
-void Faults::value_matters(const Origin& origin, ValueUse use, uint32_t lanes) {
+void Faults::report_undefined_use(const UndefinedOrigin& origin, ValueUse use, uint32_t lanes) {
   TrapFacts facts = origin.facts;
   facts.used_as = use;
   if (facts.access->space != AccessSpace::shared) {
@@ -107,7 +107,7 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
   // Not high + bytes > end: a wild address may lie so high that the sum wraps.
   if (!a || a->freed || !memory.reaches(*a) || low < a->begin || high > a->end - bytes ||
       (bits & (bytes - 1)) != 0 || (use != Use::read && a->read_only) ||
-      !a->lets(low, high + bytes - low, use != Use::read)) {
+      !a->permits(low, high + bytes - low, use != Use::read)) {
     // Lanes may lie in different allocations, or one is wrong: look at each. What is meant is where
     // the first right one lies: those behind it may have strayed into the next array.
     uint32_t wrong = 0;
@@ -117,7 +117,7 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
       const Allocation* own = memory.find(at);
       if (!own || own->freed || !memory.reaches(*own) || at + bytes > own->end ||
           (at & (bytes - 1)) != 0 || (use != Use::read && own->read_only) ||
-          !own->lets(at, bytes, use != Use::read))
+          !own->permits(at, bytes, use != Use::read))
         wrong |= r & (~r + 1);
       else if (meant == nullptr)
         meant = own;
@@ -131,8 +131,8 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
   if (a->reached_by != nullptr && a->device != memory.device()) ++tally_[in.site].peer;
   // The guard first: whether something was written may depend on the order of the blocks too.
   if (guard_) {
-    const OrderGuard::By by{{info_.index, epoch_, warp},
-                            in.order.strong && in.order.scope != ptx::Scope::block};
+    const OrderGuard::Accessor by{{info_.index, epoch_, warp},
+                                  in.order.strong && in.order.scope != ptx::Scope::block};
     switch (use) {
       case Use::read:
         guard_->read(*a, address, mask, bytes, by);
@@ -170,12 +170,12 @@ std::byte* AccessChecks::global_row(uint32_t warp, const Inst& in, const WarpRow
   if (!a || low < a->begin || low > high || high >= a->end || high > a->end - bytes ||
       ((row.first[0] | row.first[1]) & (bytes - 1)) != 0 || a->freed || a->reached_by != nullptr ||
       (use == Use::read ? !a->initialised && checks_reads_ : a->read_only) ||
-      !a->lets(low, high + bytes - low, use != Use::read))
+      !a->permits(low, high + bytes - low, use != Use::read))
     return nullptr;
   recent.site = in.site;
   if (guard_ && (use == Use::write || !guard_->may_read(*a))) {
-    const OrderGuard::By by{{info_.index, epoch_, warp},
-                            in.order.strong && in.order.scope != ptx::Scope::block};
+    const OrderGuard::Accessor by{{info_.index, epoch_, warp},
+                                  in.order.strong && in.order.scope != ptx::Scope::block};
     if (use == Use::read)
       guard_->read_row(*a, row, bytes, by);
     else
@@ -232,7 +232,7 @@ TrapFacts AccessChecks::facts_of_global(uint32_t warp, int lane, uint64_t at, un
   const Allocation* a = memory.find(at);
   if (a && !a->freed && !memory.reaches(*a)) return lies_in(*a, TrapReason::not_enabled);
   if (a && !a->freed && at + bytes <= a->end) {
-    if (!a->lets(at, bytes, use != Use::read)) return lies_in(*a, TrapReason::not_mapped);
+    if (!a->permits(at, bytes, use != Use::read)) return lies_in(*a, TrapReason::not_mapped);
     if (at % bytes != 0) return lies_in(*a, TrapReason::misaligned);
     return lies_in(
         *a, use != Use::read && a->read_only ? TrapReason::read_only : TrapReason::unwritten);

@@ -30,7 +30,7 @@ class Faults {
   // Traps, or tells the observers; `facts(lane)` says what is wrong with it.
   void raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
              const std::function<TrapFacts(int)>& facts);
-  void value_matters(const Origin& origin, ValueUse use, uint32_t lanes);
+  void report_undefined_use(const UndefinedOrigin& origin, ValueUse use, uint32_t lanes);
   // The first bad access of memory that did not end the launch.
   const std::optional<Trap>& first_bad_access() const { return first_bad_access_; }
 
@@ -46,7 +46,7 @@ class Faults {
   const BlockInfo& info_;
   const Reports& reports_;
   // In a launch that keeps going:
-  std::vector<uint8_t> told_;  // by site: the kinds of FaultEvent told, a bit each
+  std::vector<uint8_t> reported_;  // by site: the kinds of FaultEvent told, a bit each
   std::optional<Trap> first_bad_access_;
 };
 
@@ -74,7 +74,9 @@ class AccessChecks {
 
   // Other host threads may run blocks of this launch at the same time.
   bool guarded() const { return guard_ != nullptr; }
-  bool parallel() const { return launch_.apart || (guard_ != nullptr && guard_->at_once()); }
+  bool parallel() const {
+    return launch_.independent_blocks || (guard_ != nullptr && guard_->at_once());
+  }
 
   // Checks a warp's accesses to device memory (addresses of the lanes in mask, `bytes` each) and
   // returns the pointer to add them to. Traps name the first lane that is wrong; in a launch that

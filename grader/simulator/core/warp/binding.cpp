@@ -25,7 +25,7 @@ AccessPlan as_written(Unmatched::Reason reason) {
 }
 
 // Of all others the warp's loop must hear: where its slice ends, whether it waits, what it holds.
-bool only_runs(const Inst& in) {
+bool is_straight_line(const Inst& in) {
   if (in.flow != Dispatch::straight || in.has_guard) return false;
   switch (in.ptx->op->id) {
     case OpId::ld:
@@ -55,11 +55,11 @@ void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code) {
   for (const ptx::BasicBlock& block : flow.blocks) {
     uint32_t run = 0;
     for (auto i = static_cast<size_t>(block.last); i-- > static_cast<size_t>(block.first);)
-      code[i].run = run = only_runs(code[i]) ? run + 1 : 0;
+      code[i].run = run = is_straight_line(code[i]) ? run + 1 : 0;
   }
 }
 
-void mark_meetings(const ptx::ControlFlow& flow, CodeFunction& function) {
+void mark_reconvergence(const ptx::ControlFlow& flow, CodeFunction& function) {
   function.reconvergence_points = flow.reconvergence_points;
   for (const ptx::ReconvergencePoint& m : flow.reconvergence_points)
     function.reconvergence_pcs.push_back(
@@ -72,7 +72,7 @@ void mark_meetings(const ptx::ControlFlow& flow, CodeFunction& function) {
     branch.reconvergence = flow.reconvergence_of[b];
     branch.full_reconvergence = flow.full_reconvergence_of[b];
     const int behind = block.last;
-    branch.avoids = std::any_of(
+    branch.may_skip_reconvergence = std::any_of(
         flow.reconvergence_points.begin(), flow.reconvergence_points.end(),
         [&](const ptx::ReconvergencePoint& m) {
           return m.from[b] &&
@@ -235,11 +235,11 @@ void note_names(const Operand& op, std::set<std::string>* names) {
 
 }  // namespace
 
-Reach find_functions(const ptx::Module& module, const ptx::Function& kernel) {
+ReachableFunctions find_functions(const ptx::Module& module, const ptx::Function& kernel) {
   Finder found(module);
   found.add(&kernel);
   found.follow(0);
-  Reach reach;
+  ReachableFunctions reach;
   reach.by_name = found.functions.size();
   bool pointers = false;
   for (const ptx::Function* f : found.functions) {

@@ -25,7 +25,7 @@ bool is_reserved_shared(ptx::SpecialReg reg);
 // Inst::run of a function's instructions.
 void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code);
 // Where the lanes of a function meet whose code is complete.
-void mark_meetings(const ptx::ControlFlow& flow, CodeFunction& function);
+void mark_reconvergence(const ptx::ControlFlow& flow, CodeFunction& function);
 // Whether any instruction of the function reads a result of it.
 bool is_result_read(const ptx::Function& function, const ptx::Instruction& in);
 // Whether the blocks must run in order for it to give one result (order_guard.h).
@@ -43,14 +43,14 @@ CallSite::Target target_of(const std::string& name, const ptx::Function* callee,
 // ---------------------------------------------------------------------------------------------
 // What a kernel can reach: the functions it may call, and the shared memory they declare.
 
-struct Reach {
+struct ReachableFunctions {
   std::vector<const ptx::Function*> functions;  // [0] is the kernel
   // So many of them are named by the kernel, or by what it calls. The others stand in tables of
   // function pointers that it may call through.
   size_t by_name = 0;
 };
 // Throws lab32::Error with the refusal of a function by name that cannot run.
-Reach find_functions(const ptx::Module& module, const ptx::Function& kernel);
+ReachableFunctions find_functions(const ptx::Module& module, const ptx::Function& kernel);
 
 struct SharedLayout {
   std::unordered_map<std::string, uint32_t> offset;  // by variable

@@ -30,7 +30,7 @@ SharedMemory::SharedMemory(const LaunchContext& launch, ClusterContext* cluster,
     : launch_(launch), cluster_(cluster), base_(base_of_rank(rank)), follows_(follows) {
   if (cluster_ == nullptr) own_.resize(sink() + kWarpSize * kSinkBytes);
   data_ = cluster_ == nullptr ? own_.data() : cluster_->memory().bytes();
-  if (cluster_ != nullptr && follows_) undefined_.lie_at(cluster_->memory().undefined());
+  if (cluster_ != nullptr && follows_) undefined_.use_storage(cluster_->memory().undefined());
 }
 
 void SharedMemory::restart() {
@@ -50,7 +50,7 @@ void SharedMemory::restart() {
 }
 
 BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-                           OrderGuard::Worker* guard, const TouchMap* suspects,
+                           OrderGuard::Worker* guard, const RaceFilter* suspects,
                            ClusterContext* cluster, uint32_t rank)
     : launch_(launch),
       checks_reads_(launch.trap_uninitialised || launch.keep_going),

@@ -36,7 +36,7 @@ class BlockContext {
   bool checks_reads() const { return checks_reads_; }
   // A whole program's launch, which is not checked: it goes on where a GPU goes on.
   bool as_on_a_gpu() const { return !checks_reads_; }
-  Origins& origins() { return origins_; }
+  UndefinedOrigins& undefined_origins() { return origins_; }
   // To shared memory, under way.
   BulkCopies& bulk_copies() {
     return cluster() != nullptr ? cluster()->bulk_copies() : bulk_copies_;
@@ -58,7 +58,7 @@ class BlockContext {
   const std::optional<OutOfRangeAmount>& out_of_range_amount() const {
     return out_of_range_amount_;
   }
-  void note_odd_amount(uint32_t site, bool shuffle, uint32_t amount, uint32_t limit) {
+  void note_out_of_range_amount(uint32_t site, bool shuffle, uint32_t amount, uint32_t limit) {
     if (!out_of_range_amount_) out_of_range_amount_ = {info_.index, site, shuffle, amount, limit};
   }
   // printf output of the block run last; handed over once.
@@ -91,7 +91,7 @@ class BlockContext {
   // `suspects`: words whose accesses observers want; null: none. `cluster`: null: the block is
   // alone.
   BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-               OrderGuard::Worker* guard, const TouchMap* suspects, ClusterContext* cluster,
+               OrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
                uint32_t rank);
   ~BlockContext() = default;
   BlockContext(const BlockContext&) = delete;
@@ -110,7 +110,7 @@ class BlockContext {
   SharedMemory shared_;
   Faults faults_;
   AccessChecks accesses_;
-  Origins origins_;
+  UndefinedOrigins origins_;
   BulkCopies bulk_copies_;
   uint64_t local_bytes_ = 0;
   bool muted_ = false;

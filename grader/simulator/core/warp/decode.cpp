@@ -29,7 +29,7 @@ class Decoder {
       : module_(module), symbols_(symbols), heap_(heap), program_(program) {}
 
   void run(const ptx::Function& kernel, const std::map<std::string, FunctionPlans>& plans) {
-    Reach reach = find_functions(module_, kernel);
+    ReachableFunctions reach = find_functions(module_, kernel);
     functions_ = std::move(reach.functions);
     SharedLayout layout = lay_out_shared(module_, functions_);
     shared_ = std::move(layout.offset);
@@ -121,7 +121,7 @@ class Decoder {
     program_.sites.push_back({index, static_cast<uint32_t>(f.body.size()), &kReturn});
     program_.plans.emplace_back();
     code_->code.push_back(end);
-    mark_meetings(flow, *code_);
+    mark_reconvergence(flow, *code_);
     code_->register_bytes = slots_->bytes();
   }
 

@@ -31,11 +31,11 @@ struct Access {
   uint8_t bytes;   // per lane: 1, 2, 4, 8, 16
   bool ptx_level;  // could not be reconciled with the SASS: never decides points
   AtomicForm form = AtomicForm::plain;
-  bool matrix = false;      // ldmatrix/stmatrix: lanes' addresses are 16-byte rows, 8 per matrix
-  uint32_t mask;            // lanes that take part
-  const uint64_t* address;  // [32]; shared: offset in the block's shared window; global: device
-                            // address. Lanes outside mask hold anything.
-  uint32_t elsewhere = 0;   // lanes of the same instruction that reach another block's memory
+  bool matrix = false;        // ldmatrix/stmatrix: lanes' addresses are 16-byte rows, 8 per matrix
+  uint32_t mask;              // lanes that take part
+  const uint64_t* address;    // [32]; shared: offset in the block's shared window; global: device
+                              // address. Lanes outside mask hold anything.
+  uint32_t remote_lanes = 0;  // lanes of the same instruction that reach another block's memory
   // An asynchronous copy (cp.async: LDGSTS) is a load and a store: the addresses of the other one;
   // else null. bypass_l1: cp.async.cg, LDGSTS.BYPASS.
   const uint64_t* peer = nullptr;
@@ -59,7 +59,7 @@ struct RawAccess {
 };
 
 // An access to device memory, in a run that looks for races there: of lanes that are strong, or
-// touch a suspect word (touch_map.h). It is told before it is carried out.
+// touch a suspect word (race_filter.h). It is told before it is carried out.
 struct OrderedAccess {
   uint32_t site;
   AccessKind kind;

@@ -164,7 +164,7 @@ Frame* Frames::make(const CodeFunction& function, Frame* parent, const Inst* cal
     full.limit = kLocalLimit >> 10;
     throw Trap{std::move(full), call ? call->site : 0};
   }
-  local_.reach(top, parent != nullptr);
+  local_.ensure_capacity(top, parent != nullptr);
   for (const LocalSlot& slot : function.local_addresses) {
     const uint64_t value = (slot.generic ? kLocalBase : 0) + frame->local_base + slot.local_offset;
     for (int l = 0; l < kWarpSize; ++l)
@@ -231,7 +231,7 @@ void LocalMemory::forget(uint32_t lanes, uint32_t from, uint32_t bytes) {
   for (uint32_t r = lanes; bytes != 0 && r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     std::memset(of(l) + from, 0xff, bytes);
-    if (undefined_.kept()) std::memset(undefined(l, from, bytes), 0xff, bytes);
+    if (undefined_.is_tracked()) std::memset(undefined(l, from, bytes), 0xff, bytes);
   }
 }
 
@@ -245,7 +245,7 @@ uint32_t LocalMemory::extend(Frame& frame, const Inst& in, uint32_t mask, uint64
     throw Trap{std::move(full), in.site};
   }
   const auto top = static_cast<uint32_t>(begin + bytes);
-  reach(top, true);
+  ensure_capacity(top, true);
   frame.local_bytes = top - frame.local_base;
   top_ = top;
   forget(mask, begin, static_cast<uint32_t>(bytes));
@@ -265,7 +265,7 @@ void LocalMemory::grow(uint32_t least, bool in_call) {
   for (int l = 0; l < kWarpSize; ++l) {
     const size_t at = static_cast<size_t>(l) * before;
     std::copy_n(old.data() + at, before, of(l));  // none at first, of no vector
-    if (old_undefined.kept())
+    if (old_undefined.is_tracked())
       std::copy_n(old_undefined.data() + at, before, undefined(l, 0, before));
   }
   // What lies before the first variable is nobody's.

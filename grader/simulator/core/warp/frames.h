@@ -48,7 +48,7 @@ class LocalMemory {
   void check(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes, bool store);
 
   // From now on so many bytes of a lane are there.
-  void reach(uint32_t top, bool in_call) {
+  void ensure_capacity(uint32_t top, bool in_call) {
     if (top > capacity_) grow(top, in_call);
   }
   // alloca: so many bytes of each lane's stack, until the function returns. Their offset. One piece

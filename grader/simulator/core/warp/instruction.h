@@ -62,7 +62,8 @@ struct Inst {
   ExecFn exec = nullptr;
   Dispatch flow = Dispatch::straight;
   bool has_guard = false, guard_negated = false;
-  bool avoids = false;  // branch: lanes that go past it may come where they miss a reconvergence
+  bool may_skip_reconvergence =
+      false;  // branch: lanes that go past it may come where they miss a reconvergence
   uint8_t dst_count = 0, src_count = 0;
   uint32_t guard = 0;  // offset of the predicate slot
   Slot dst[4];
@@ -133,7 +134,8 @@ struct OutOfRangeAmount {
 };
 
 // A lane executes `in` with such an amount: the first of a block is kept.
-void note_odd_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount, uint32_t limit);
+void note_out_of_range_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount,
+                              uint32_t limit);
 
 // ---------------------------------------------------------------------------------------------
 // The refusal of an instruction that matches a row of opcodes.def but that the PTX ISA does not

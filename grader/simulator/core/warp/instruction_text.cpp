@@ -19,8 +19,9 @@ bool has_word(const ptx::Instruction& in, std::string_view word) {
 
 }  // namespace
 
-void note_odd_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount, uint32_t limit) {
-  if (x.warp != nullptr) x.warp->block().note_odd_amount(in.site, shuffle, amount, limit);
+void note_out_of_range_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount,
+                              uint32_t limit) {
+  if (x.warp != nullptr) x.warp->block().note_out_of_range_amount(in.site, shuffle, amount, limit);
 }
 
 std::string spelling(const ptx::Instruction& in) {

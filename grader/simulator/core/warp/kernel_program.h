@@ -80,7 +80,7 @@ struct CodeFunction {
     return reconvergence_pcs[static_cast<size_t>(reconvergence)];
   }
   // Whether lanes at `pc` may still come to the reconvergence.
-  bool come_to(int reconvergence, uint32_t pc) const {
+  bool can_reach(int reconvergence, uint32_t pc) const {
     return pc < block_of.size() && reconvergence_points[static_cast<size_t>(reconvergence)]
                                        .from[static_cast<size_t>(block_of[pc])];
   }

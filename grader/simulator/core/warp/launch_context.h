@@ -131,8 +131,9 @@ struct LaunchContext {
   // Without a schedule: blocks, and the warps of each, take turns from the last to the first.
   bool reversed = false;
   bool keep_going = false;  // tell observers of mistakes instead of trapping
-  // Blocks run on several host threads, and are known to keep to bytes of their own (keep_apart()).
-  bool apart = false;
+  // Blocks run on several host threads, and are known to keep to bytes of their own
+  // (prove_independent_blocks()).
+  bool independent_blocks = false;
 
   // Where the program asks for it, bytes that the system has reserved, zero at first. A GPU has
   // them in front of the block's own, whose addresses begin at 1024 there, and at 0 here.

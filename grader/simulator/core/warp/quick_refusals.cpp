@@ -47,7 +47,7 @@ std::map<std::string, std::string> quick_refusals(const ptx::Module& module, boo
       kernels[kernel.name] = kernel.refusal;
       continue;
     }
-    const Reach reach = find_functions(module, kernel);
+    const ReachableFunctions reach = find_functions(module, kernel);
     for (size_t i = 0; i < reach.by_name; ++i)
       if (const auto found = refused.find(reach.functions[i]); found != refused.end()) {
         kernels[kernel.name] = found->second;

@@ -5,7 +5,7 @@
 namespace lab32::sim {
 
 Reports::Reports(const LaunchContext& launch, std::vector<Observer*> observers,
-                 const TouchMap* suspects)
+                 const RaceFilter* suspects)
     : launch_(launch), observers_(std::move(observers)), suspects_(suspects) {
   for (Observer* o : observers_) {
     if (o->wants_accesses()) access_observers_.push_back(o);
@@ -59,7 +59,7 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole, const
   access.mask = mask;
   access.address = address;
   access.peer = whole.peer;
-  access.elsewhere = part.remote ? 0 : part.others;
+  access.remote_lanes = part.remote ? 0 : part.others;
   access.bypass_l1 = whole.peer != nullptr && in.ptx->has(ptx::Mod::cg);
   const AccessPlan& plan = launch_.program->plans[in.site];
   access.ptx_level = plan.unmatched.has_value();

@@ -16,7 +16,8 @@ class Reports {
  public:
   // `observers`: this host thread's own instances. `suspects`: words whose accesses observers want;
   // null: none.
-  Reports(const LaunchContext& launch, std::vector<Observer*> observers, const TouchMap* suspects);
+  Reports(const LaunchContext& launch, std::vector<Observer*> observers,
+          const RaceFilter* suspects);
   // The next block begins.
   void restart() { stored_ = {}; }
 
@@ -78,7 +79,7 @@ class Reports {
   const LaunchContext& launch_;
   std::vector<Observer*> observers_;
   std::vector<Observer*> access_observers_, raw_observers_, shuffle_observers_;
-  const TouchMap* suspects_;
+  const RaceFilter* suspects_;
   std::array<uint32_t, 32> stored_{};  // by warp
   uint32_t remote_ = 0;
 };

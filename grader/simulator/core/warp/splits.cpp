@@ -12,8 +12,8 @@ bool is_place(const Join* join, const Split& split) {
 
 // Whether lanes that meet at `join` come to the reconvergence after that.
 bool is_before(const Join& join, int reconvergence, const CodeFunction& function) {
-  return join.reconvergence >= 0 && function.come_to(reconvergence, join.pc) &&
-         !function.come_to(join.reconvergence, function.pc_of(reconvergence));
+  return join.reconvergence >= 0 && function.can_reach(reconvergence, join.pc) &&
+         !function.can_reach(join.reconvergence, function.pc_of(reconvergence));
 }
 
 }  // namespace
@@ -145,7 +145,7 @@ void Splits::leave_joins(size_t which, const Inst& in) {
   const CodeFunction& function = *split.frame->function;
   const auto misses = [&](const Join* join) {
     return is_place(join, split) && join->reconvergence >= 0 &&
-           !function.come_to(join->reconvergence, split.pc);
+           !function.can_reach(join->reconvergence, split.pc);
   };
   if (!misses(split.join)) return;
   const uint32_t lanes = split.mask;
@@ -154,7 +154,7 @@ void Splits::leave_joins(size_t which, const Inst& in) {
   while (misses(outermost->parent)) outermost = outermost->parent;
   Join* around = outermost->parent;
   const int behind = in.full_reconvergence;
-  if (behind >= 0 && function.come_to(behind, split.pc) &&
+  if (behind >= 0 && function.can_reach(behind, split.pc) &&
       is_before(*outermost, behind, function)) {
     const uint32_t pc = function.pc_of(behind);
     const bool is_there =

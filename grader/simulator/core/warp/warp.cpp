@@ -167,7 +167,7 @@ Warp::Progress Warp::run(uint64_t slice) {
         op_mask &= in->guard_negated ? ~guard : guard;
         if (op_mask == 0) {
           if (track_) track_->skip(*split->frame, mask, *in);
-          if (++pc == join_pc || in->avoids) break;
+          if (++pc == join_pc || in->may_skip_reconvergence) break;
           continue;
         }
       }
@@ -183,7 +183,7 @@ Warp::Progress Warp::run(uint64_t slice) {
       if (++pc == join_pc || issued_ >= pause) break;
     }
     split->pc = pc;
-    if (op_mask == 0 && in->avoids) splits_.current_leaves_joins(*in);
+    if (op_mask == 0 && in->may_skip_reconvergence) splits_.current_leaves_joins(*in);
 
     if (in->flow != Dispatch::straight && op_mask != 0) {
       last_op_mask_ = op_mask;

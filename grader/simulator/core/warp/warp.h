@@ -107,7 +107,7 @@ struct PendingCopy {
   std::array<std::array<std::byte, 16>, kWarpSize> data;
   // Lanes whose source nobody has written, and where that was read.
   uint32_t undefined = 0;
-  Origins::Id origin = 0;
+  UndefinedOrigins::Id origin = 0;
 };
 
 // Lanes that read what nobody has defined: the undefined bits of lane l lie at
@@ -203,7 +203,7 @@ class Warp {
   void warp_sync(const Inst& in, uint32_t op_mask);
   void own_lane_not_named(const Inst& in, uint32_t lanes, uint32_t member_mask);
   void retry_warp_syncs();
-  void try_warp_sync(size_t split, bool whoever_came);
+  void try_warp_sync(size_t split, bool force);
   void end_slice();
 
   BlockContext& block_;

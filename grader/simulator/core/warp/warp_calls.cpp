@@ -147,8 +147,8 @@ static uint32_t member_mask(const Inst& in, const std::byte* regs, int l, uint32
 }
 
 // Those of the lanes that want the same ones.
-static uint32_t of_one_mind(const Inst& in, const std::byte* regs, uint32_t lanes,
-                            uint32_t wanted) {
+static uint32_t lanes_with_same_mask(const Inst& in, const std::byte* regs, uint32_t lanes,
+                                     uint32_t wanted) {
   if (in.ptx->op->traits.of_whole_warp()) return lanes;
   const Slot& slot = in.src[in.src_count - 1];
   const auto* masks = reinterpret_cast<const uint32_t*>(regs + slot.offset);
@@ -175,7 +175,7 @@ void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
   if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
   const std::byte* regs = split.frame->regs;
   uint32_t wanted = member_mask(in, regs, __builtin_ctz(op_mask), live());
-  const uint32_t same = of_one_mind(in, regs, op_mask, wanted);
+  const uint32_t same = lanes_with_same_mask(in, regs, op_mask, wanted);
   if (same != op_mask) return set_aside(in, op_mask & ~same, split.pc);
   if ((same & ~wanted) != 0) {
     own_lane_not_named(in, same & ~wanted, wanted);
@@ -203,7 +203,7 @@ void Warp::retry_warp_syncs() {
 }
 
 // The operation that split `i` waits at, with all who wait for the same.
-void Warp::try_warp_sync(size_t i, bool whoever_came) {
+void Warp::try_warp_sync(size_t i, bool force) {
   const Split first = splits_.list()[i];
   const Inst& in = first.frame->function->code[first.pc];
   const bool barrier = is_warp_barrier(in);
@@ -216,7 +216,7 @@ void Warp::try_warp_sync(size_t i, bool whoever_came) {
   uint32_t here = 0;
   for (const Split& s : splits_.list())
     if (together(s)) here |= s.op_mask;
-  if (!whoever_came && (first.wanted & live() & ~here) != 0) return;
+  if (!force && (first.wanted & live() & ~here) != 0) return;
   if (barrier) {
     block_.reports().warp_barrier(index_, here);
   } else {

@@ -239,7 +239,7 @@ Wavefronts shared_wavefronts(const sim::Access& access) {
   if (access.matrix) return matrix_wavefronts(access.address, access.mask);
   switch (access.kind) {
     case sim::AccessKind::load:
-      return load_wavefronts(access.address, access.bytes, access.mask, access.elsewhere);
+      return load_wavefronts(access.address, access.bytes, access.mask, access.remote_lanes);
     case sim::AccessKind::store:
       if (access.peer != nullptr)
         return copy_wavefronts(access.peer, access.address, access.bytes, access.mask,

@@ -30,7 +30,7 @@ bool known(const std::string& body, Setup setup = grid_of({8, 1, 1}, {64, 1, 1})
   for (const unsigned threads : {1u, 4u}) {
     setup.threads = threads;
     const LaunchOutcome o = tests::finish(body, setup);
-    if (threads == 4) return o.apart;
+    if (threads == 4) return o.independent_blocks;
   }
   return false;
 }
@@ -54,7 +54,7 @@ class Watcher final : public sim::Observer {
         if (a.kind == sim::AccessKind::store) written_.insert(a.address[l] + b);
       }
   }
-  bool apart() const {
+  bool blocks_are_disjoint() const {
     for (const uint64_t byte : written_)
       if (touched_.at(byte).size() > 1) return false;
     return true;
@@ -203,9 +203,9 @@ TEST_CASE("core: apart: no launch that is known to be so is not") {
     Setup setup = shape;
     setup.watcher = &watcher;
     const LaunchOutcome o = tests::finish(body, setup);
-    if (o.apart) REQUIRE(watcher.apart());
-    are += static_cast<int>(watcher.apart());
-    said += static_cast<int>(o.apart);
+    if (o.independent_blocks) REQUIRE(watcher.blocks_are_disjoint());
+    are += static_cast<int>(watcher.blocks_are_disjoint());
+    said += static_cast<int>(o.independent_blocks);
   }
   // It would be true of a proof that never succeeds, too.
   CHECK(said > are / 3);

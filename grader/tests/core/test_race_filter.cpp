@@ -7,22 +7,23 @@
 #include <vector>
 
 #include "simulator/core/memory/memory.h"
-#include "simulator/core/memory/touch_map.h"
+#include "simulator/core/memory/race_filter.h"
 #include "simulator/core/warp/instruction.h"
 
 using namespace lab32;
-using sim::Touch;
+using sim::RaceAccess;
 
 namespace {
 
 constexpr uint64_t kBase = sim::kGlobalBase + 4096;
 
 struct Map {
-  sim::TouchMap map{1 << 20};
+  sim::RaceFilter map{1 << 20};
   // Lane 0 of the warp touches one piece of memory.
-  bool touch(Touch how, const sim::Toucher& who, uint64_t offset, unsigned bytes = 4) {
+  bool record_access(RaceAccess how, const sim::WarpEpoch& who, uint64_t offset,
+                     unsigned bytes = 4) {
     const std::array<uint64_t, 32> address{kBase + offset};
-    return map.touch(how, who, address.data(), 1, bytes);
+    return map.record_access(how, who, address.data(), 1, bytes);
   }
   bool suspect(uint64_t offset) const { return map.suspect(kBase + offset); }
 };
@@ -31,51 +32,51 @@ struct Map {
 
 TEST_CASE("core: touch map: a word of one thread's own, and words that are only read") {
   Map m;
-  CHECK_FALSE(m.touch(Touch::read, {0, 0, 0}, 0));
-  CHECK_FALSE(m.touch(Touch::write, {0, 0, 0}, 0));
-  CHECK_FALSE(m.touch(Touch::read, {0, 1, 0}, 0));
+  CHECK_FALSE(m.record_access(RaceAccess::read, {0, 0, 0}, 0));
+  CHECK_FALSE(m.record_access(RaceAccess::write, {0, 0, 0}, 0));
+  CHECK_FALSE(m.record_access(RaceAccess::read, {0, 1, 0}, 0));
   for (uint64_t block = 0; block < 3; ++block)
     for (uint32_t warp = 0; warp < 3; ++warp)
-      CHECK_FALSE(m.touch(Touch::read, {block, 0, warp}, 8));
+      CHECK_FALSE(m.record_access(RaceAccess::read, {block, 0, warp}, 8));
   CHECK_FALSE(m.map.any_suspect());
-  CHECK(m.touch(Touch::write, {2, 7, 2}, 8));
+  CHECK(m.record_access(RaceAccess::write, {2, 7, 2}, 8));
   CHECK(m.suspect(8));
   CHECK_FALSE(m.suspect(4));
   m.map.clear();
   CHECK_FALSE(m.map.any_suspect());
-  CHECK_FALSE(m.touch(Touch::write, {2, 7, 2}, 8));
+  CHECK_FALSE(m.record_access(RaceAccess::write, {2, 7, 2}, 8));
 }
 
 TEST_CASE("core: touch map: within a block a barrier is enough") {
   Map m;
-  CHECK_FALSE(m.touch(Touch::write, {5, 0, 0}, 0));
-  CHECK_FALSE(m.touch(Touch::read, {5, 1, 1}, 0));
-  CHECK_FALSE(m.touch(Touch::read, {5, 1, 2}, 0));
-  CHECK_FALSE(m.touch(Touch::write, {5, 2, 3}, 0));
-  CHECK(m.touch(Touch::read, {5, 2, 4}, 0));
+  CHECK_FALSE(m.record_access(RaceAccess::write, {5, 0, 0}, 0));
+  CHECK_FALSE(m.record_access(RaceAccess::read, {5, 1, 1}, 0));
+  CHECK_FALSE(m.record_access(RaceAccess::read, {5, 1, 2}, 0));
+  CHECK_FALSE(m.record_access(RaceAccess::write, {5, 2, 3}, 0));
+  CHECK(m.record_access(RaceAccess::read, {5, 2, 4}, 0));
   // What was written stays written for other blocks, however long ago.
-  CHECK_FALSE(m.touch(Touch::write, {5, 0, 0}, 4));
-  CHECK_FALSE(m.touch(Touch::read, {5, 9, 1}, 4));
-  CHECK(m.touch(Touch::read, {6, 0, 1}, 4));
+  CHECK_FALSE(m.record_access(RaceAccess::write, {5, 0, 0}, 4));
+  CHECK_FALSE(m.record_access(RaceAccess::read, {5, 9, 1}, 4));
+  CHECK(m.record_access(RaceAccess::read, {6, 0, 1}, 4));
 }
 
 TEST_CASE("core: touch map: atomics meet atomics, and nothing else") {
   Map m;
-  CHECK_FALSE(m.touch(Touch::strong, {0, 0, 0}, 0));
-  CHECK_FALSE(m.touch(Touch::strong, {1, 0, 0}, 0));
-  CHECK(m.touch(Touch::read, {2, 0, 0}, 0));
-  CHECK_FALSE(m.touch(Touch::write, {0, 0, 0}, 4));
-  CHECK(m.touch(Touch::strong, {0, 0, 0}, 4));
+  CHECK_FALSE(m.record_access(RaceAccess::strong, {0, 0, 0}, 0));
+  CHECK_FALSE(m.record_access(RaceAccess::strong, {1, 0, 0}, 0));
+  CHECK(m.record_access(RaceAccess::read, {2, 0, 0}, 0));
+  CHECK_FALSE(m.record_access(RaceAccess::write, {0, 0, 0}, 4));
+  CHECK(m.record_access(RaceAccess::strong, {0, 0, 0}, 4));
 }
 
 TEST_CASE("core: touch map: neighbouring bytes are apart, and a word holds all four") {
   Map m;
-  CHECK_FALSE(m.touch(Touch::write, {0, 0, 0}, 0, 1));
-  CHECK_FALSE(m.touch(Touch::write, {1, 0, 0}, 1, 1));
-  CHECK_FALSE(m.touch(Touch::write, {2, 0, 0}, 2, 2));
-  CHECK(m.touch(Touch::read, {2, 0, 0}, 0, 4));
-  CHECK_FALSE(m.touch(Touch::write, {0, 0, 0}, 8, 8));
-  CHECK(m.touch(Touch::read, {1, 0, 0}, 15, 1));
+  CHECK_FALSE(m.record_access(RaceAccess::write, {0, 0, 0}, 0, 1));
+  CHECK_FALSE(m.record_access(RaceAccess::write, {1, 0, 0}, 1, 1));
+  CHECK_FALSE(m.record_access(RaceAccess::write, {2, 0, 0}, 2, 2));
+  CHECK(m.record_access(RaceAccess::read, {2, 0, 0}, 0, 4));
+  CHECK_FALSE(m.record_access(RaceAccess::write, {0, 0, 0}, 8, 8));
+  CHECK(m.record_access(RaceAccess::read, {1, 0, 0}, 15, 1));
   CHECK(m.suspect(12));
   CHECK_FALSE(m.suspect(8));
 }
@@ -87,26 +88,26 @@ TEST_CASE("core: touch map: rows of a whole warp, in line and out of line with e
     return address;
   };
   Map m;
-  const auto touch = [&](Touch how, const sim::Toucher& who, uint64_t first) {
-    return m.map.touch(how, who, row(first).data(), 0xffffffff, 4);
+  const auto record_access = [&](RaceAccess how, const sim::WarpEpoch& who, uint64_t first) {
+    return m.map.record_access(how, who, row(first).data(), 0xffffffff, 4);
   };
-  CHECK_FALSE(touch(Touch::read, {4, 1, 3}, 0));
-  CHECK_FALSE(touch(Touch::write, {4, 1, 3}, 0));
-  CHECK_FALSE(touch(Touch::read, {4, 1, 3}, 0));
-  CHECK_FALSE(touch(Touch::write, {4, 1, 4}, 32));
-  CHECK_FALSE(touch(Touch::write, {5, 0, 0}, 64));
-  CHECK(touch(Touch::read, {4, 1, 3}, 1));  // each lane its neighbour's word
+  CHECK_FALSE(record_access(RaceAccess::read, {4, 1, 3}, 0));
+  CHECK_FALSE(record_access(RaceAccess::write, {4, 1, 3}, 0));
+  CHECK_FALSE(record_access(RaceAccess::read, {4, 1, 3}, 0));
+  CHECK_FALSE(record_access(RaceAccess::write, {4, 1, 4}, 32));
+  CHECK_FALSE(record_access(RaceAccess::write, {5, 0, 0}, 64));
+  CHECK(record_access(RaceAccess::read, {4, 1, 3}, 1));  // each lane its neighbour's word
   for (uint64_t word = 0; word < 40; ++word)
     CHECK(m.suspect(4 * word) == (word >= 1 && word <= 32));
-  CHECK(touch(Touch::write, {6, 0, 0}, 64));
+  CHECK(record_access(RaceAccess::write, {6, 0, 0}, 64));
   for (uint64_t word = 64; word < 96; ++word) CHECK(m.suspect(4 * word));
 }
 
 // Against all pairs of accesses: whatever may race is suspect.
 TEST_CASE("core: touch map: nothing that may race is missed") {
   struct Access {
-    sim::Toucher who;
-    Touch how;
+    sim::WarpEpoch who;
+    RaceAccess how;
     uint64_t offset;
     unsigned bytes;
   };
@@ -123,18 +124,18 @@ TEST_CASE("core: touch map: nothing that may race is missed") {
       const unsigned bytes = 1u << below(4);
       const uint32_t kind = below(6);
       const Access one{{block, epoch[block], below(2)},
-                       kind < 3   ? Touch::read
-                       : kind < 5 ? Touch::write
-                                  : Touch::strong,
+                       kind < 3   ? RaceAccess::read
+                       : kind < 5 ? RaceAccess::write
+                                  : RaceAccess::strong,
                        uint64_t{below(16 / bytes)} * bytes,
                        bytes};
-      m.touch(one.how, one.who, one.offset, one.bytes);
+      m.record_access(one.how, one.who, one.offset, one.bytes);
       for (const Access& other : all) {
         const bool apart =
             other.offset + other.bytes <= one.offset || one.offset + one.bytes <= other.offset;
         const bool same = other.who.block == one.who.block;
-        if (apart || (other.how == Touch::read && one.how == Touch::read)) continue;
-        if (other.how == Touch::strong && one.how == Touch::strong) continue;
+        if (apart || (other.how == RaceAccess::read && one.how == RaceAccess::read)) continue;
+        if (other.how == RaceAccess::strong && one.how == RaceAccess::strong) continue;
         if (same && (other.who.warp == one.who.warp || other.who.epoch != one.who.epoch)) continue;
         bool suspect = false;
         for (uint64_t at = std::max(other.offset, one.offset);

@@ -1,4 +1,4 @@
-#include "simulator/core/memory/touch_map.h"
+#include "simulator/core/memory/race_filter.h"
 
 #include <sys/mman.h>
 
@@ -39,61 +39,61 @@ constexpr uint64_t kRecordsOfPage = RecordPages::kPage;
 uint64_t words_in(uint64_t bytes) { return bytes / 4 + 8; }
 uint64_t suspect_bytes(uint64_t bytes) { return (words_in(bytes) / 64 + 1) * 8; }
 
-enum class Outcome : uint8_t { kept, suspect };
+enum class Outcome : uint8_t { clear, suspect };
 
 // The rule. `fresh`: block, epoch and thread of who touches.
-inline Outcome meet(uint64_t& cell, Touch how, uint64_t fresh) {
+inline Outcome update_cell(uint64_t& cell, RaceAccess how, uint64_t fresh) {
   const uint64_t c = cell;
-  if (how == Touch::strong) {
-    if (c == kStrong) return Outcome::kept;
+  if (how == RaceAccess::strong) {
+    if (c == kStrong) return Outcome::clear;
     if (c != 0) return Outcome::suspect;
     cell = kStrong;
-    return Outcome::kept;
+    return Outcome::clear;
   }
-  const uint64_t mine = how == Touch::write ? fresh | kWritten | kWrittenNow : fresh;
+  const uint64_t mine = how == RaceAccess::write ? fresh | kWritten | kWrittenNow : fresh;
   if (c == 0) {
     cell = mine;
-    return Outcome::kept;
+    return Outcome::clear;
   }
-  if (c == kSeveralBlocks && how == Touch::read) return Outcome::kept;
+  if (c == kSeveralBlocks && how == RaceAccess::read) return Outcome::clear;
   if (((c ^ fresh) >> kBlockAt) != 0 || fresh >> kBlockAt > kLastBlock) {
-    if (how != Touch::read || c >= kSuspect || (c & kWritten) != 0) return Outcome::suspect;
+    if (how != RaceAccess::read || c >= kSuspect || (c & kWritten) != 0) return Outcome::suspect;
     cell = kSeveralBlocks;
-    return Outcome::kept;
+    return Outcome::clear;
   }
   if (((c ^ fresh) & kEpochMask) != 0) {
     cell = mine | (c & kWritten);
-    return Outcome::kept;
+    return Outcome::clear;
   }
   if (((c ^ fresh) & kThreadMask) == 0) {
     cell = c | mine;
-    return Outcome::kept;
+    return Outcome::clear;
   }
-  if (how != Touch::read || (c & kWrittenNow) != 0) return Outcome::suspect;
+  if (how != RaceAccess::read || (c & kWrittenNow) != 0) return Outcome::suspect;
   cell = c | kSeveralThreads;
-  return Outcome::kept;
+  return Outcome::clear;
 }
 
 }  // namespace
 
-TouchMap::TouchMap(uint64_t bytes)
+RaceFilter::RaceFilter(uint64_t bytes)
     : bytes_(bytes),
       words_(words_in(bytes)),
       narrow_(words_in(bytes) * 4),
       suspects_(reserve_cells(suspect_bytes(bytes))) {}
 
-TouchMap::~TouchMap() { munmap(suspects_, suspect_bytes(bytes_)); }
+RaceFilter::~RaceFilter() { munmap(suspects_, suspect_bytes(bytes_)); }
 
-void TouchMap::clear() {
+void RaceFilter::clear() {
   words_.clear();
   narrow_.clear();
   if (any_suspect_) madvise(suspects_, suspect_bytes(bytes_), MADV_DONTNEED);
   any_suspect_ = false;
 }
 
-uint64_t TouchMap::word_of(uint64_t address) { return (address - kGlobalBase) / 4; }
+uint64_t RaceFilter::word_of(uint64_t address) { return (address - kGlobalBase) / 4; }
 
-bool TouchMap::make_suspect(uint64_t word) {
+bool RaceFilter::make_suspect(uint64_t word) {
   words_[word] = kSuspect;
   suspects_[word / 64] |= uint64_t{1} << (word % 64);
   any_suspect_ = true;
@@ -101,31 +101,31 @@ bool TouchMap::make_suspect(uint64_t word) {
 }
 
 // Bytes first .. first + count - 1 of a word.
-bool TouchMap::visit_bytes(uint64_t word, Touch how, uint64_t fresh, uint32_t first,
-                           uint32_t count) {
+bool RaceFilter::visit_bytes(uint64_t word, RaceAccess how, uint64_t fresh, uint32_t first,
+                             uint32_t count) {
   uint64_t* const bytes = narrow_.at(word * 4);
   if (words_[word] != kNarrow) {
-    narrow_.bring(word * 4 / kRecordsOfPage);
+    narrow_.ensure_page(word * 4 / kRecordsOfPage);
     std::fill(bytes, bytes + 4, words_[word]);  // what was touched as a word, byte by byte
     words_[word] = kNarrow;
   }
   for (uint32_t i = first; i < first + count; ++i)
-    if (meet(bytes[i], how, fresh) == Outcome::suspect) return make_suspect(word);
+    if (update_cell(bytes[i], how, fresh) == Outcome::suspect) return make_suspect(word);
   return false;
 }
 
-bool TouchMap::visit(uint64_t word, Touch how, uint64_t fresh) {
+bool RaceFilter::visit(uint64_t word, RaceAccess how, uint64_t fresh) {
   uint64_t& cell = words_[word];
   if (cell == kSuspect) return false;
   if (cell == kNarrow) return visit_bytes(word, how, fresh, 0, 4);
-  return meet(cell, how, fresh) == Outcome::suspect && make_suspect(word);
+  return update_cell(cell, how, fresh) == Outcome::suspect && make_suspect(word);
 }
 
 // A full warp's neighbouring words, the common case: true if nobody has touched them, or only each
 // lane its own, in this epoch.
-bool TouchMap::touch_row(Touch how, uint64_t base, uint64_t first) {
+bool RaceFilter::record_row(RaceAccess how, uint64_t base, uint64_t first) {
   constexpr uint64_t kLane = uint64_t{1} << kThreadAt, kBoth = kWritten | kWrittenNow;
-  const uint64_t written = how == Touch::write ? kBoth : 0;
+  const uint64_t written = how == RaceAccess::write ? kBoth : 0;
   uint64_t* const cells = words_.at(first);
   uint64_t all = 0, others = 0;
   for (uint64_t l = 0; l < 32; ++l) {
@@ -137,17 +137,17 @@ bool TouchMap::touch_row(Touch how, uint64_t base, uint64_t first) {
   return true;
 }
 
-bool TouchMap::touch(Touch how, const Toucher& who, const uint64_t* address, uint32_t mask,
-                     unsigned bytes) {
+bool RaceFilter::record_access(RaceAccess how, const WarpEpoch& who, const uint64_t* address,
+                               uint32_t mask, unsigned bytes) {
   const uint64_t block = std::min(who.block, kLastBlock) + 1;
   const uint64_t base = block << kBlockAt | uint64_t{std::min(who.epoch, kLastEpoch)} << kEpochAt |
                         uint64_t{who.warp} * 32 << kThreadAt;
-  if (mask == kAllLanes && bytes == 4 && how != Touch::strong && who.block < kLastBlock &&
+  if (mask == kAllLanes && bytes == 4 && how != RaceAccess::strong && who.block < kLastBlock &&
       contiguous(address, 4)) {
     const uint64_t first = word_of(address[0]);
-    words_.bring(first / kRecordsOfPage);
-    words_.bring((first + 31) / kRecordsOfPage);
-    if (touch_row(how, base, first)) return false;
+    words_.ensure_page(first / kRecordsOfPage);
+    words_.ensure_page((first + 31) / kRecordsOfPage);
+    if (record_row(how, base, first)) return false;
   }
   uint64_t page = ~uint64_t{0};
   bool found = false;
@@ -155,7 +155,7 @@ bool TouchMap::touch(Touch how, const Toucher& who, const uint64_t* address, uin
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
     const uint64_t fresh = base + (uint64_t{lane} << kThreadAt), at = address[lane];
     const uint64_t first = word_of(at);
-    if (first / kRecordsOfPage != page) words_.bring(page = first / kRecordsOfPage);
+    if (first / kRecordsOfPage != page) words_.ensure_page(page = first / kRecordsOfPage);
     if (bytes < 4) {
       if (words_[first] != kSuspect)
         found |= visit_bytes(first, how, fresh, static_cast<uint32_t>(at % 4), bytes);

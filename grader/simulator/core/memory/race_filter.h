@@ -17,28 +17,29 @@
 namespace lab32::sim {
 
 // Who touches, and when.
-struct Toucher {
+struct WarpEpoch {
   uint64_t block = 0;  // in the grid
   uint32_t epoch = 0;  // barriers that the whole block has passed
   uint32_t warp = 0;
 };
 
-enum class Touch : uint8_t {
+enum class RaceAccess : uint8_t {
   read,
   write,
   strong,  // an access that may meet others of its kind from any block
 };
 
-class TouchMap {
+class RaceFilter {
  public:
   // For `bytes` of device memory from kGlobalBase on. Address space only: pages come when touched.
-  explicit TouchMap(uint64_t bytes);
-  ~TouchMap();
-  TouchMap(const TouchMap&) = delete;
-  TouchMap& operator=(const TouchMap&) = delete;
+  explicit RaceFilter(uint64_t bytes);
+  ~RaceFilter();
+  RaceFilter(const RaceFilter&) = delete;
+  RaceFilter& operator=(const RaceFilter&) = delete;
 
   // Lanes `mask` of the warp touch `bytes` each. True: some word has become suspect now.
-  bool touch(Touch how, const Toucher& who, const uint64_t* address, uint32_t mask, unsigned bytes);
+  bool record_access(RaceAccess how, const WarpEpoch& who, const uint64_t* address, uint32_t mask,
+                     unsigned bytes);
 
   // A bit for each word that is suspect.
   bool suspect(uint64_t address) const {
@@ -51,10 +52,10 @@ class TouchMap {
 
  private:
   static uint64_t word_of(uint64_t address);
-  bool visit(uint64_t word, Touch how, uint64_t fresh);
-  bool visit_bytes(uint64_t word, Touch how, uint64_t fresh, uint32_t first, uint32_t count);
+  bool visit(uint64_t word, RaceAccess how, uint64_t fresh);
+  bool visit_bytes(uint64_t word, RaceAccess how, uint64_t fresh, uint32_t first, uint32_t count);
   bool make_suspect(uint64_t word);
-  bool touch_row(Touch how, uint64_t base, uint64_t first);
+  bool record_row(RaceAccess how, uint64_t base, uint64_t first);
 
   uint64_t bytes_;
   RecordPages words_;   // a record for each word
