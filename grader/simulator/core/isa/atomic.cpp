@@ -35,8 +35,8 @@ Window window_of(const ptx::Instruction& in) {
   return Window::generic;
 }
 
-// The host's own atomic update, for words that several host threads may update at once. The old
-// value is not wanted then.
+// The host's own atomic update, for words that several host threads may update at once. It does not
+// return the old value.
 template <class T, class Op>
 void update_shared_by_threads(std::byte* at, T v) {
   auto* p = reinterpret_cast<T*>(at);
@@ -46,14 +46,14 @@ void update_shared_by_threads(std::byte* at, T v) {
   }
 }
 
-// Who reads the result may be waiting for another lane, or for another block.
+// Notes that a warp that reads the result of an atomic may be waiting for another lane or block.
 void note_waiting(const Exec& x, const Inst& in) {
   x.warp->polling().note_synchronisation();
   if (window_of(*in.ptx) != Window::shared)
     x.warp->polling().note(x.warp->address[__builtin_ctz(x.mask)]);
 }
 
-// Checks and reports; returns the base to add addresses to.
+// Checks and reports the access; returns the host pointer to which addresses are added.
 std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64_t* address,
                              unsigned bytes, uint8_t operation) {
   Warp& w = *x.warp;
@@ -81,12 +81,12 @@ std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64
 using Serve = void (*)(const Exec& x, const Inst& in, Window where, std::byte* base,
                        const uint64_t* address);
 
-// One kind of update. What is the same for all types and operations is compiled once, below: only
-// the loop over lanes depends on them.
+// One kind of update. Only the loops over lanes depend on type and operation; everything else is
+// compiled once, below.
 struct Update {
   uint8_t commuting;    // Op::kId of an integer operation, else 0
-  Serve in_lane_order;  // lanes in order; old values into the result, if there is one
-  Serve among_threads;  // several host threads at once; null where that is not allowed
+  Serve in_lane_order;  // serves lanes in order; stores old values to the result, if there is one
+  Serve among_threads;  // for several host threads at once; null if not allowed
 };
 
 void by_window(const Exec& x, const Inst& in, Window where, const Update& update, unsigned bytes) {
@@ -138,7 +138,8 @@ struct Atomic {
       return {0, in_lane_order, nullptr};
   }
   static void execute(const Exec& x, const Inst& in) {
-    // Who does not read the result does not wait for it: a histogram's long loop is no spin lock.
+    // A warp that does not read the result does not wait for it: a histogram's long loop is no spin
+    // lock.
     if (has_result(in)) note_waiting(x, in);
     static constexpr Update kUpdate = update();
     by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
@@ -171,7 +172,7 @@ struct CompareAndSwap {
 template <class T>
 constexpr ExecFn compare_and_swap = CompareAndSwap<T>::execute;
 
-// atom.v2/.v4: each element is an update of its own.
+// atom.v2/.v4: each element is updated separately.
 template <class T, class Op>
 struct AtomicVector {
   static void in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
@@ -313,8 +314,8 @@ Reduction reduction() {
   return {apply, sizeof(T)};
 }
 
-// The PTX ISA has add.f32 flush subnormal numbers to zero; an H100 keeps them (2026-11-26). NaN is
-// that of other additions.
+// The PTX ISA has add.f32 flush subnormal numbers to zero; an H100 keeps them (2026-11-26). The
+// result for NaN is the same as in other additions.
 struct AddFloats {
   static float apply(float old, float v) {
     const float sum = update::Add::apply(old, v);
@@ -322,7 +323,7 @@ struct AddFloats {
   }
 };
 
-// Of a number and a NaN, the number.
+// Minimum or maximum of halves. With a number and a NaN, the result is the number.
 template <class H, bool most>
 struct ExtremeHalf {
   static uint16_t apply(uint16_t old, uint16_t v) {

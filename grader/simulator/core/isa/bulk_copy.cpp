@@ -1,6 +1,6 @@
-// cp.async.bulk: pieces of 16 bytes and more that the copy engine moves, asynchronously. What goes
-// to shared memory arrives when its barrier object is asked (bulk_op.h); what goes to device memory
-// is written at once, and waiting for a group of such copies has nothing to do.
+// cp.async.bulk: the copy engine moves pieces of 16 bytes and more asynchronously. Copies to shared
+// memory become visible when a thread tests their mbarrier (bulk_op.h). Copies to device memory are
+// written at once, so waiting for a group of them has nothing to do.
 #include "simulator/core/isa/bulk_copy.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr unsigned kBulkPiece = 16;
 
-// So many pieces at a time, as if they were a warp's lanes.
+// Calls f for up to 32 pieces at a time, as if they were the lanes of a warp.
 template <class F>
 void each_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
   for (uint32_t done = 0; done < bytes;) {
@@ -42,7 +42,8 @@ void each_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
   }
 }
 
-// Who is wrong must be the lane that copies: what may be wrong is looked at piece by piece.
+// Whether the whole range is valid and aligned. Otherwise the pieces are checked one by one, so
+// that a fault names the copying lane.
 bool is_certainly_valid(const CopyLane& c, uint64_t begin, uint32_t bytes, unsigned piece) {
   const Memory& memory = *c.block().launch().memory;
   const Allocation* const in = memory.find(begin);
@@ -114,7 +115,8 @@ void store_bulk(const Exec& x, const Inst& in) {
 
 void nothing_to_do(const Exec&, const Inst&) {}
 
-// The order of groups and fences is nothing that changes what runs.
+// Reports an event of the copy engine. The order of groups and fences does not affect the
+// execution.
 void report_engine_event(const Exec& x, const Inst& in, EngineEvent::Kind kind,
                          uint32_t pending = 0) {
   BlockContext& block = x.warp->block();
@@ -236,7 +238,7 @@ void read_shared(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use) 
     block.reports().engine(c.x.warp->index(), {EngineEvent::Kind::reads, c.in.site, lane,
                                                address[c.lane], kBulkPiece, 0});
   }
-  // What is stored in device memory, or updates it, must have a value.
+  // A value that is stored to device memory, or updates it, must be defined.
   UndefinedRead read;
   if (!block.checks_reads() ||
       !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
@@ -279,16 +281,16 @@ ExecFn pick_bulk_wait(const ptx::Instruction&) { return wait_for_group; }
 ExecFn pick_bulk_prefetch(const ptx::Instruction&) { return nothing_to_do; }
 ExecFn pick_tensor_prefetch(const ptx::Instruction&) { return nothing_to_do; }
 ExecFn pick_prefetch_map(const ptx::Instruction&) { return nothing_to_do; }
-// The copy engine sees shared memory as threads do here; what should have been fenced, observers
-// say.
+// The copy engine and the threads see the same shared memory here. Observers find missing fences.
 ExecFn pick_fence_proxy(const ptx::Instruction& in) {
   return in.has(Mod::async) && !in.has(Mod::global) ? fence_proxy : nothing_to_do;
 }
 ExecFn pick_fence_mbarrier_init(const ptx::Instruction&) { return nothing_to_do; }
 
 // ---------------------------------------------------------------------------------------------
-// cp.reduce.async.bulk: as a bulk copy out of shared memory, but what lies there is updated, each
-// element by itself; and st.async, red.async: registers that arrive as bulk copies do.
+// cp.reduce.async.bulk: a bulk copy out of shared memory that updates each element of the
+// destination separately. st.async and red.async: values of registers that complete on an mbarrier
+// like bulk copies.
 
 namespace {
 

@@ -1,4 +1,7 @@
-// What the copy engine shares with the barrier objects that wait for it.
+// The parts that the instructions of the copy engine (cp.async.bulk and its relatives) share. A
+// thread issues a copy; the copy stays pending in the block until a thread tests the mbarrier that
+// counts its bytes, and only then do the bytes appear in shared memory. Each lane copies by itself,
+// so the functions take a CopyLane.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +14,15 @@
 
 namespace lab32::sim {
 
-// A lane of `asking` looks at the object at that address of shared memory: the copies that it waits
-// for arrive.
+// A lane of `asking` tests the mbarrier at that address of shared memory: this writes the pending
+// copies that the mbarrier counts.
 void deliver_copies(Warp& asking, uint64_t barrier);
 
-// Fewer bytes are to come; whether that ends the object's phase.
+// Subtracts `bytes` from the bytes that the mbarrier still expects. Returns whether this completes
+// its phase.
 bool complete_bytes(std::byte* object, uint32_t bytes);
 
-// A lane that copies.
+// One lane that executes a copy instruction.
 struct CopyLane {
   const Exec& x;
   const Inst& in;
@@ -29,30 +33,34 @@ struct CopyLane {
   uint32_t word(const Slot& slot) const;
 };
 
-// `bytes` of device memory in pieces of `piece`, all checked and told like accesses of the lane.
-// `undefined` grows where nothing has written them.
+// Reads `bytes` of device memory into copy.data from `at` on, in pieces of `piece` bytes. Each
+// piece is checked and reported like an access of the lane. Marks bytes that were never written in
+// copy.undefined.
 void read_device(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
                  uint32_t at);
-// With a reduction: what lies there is updated.
+// Writes `values` to device memory; with a reduction, updates the elements there instead.
 void write_device(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
                   const std::byte* values, const Reduction& reduction = {});
-// Tells the observers. move.shared: an address.
+// Reports one move to the observers. move.shared is an address here.
 void report_move(const CopyLane& c, const BulkOp& op, BulkMove move);
-// The same of a copy that is one run of bytes.
+// Reports a copy of one contiguous range of bytes.
 void report_whole(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
                   uint64_t shared, uint32_t bytes);
-// As many as the instruction says: a multiple of 16.
+// The byte count that the instruction names. Traps unless it is a multiple of 16.
 uint32_t bulk_bytes_of(const CopyLane& c, const BulkOp& op);
-// 16 bytes of the block's own shared memory, to be written elsewhere, or to update what is there.
+// Reads 16 bytes of the block's own shared memory, which the caller then writes to their
+// destination or uses as operands of an update.
 void read_shared(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use = ValueUse::output);
-// 16 bytes of shared memory are there, and a multiple of 16. False: the launch goes on without.
+// Checks that the shared memory at `at` exists and is aligned. False: it is not, and a launch that
+// keeps going skips the copy.
 bool check_shared_range(const CopyLane& c, uint64_t at, unsigned bytes, AccessUse use);
-// All bytes of it, into the copy. No group is waited for.
+// Reads all bytes that the copy moves from shared memory into copy.data. Does not wait for earlier
+// groups.
 void read_for_block(const CopyLane& c, uint64_t from, BulkCopy& copy);
-// For each block that gets it: under way. The copy's data are complete.
+// Makes the copy pending in each destination block. The copy's data must be complete.
 void send(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint32_t span);
 
-// One lane after the other.
+// Calls f(lane, operation) for each active lane, in lane order.
 template <class F>
 void for_each_copy_lane(const Exec& x, const Inst& in, F f) {
   const BulkOp& op = x.warp->program().bulk_ops[in.target];
@@ -60,9 +68,8 @@ void for_each_copy_lane(const Exec& x, const Inst& in, F f) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What asynchronous copies share with the barriers that wait for them.
 
-// All copies that the lanes in x.mask have issued arrive in shared memory.
+// Completes all cp.async copies that the lanes in x.mask have issued.
 void finish_all_copies(const Exec& x, const Inst& in);
 
 }  // namespace lab32::sim

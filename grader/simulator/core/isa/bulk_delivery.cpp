@@ -1,4 +1,5 @@
-// The operands of bulk copies, and what is on its way to shared memory until its barrier is asked.
+// Decodes the operands of bulk copies, and delivers pending copies when a thread tests their
+// mbarrier.
 #include "simulator/core/isa/bulk_op.h"
 
 #include <algorithm>
@@ -12,13 +13,11 @@
 
 namespace lab32::sim {
 
-// From operands as they stand in the text to what the copy engine, or st.async, needs.
-
 namespace {
 
 using ptx::Mod;
 
-// What the row has room for, but the PTX ISA (9.0) has not for all operations.
+// Refuses combinations that match the row of opcodes.def but that the PTX ISA (9.0) lacks.
 void check_reduction(const ptx::Instruction& in, const BulkOp& op) {
   const bool add = in.has(Mod::add), of_64 = op.reduction.bytes == 8;
   if (!op.reduction) refuse(in);
@@ -80,15 +79,15 @@ std::vector<Slot> sources_of(const BulkOp& op) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is on its way to shared memory: from when it was issued until somebody asks the barrier
-// object that counts its bytes.
+// Copies that are pending: from their issue until a thread tests the mbarrier that counts their
+// bytes.
 
 namespace {
 
 void deliver_copy(const BulkCopy& copy, Warp& asking) {
   BlockContext& block = asking.block();
   ClusterContext* const cluster = block.cluster();
-  // Who has ended tells nothing any more.
+  // A block that has exited reports nothing, so the testing block reports the copy.
   const bool gone = cluster != nullptr && (cluster->exited() >> copy.by->info().rank & 1) != 0;
   BlockContext& teller = gone ? block : *copy.by;
   const uint32_t warp = gone ? asking.index() : copy.warp;
@@ -102,7 +101,7 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
     uint64_t address[kWarpSize] = {};
     address[lane] = to;
     if (copy.reduction) {
-      // What it updates must have a value, and has one then.
+      // The updated value must be defined, and is defined afterwards.
       if (block.checks_reads()) asking.update_shared(issued, address, 1u << lane, copy.piece);
       for (unsigned e = 0; e < copy.piece; e += copy.reduction.bytes)
         copy.reduction.apply(block.shared().bytes() + to + e, value + e);
@@ -158,7 +157,7 @@ void send(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
     copy.barrier = barrier;
     return send_to(std::move(copy));
   }
-  // To the same place in each of them.
+  // Multicast: to the same offset in each destination block.
   for (uint32_t r = c.word(op.blocks); r; r &= r - 1) {
     const uint64_t base = base_of_rank(static_cast<uint32_t>(__builtin_ctz(r)));
     BulkCopy one = copy;

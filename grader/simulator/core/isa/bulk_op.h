@@ -1,6 +1,6 @@
 // Copies and reductions by the copy engine (cp.async.bulk, cp.reduce.async.bulk), and stores and
-// reductions that arrive like these (st.async, red.async): what an instruction names, and what is
-// under way.
+// reductions that complete on an mbarrier as these do (st.async, red.async). BulkOp holds the
+// operands of such an instruction, BulkCopy a copy that was issued and is still pending.
 #pragma once
 
 #include <array>
@@ -21,44 +21,47 @@ struct BulkOp {
     Slot base;
     int64_t offset = 0;
   };
-  Address to, from, barrier;  // as far as it has them; a tensor map is `from`, or `to`
+  Address to, from, barrier;  // absent ones have no base; `from` or `to` may be a tensor map
   Slot bytes;
   Slot blocks;  // multicast: a bit for each block of the cluster, by rank
   std::array<Slot, 5> coordinate;
   uint8_t dimensions = 0;
-  Reduction reduction;        // of a tensor's elements it is known with the map
-  std::array<Slot, 4> value;  // st.async, red.async: what they send
+  Reduction reduction;        // of a tensor copy: set when the map gives the element type
+  std::array<Slot, 4> value;  // st.async, red.async: the values to store
   uint8_t values = 0;
-  bool generic = false;  // these may name shared memory by generic addresses
+  bool generic = false;  // the addresses may be generic ones
 };
 
 class FunctionSlots;
 
 BulkOp bulk_op_of(const ptx::Instruction& in, FunctionSlots& slots);
 
-// The registers that it reads, but for what it sends.
+// The registers that the operation reads, without its values.
 std::vector<Slot> sources_of(const BulkOp& op);
 
-// To shared memory: read when it was issued, it arrives when somebody asks the barrier object that
-// waits for it. So a kernel that does not ask finds what was there before.
+// A copy to shared memory. Its source is read when it is issued; its data appear when a thread
+// tests the mbarrier that counts its bytes. A kernel that does not wait therefore reads the old
+// contents.
 struct BulkCopy {
   BlockContext* by = nullptr;
   uint32_t site = 0, warp = 0;
   int lane = 0;
   uint64_t to = 0, barrier = 0;      // addresses in shared memory
   uint32_t bytes = 0;                // that the barrier counts
-  std::vector<std::byte> data;       // none: it may not be written there
+  std::vector<std::byte> data;       // empty: a fault, and nothing is written
   std::vector<std::byte> undefined;  // empty: all is defined
   UndefinedOrigins::Id origin = 0;
   Reduction reduction;
-  // What is written at once; sent by a thread, not by the engine, which has a way of its own.
+  // Bytes of one write. by_thread: a thread sends the data (st.async, red.async), through the
+  // generic proxy instead of the engine's async proxy.
   uint8_t piece = 16;
   bool by_thread = false;
-  // Of a box: rows in data, and how far apart they come to lie (TensorMap).
+  // Of a tensor's box: bytes of a row in `data`, and the distance between rows in shared memory
+  // (TensorMap).
   uint32_t swizzle = 0, row_bytes = 16, pitch = 16;
 };
 
-// Of a block, or of the blocks of a cluster.
+// The pending copies of one block, or of all blocks of a cluster.
 using BulkCopies = std::vector<BulkCopy>;
 
 }  // namespace lab32::sim

@@ -25,7 +25,7 @@ void copy_async(const Exec& x, const Inst& in) {
   copy.mask = x.mask;
   copy.bytes = static_cast<uint8_t>(bytes);
   uint32_t reading =
-      0;  // lanes that read at least one byte; the rest of the 16 is filled with zeros
+      0;  // lanes that read at least one byte; the other bytes of the copy are filled with zeros
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const uint32_t wanted =
@@ -36,7 +36,7 @@ void copy_async(const Exec& x, const Inst& in) {
     copy.data[static_cast<size_t>(l)].fill(std::byte{0});
   }
   if (reading) {
-    // A lane that asks for fewer bytes than it copies may stand at the very end of its array.
+    // A lane that reads fewer bytes than it copies may be at the very end of its array.
     for (uint32_t r = reading; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       uint32_t wanted =
@@ -74,7 +74,7 @@ void copy_async(const Exec& x, const Inst& in) {
   w.copies().push_back(copy);
 }
 
-// Copies of lanes `mask` that are at least `pending` groups old arrive.
+// Completes the copies of the lanes in x.mask that are at least `pending` groups old.
 void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
@@ -146,7 +146,7 @@ OwnPair pair_of(int lane, bool transposed) {
   return f;
 }
 
-// The rows go to all lanes: the first that is undefined stands for them.
+// All lanes receive elements of each row, so the origin of the first undefined row is used for all.
 UndefinedBits::OfLanes of_first_row(Warp& w, const Inst& in, const UndefinedRead& read) {
   UndefinedBits::OfLanes origins = w.origins_of(in, read, kRowBytes);
   origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);

@@ -17,11 +17,12 @@ namespace lab32::sim {
 
 namespace {
 
-// One value's text may not be longer, whatever width the format asks for: a launch may print less.
+// The limit of one value's text, whatever width the format has. It exceeds the output limit of a
+// launch.
 constexpr size_t kTextLimit = 2 << 20;
 
-// A string in device memory, or in the lane's local memory, up to its 0; stops at the end of what
-// holds it.
+// Reads a zero-terminated string from device memory or the lane's local memory. Stops at the end of
+// the allocation.
 std::string device_string(Warp& warp, int lane, uint64_t address) {
   if (address - kLocalBase < kWindowBytes) {
     std::string text;
@@ -54,7 +55,7 @@ T parameter(Warp& w, const CallSite& site, size_t index, int lane) {
   return value;
 }
 
-// printf's arguments lie in local memory, each aligned to its size, promoted as in C.
+// printf's arguments are in local memory, each aligned to its size and promoted as in C.
 class Arguments {
  public:
   Arguments(Warp& warp, int lane, uint64_t address) : warp_(warp), lane_(lane), at_(address) {}
@@ -79,15 +80,15 @@ class Arguments {
   int count_ = 0;
 };
 
-// A width or a precision. One of 2^31 keeps the C library busy for seconds.
+// A width or a precision. Clamped, because a width of 2^31 keeps the C library busy for seconds.
 std::string width_of(long long value) {
   const auto most = static_cast<long long>(kTextLimit);
   return std::to_string(std::clamp(value, -most, most));
 }
 
-// In place of a conversion: what C knows (%hhd, %zu, %.*f, %Lf) and CUDA's printf does not. A GPU
-// loses the arguments behind it and prints what lies there; here the rest of the text is printed as
-// it stands, which is no number that could be right. (H200, 2026-11-26.)
+// Parts of conversions that C has but CUDA's printf lacks (%hhd, %zu, %.*f, %Lf). A GPU then loses
+// track of the arguments and prints arbitrary values (H200, 2026-11-26). The simulator prints the
+// rest of the format unchanged, so that no plausible number appears.
 constexpr const char* kUnknownToGpus = "hlLjztqI*'";
 
 template <class T>
@@ -172,7 +173,7 @@ std::string format(Warp& warp, int lane, const std::string& text, Arguments& nex
         out += print_one(spec + c, device_string(warp, lane, next.next<uint64_t>()).c_str());
         break;
       default:
-        out += text.substr(i, j - i + 1);  // as the device runtime: printed as it stands
+        out += text.substr(i, j - i + 1);  // as the device runtime: printed unchanged
     }
     i = j;
   }
@@ -185,12 +186,14 @@ void device_printf(Warp& warp, const Inst&, const CallSite& site, uint32_t mask)
   Frame& frame = *warp.current().frame;
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    if (warp.block().prints_no_more()) continue;  // else who prints for ever takes hours
+    // otherwise a kernel that prints endlessly would take hours
+    if (warp.block().prints_no_more()) continue;
     const std::string text = device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
     Arguments arguments(warp, l, parameter<uint64_t>(warp, site, 1, l));
     warp.block().print(format(warp, l, text, arguments));
     if (!site.results.empty()) {
-      const int32_t result = arguments.count();  // unlike C: what CUDA's printf returns
+      // CUDA's printf returns the number of arguments, unlike C's
+      const int32_t result = arguments.count();
       std::memcpy(frame.params.data() + static_cast<size_t>(l) * frame.function->param_bytes +
                       site.results[0],
                   &result, sizeof result);

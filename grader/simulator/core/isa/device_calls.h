@@ -1,4 +1,6 @@
-// Functions of the device runtime that kernels call; each is executed for the lanes of a warp.
+// Functions of the device runtime that kernels call: printf and assert, malloc and free, launches
+// by kernels, streams and events. Each function here executes the call for the lanes in `mask`, in
+// lane order.
 #pragma once
 
 #include <cstdint>
@@ -9,57 +11,53 @@
 
 namespace lab32::sim {
 
-// Functions of the device runtime that programs call: vprintf and __assertfail.
-
 class Warp;
 
-// printf of the lanes in mask, in lane order, into the block's output; sets the call's result.
+// vprintf: appends the text of each lane to the block's output and sets the call's result.
 void device_printf(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
-// A failed assert(): ends the kernel with the message that the runtime would print.
+// __assertfail: ends the kernel with the message that the runtime would print.
 [[noreturn]] void device_assert(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
 // ---------------------------------------------------------------------------------------------
-// malloc() and free() of the lanes of a warp.
 
 class Warp;
 
-// Thrown before the first of them where the order of the blocks is looked at: what the heap has
-// given cannot be taken back, so the launch begins again without.
+// Thrown by the first malloc or free of a launch that replays its blocks for race detection. A heap
+// allocation cannot be undone, so the launch starts again without that detection.
 struct HeapTouched {};
 
-// Lane by lane, in their order; sets the call's result. Throws OrderMatters where blocks run side
-// by side: who comes first gets which address, and the last of the heap.
+// malloc: sets the call's result. Throws OrderMatters when blocks run in parallel, because the
+// order of the blocks decides their addresses and which call exhausts the heap.
 void device_malloc(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
-// Traps for what malloc() has not given.
+// free: traps for an address that malloc() did not return.
 void device_free(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
 // ---------------------------------------------------------------------------------------------
-// What the lanes of a warp do to launch a kernel, and to choose what the graph around it launches.
 
 class Warp;
 
-// Whose last error it is: the block, and the thread in it.
+// The block of a lane and the thread's index in it: the key of the thread's last error.
 std::pair<uint64_t, uint32_t> thread_of(const Warp& warp, int lane);
 
-// __cudaCDP2GetParameterBufferV2, __cudaCDP2LaunchDeviceV2: what nvcc makes of <<<>>> in a kernel.
-// Lane by lane; they throw as device_malloc() does.
+// __cudaCDP2GetParameterBufferV2 and __cudaCDP2LaunchDeviceV2: nvcc compiles <<<>>> in a kernel to
+// these two calls. Both throw as device_malloc() does.
 void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
-// cudaGraphSetConditional: a handle is the address of the word that holds the condition.
+// cudaGraphSetConditional. A handle is the address of the word that holds the condition.
 void device_set_condition(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
 // ---------------------------------------------------------------------------------------------
-// The runtime on the device, but for launches: streams, events and memory that kernels make.
+// The other functions of the device runtime: streams, events and memory operations.
 
 class Warp;
 
 bool is_device_runtime(const std::string& name);
-bool is_device_heap(const std::string& name);  // allocates or frees, as malloc() does
+bool is_device_heap(const std::string& name);  // allocates or frees heap memory
 
-// Such a call, lane by lane; throws as device_malloc() does. Launches of a grid run one behind the
-// other in the order of their calls, which is one that streams and events allow: there is nothing
-// to wait for.
+// Executes such a call; throws as device_malloc() does. The launches of a grid run one after the
+// other in call order. Streams and events always permit this order, so a wait for them has nothing
+// to do.
 void device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
 }  // namespace lab32::sim

@@ -14,9 +14,9 @@ namespace lab32::sim {
 
 namespace {
 
-// driver_types.h: cudaStreamTailLaunch and cudaStreamFireAndForget, as a kernel sees them.
+// cudaStreamTailLaunch and cudaStreamFireAndForget, as CUDA's header defines them for kernels.
 constexpr uint64_t kTailLaunch = 3, kFireAndForget = 4;
-// Named streams of the host: the legacy one, and the thread's own.
+// The highest number of the host's named streams: the legacy stream and the per-thread stream.
 constexpr uint64_t kLastOfHost = 2;
 
 template <class T>
@@ -158,7 +158,7 @@ struct RuntimeCall {
     if (!site.results.empty())
       std::memcpy(const_cast<std::byte*>(at(frame, site.results[0])), &result, sizeof result);
   }
-  // What an argument points at, wherever that lies.
+  // Stores a value at the address in argument i, in any state space.
   template <class T>
   void store(size_t i, T value) const {
     std::array<uint64_t, kWarpSize> address{};
@@ -237,7 +237,7 @@ uint64_t take_error(const RuntimeCall& c) {
   return error;
 }
 
-// Where a text lies, which is made when the launch first asks for it.
+// The device address of an error text, which is created on first use in the launch.
 uint64_t text_of(const RuntimeCall& c, bool name) {
   const auto error = c.argument<uint32_t>(0);
   DeviceLaunches& launches = c.launches();
@@ -252,9 +252,8 @@ uint64_t text_of(const RuntimeCall& c, bool name) {
 uint64_t error_name(const RuntimeCall& c) { return text_of(c, true); }
 uint64_t error_text(const RuntimeCall& c) { return text_of(c, false); }
 
-// What is asked for and what is written are two things, but for zeros: on an H100 (CUDA 13.0,
-// driver 580.159.04) 120 fills with five other values, of 1 to 16 bytes, in each kind of stream,
-// wrote zeros.
+// Fills with zeros, whatever the value: on an H100 (CUDA 13.0, driver 580.159.04) 120 fills with
+// five non-zero values, of 1 to 16 bytes, in each kind of stream, wrote zeros.
 uint64_t fill(const RuntimeCall& c) {
   const auto value = static_cast<uint8_t>(c.argument<uint32_t>(1));
   if (value != 0) {

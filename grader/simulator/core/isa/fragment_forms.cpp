@@ -1,4 +1,4 @@
-// The forms of products and moves that the PTX ISA has, and what each means.
+// Decodes products and moves of fragments, and refuses forms that the PTX ISA lacks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ bool has_sparse_shape(int k, Type type) {
   return is_nibble(type) ? k == 64 || k == 128 : k == 64;
 }
 
-// The k of the shapes that the ISA has, for factors of that type.
+// Whether the ISA has the shape for factors of that type.
 bool has_shape(const ptx::Instruction& in, const Shape& s, Type type) {
   const auto k_is = [&](std::initializer_list<int> all) {
     return std::count(all.begin(), all.end(), s.k) != 0;
@@ -83,7 +83,7 @@ bool has_shape(const ptx::Instruction& in, const Shape& s, Type type) {
   }
 }
 
-// The ISA's m8n8k4 of halves is four products side by side.
+// m8n8k4 of halves is four independent products.
 bool is_in_quads(const TileForm& f) { return f.a == Type::f16 && f.m == 8 && f.k == 4; }
 
 int selector_of(const ptx::Instruction& in) {
@@ -138,7 +138,7 @@ FragmentOp product_of(const ptx::Instruction& in) {
   f.sparse = is_sparse(in);
   check_types(in, f);
   if (!has_shape(in, s, f.a)) refuse(in);
-  // wmma's product of tf32 is two instructions of the machine, one behind the other.
+  // ptxas compiles wmma's product of tf32 to two consecutive instructions.
   f.block = is_wmma(in) && f.a == Type::tf32 ? 4 : f.stored_columns();
   if (is_float8(f.a)) f.order = TileForm::Order::halves_apart, f.block = f.stored_columns() / 2;
   const bool in_quads = is_in_quads(f), transposed = s.n == 32;

@@ -1,8 +1,9 @@
-// wmma.load and wmma.store: the matrix of a warp between memory and registers. What the lanes'
-// parts of a register have as neighbours in memory is one access of the warp. Halves whose
-// neighbours in a register are none in memory move as their 8x8 piece transposed; the lanes then
-// exchange them (MOVM). So ptxas does it for sm_90, and counts equal Nsight Compute's for all of
-// `programs/tensor_cores`; but nothing matches them with the machine code, and they are marked.
+// wmma.load and wmma.store: move a fragment between memory and registers. Register parts that are
+// contiguous in memory form one access of the warp. Halves that are neighbours in a register but
+// not in memory are moved as the transpose of their 8x8 piece, and the lanes then exchange them
+// (MOVM). ptxas does this for sm_90, and the counts equal Nsight Compute's for all of
+// `programs/tensor_cores`. The accesses are not reconciled with the machine code, so they are
+// marked.
 #include <cstring>
 
 #include "simulator/core/isa/fragments.h"
@@ -11,11 +12,11 @@
 namespace lab32::sim {
 namespace {
 
-// A part of registers `first` and following, `bytes` of each from its byte `shift` on.
+// A part of `count` registers from `first` on: `bytes` of each from its byte `shift` on.
 struct Part {
   const Slot* first;
   unsigned count, bytes, shift;
-  bool transposed = false;  // two halves of each lane, which belong to others
+  bool transposed = false;  // each lane moves two halves that belong to other lanes
 };
 
 std::byte* register_of(const Part& part, std::byte* regs, int lane, unsigned i) {
@@ -40,7 +41,7 @@ void copy_part(const Part& part, std::byte* regs, uint32_t lanes, std::byte* mem
   }
 }
 
-// Behind a store to shared memory, which counts all of it as defined.
+// Called after a store to shared memory, which marks all bytes as defined.
 void keep_undefined(Warp& w, const Part& part, uint32_t lanes, const uint64_t* address) {
   UndefinedBits* const u = w.current().frame->undefined.get();
   if (u == nullptr) return;
@@ -75,12 +76,12 @@ void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* addres
     keep_undefined(w, part, x.mask, address);
   if (block.checks_reads() && !store &&
       w.find_undefined(counted_space(where), address, x.mask, bytes, &read)) {
-    Inst own = in;  // whose results are these registers
+    Inst own = in;  // a copy of the instruction whose results are these registers
     const unsigned registers = part.transposed ? 1 : part.count;
     own.dst_count = static_cast<uint8_t>(registers);
     for (unsigned i = 0; i < registers; ++i) own.dst[i] = part.first[i];
     UndefinedBits::OfLanes origins = w.origins_of(own, read, bytes);
-    // Other lanes have it: the first that is undefined stands for all.
+    // The values go to other lanes, so the origin of the first undefined lane is used for all.
     if (part.transposed) origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);
     const Exec to = w.track().loaded(x, own, part.transposed ? kFullMask : read.lanes, origins);
     copy_part<false>(part, to.regs, read.lanes, read.bits, read.address, read.stride);
@@ -114,7 +115,7 @@ void move_matrix(const Exec& x, const Inst& in) {
   uint64_t base[kWarpSize];
   lane_addresses(x, in.mem_base, in.mem_offset, base);
   const auto natural = static_cast<uint32_t>(op.by_columns ? matrix.rows : matrix.columns);
-  // Where lane l's part of register r, from element e on, lies in the matrix.
+  // The position in the matrix of lane l's part of register r, from element e on.
   const auto place = [&](int r, int l, int e, bool transposed) -> Cell {
     if (!transposed) return matrix.cell(r, l, e);
     const Cell first = matrix.cell(r, 0, 0), beside = matrix.cell(r, 4, 0),
@@ -159,7 +160,7 @@ void move_matrix(const Exec& x, const Inst& in) {
     }
   }
   if (store) return;
-  // Registers that repeat what others hold.
+  // Registers that duplicate others.
   const auto differ = static_cast<size_t>(matrix.registers());
   for (size_t i = differ; i < matrix.slots.size(); ++i)
     std::memcpy(x.regs + matrix.slots[i].offset, x.regs + matrix.slots[i % differ].offset,

@@ -1,4 +1,4 @@
-// Where the elements of fragments are, the metadata of sparse ones, and products of them.
+// The positions of elements in fragments, the metadata of sparse ones, and products of fragments.
 #include "simulator/core/isa/fragments.h"
 
 #include <algorithm>
@@ -88,14 +88,14 @@ Cell Fragment::cell(int r, int lane, int e) const {
   if (role == Role::right) {
     return {r % along * depth + own * per + e, r / along * kPiece + group};
   }
-  // Two pieces of rows side by side, then along k, then the next two.
+  // The order of pieces: two pieces of rows, then along k, then the next two pieces of rows.
   const int beside = std::min(rows / kPiece, 2), chunk = r / (beside * along),
             rest = r % (beside * along);
   return {(chunk * beside + rest % beside) * kPiece + group, rest / beside * depth + own * per + e};
 }
 
-// The matrices of quad q belong to lanes 4q … 4q + 3 and the same 16 further, which have the rows
-// of A, columns of B and rows of the sum from 4 on.
+// The matrices of quad q belong to lanes 4q … 4q + 3 and to the lanes 16 higher. The latter have
+// the rows of A, columns of B and rows of the sum from 4 on.
 Cell Fragment::cell_in_quads(int r, int lane, int e) const {
   const int i = r * per_register() + e, own = lane % 4, half = lane / 16 * 4;
   const int before = lane % 16 / 4 * 8;  // rows, or columns of B, of the matrices before it
@@ -117,14 +117,15 @@ namespace {
 constexpr int kRowsOfA = 16, kLanesOfGroup = 4;
 constexpr int kChunksOfLane = 8;
 
-// Elements of a chunk that are there.
+// Stored elements of a chunk.
 int stored_per_chunk(const FragmentOp& op) {
   if (op.form.a == ptx::Type::tf32) return 1;
   return op.a.bits() == 4 ? 4 : 2;
 }
 int chunks_of_row(const FragmentOp& op) { return op.form.stored_columns() / stored_per_chunk(op); }
 
-// Of elements of 16 bits and more a lane has four chunks of both of its rows.
+// Whether a lane has metadata of both of its rows (four chunks each), as for elements of 16 bits
+// and more.
 bool has_both_rows(const FragmentOp& op) { return op.a.bits() >= 16; }
 
 int lanes_needed(const FragmentOp& op) {
@@ -185,12 +186,13 @@ void require_whole_warp(const Exec& x, const Inst& in) {
 
 namespace {
 
-// The matrices of a product, as in multiply_tile; of several tiles one behind the other.
+// The matrices of a product in the layout of multiply_tile; several tiles are consecutive.
 struct Matrices {
   uint64_t a[kMostElements], b[kMostElements], c[kMostElements], d[kMostElements];
   uint16_t k_index[kMaxSparseElements];
 
-  // The elements from one file of registers, where they meet from that of their values.
+  // Reads the elements from `elements`, a register file of values or of undefined bits, and the
+  // metadata from the values in `regs`.
   Matrices(const FragmentOp& op, const std::byte* elements, const std::byte* regs) {
     gather(op.a, elements, a);
     gather(op.b, elements, b);

@@ -1,15 +1,16 @@
-// Matrices that the lanes of a warp hold together, in their registers: where each element is, and
-// the products of the tensor cores (mma.sync, wmma.mma) and the moves (wmma.load, wmma.store) of
-// such matrices.
+// Fragments: matrices that the lanes of a warp hold together in their registers. This header says
+// in which lane, register and bit each element is. The instructions on fragments are products on
+// the tensor cores (mma.sync, wmma.mma) and moves (wmma.load, wmma.store).
 //
-// A register holds `per` neighbours of 32 / per bits (one of 32 or 64). Lane l belongs to group
-// l / 4 and is number l % 4 of it. A matrix is made of pieces of 8 rows (of A; columns of B) and
-// 4 * per places along k, one register each: group g holds row g, its lane t places t * per and
-// following. C and D are made of pieces of 8x8: lane t of group g holds (g, 2t) and (g, 2t + 1).
-// So says the PTX ISA for mma.sync; for wmma it says nothing, and this is what an H200 does.
+// A register holds `per` neighbouring elements of 32 / per bits (one element of 32 or 64 bits).
+// Lane l is number l % 4 of group l / 4. A matrix consists of pieces of 8 rows (of A; columns of B)
+// by 4 * per places along k, with one register for each piece: group g holds row g, and its lane t
+// holds the places from t * per on. C and D consist of 8x8 pieces: lane t of group g holds (g, 2t)
+// and (g, 2t + 1). The PTX ISA documents this for mma.sync. It leaves wmma open; the layout here is
+// an H200's.
 //
-// A sparse A is laid out as a dense matrix of the elements that it has. m8n8k4 of halves is four
-// products side by side, and laid out in a way of its own (cell_in_quads).
+// A sparse A has the layout of a dense matrix of its stored elements. m8n8k4 of halves is four
+// independent products and has its own layout (cell_in_quads).
 #pragma once
 
 #include <cstdint>
@@ -31,76 +32,75 @@ struct Fragment {
   Role role = Role::left;
   int rows = 0, columns = 0;
   ptx::Type type{};
-  bool transposed = false;  // laid out as the transposed matrix in the other role is
-  bool in_quads = false;    // four matrices of m8n8k4, one below the other; of B side by side
-  bool by_columns = false;  // in quads: a lane holds elements of a column (of A; a row of B)
-  std::vector<Slot> slots;  // wmma has some twice
+  bool transposed = false;  // has the layout of the transposed matrix in the other role
+  bool in_quads = false;    // four matrices of m8n8k4, stacked; of B side by side
+  bool by_columns = false;  // in quads: a lane holds elements of one column of A, or one row of B
+  std::vector<Slot> slots;  // wmma stores some registers twice
 
   int bits() const { return static_cast<int>(ptx::bits_of(type)); }
   int per_register() const { return bits() >= 32 ? 1 : 32 / bits(); }
-  int registers() const { return rows * columns / (kWarpSize * per_register()); }  // that differ
-  std::vector<uint16_t> places;  // of each register, lane, element: see fragment_products.cpp
+  int registers() const { return rows * columns / (kWarpSize * per_register()); }  // distinct ones
+  std::vector<uint16_t> places;  // by register, lane and element: see fragment_products.cpp
   void place();
-  // Where element `e` of register `r` of a lane lies in the matrix.
+  // The row and column of element `e` of register `r` of a lane.
   Cell cell(int r, int lane, int e) const;
 
  private:
   Cell cell_in_quads(int r, int lane, int e) const;
 };
 
-// One instruction on fragments. Those that it lacks have no slots.
+// One instruction on fragments. A fragment that the instruction lacks has no slots.
 struct FragmentOp {
   TileForm form;
   int tiles = 1;  // products of that form
   Fragment a, b, c, d;
-  Slot metadata;            // of a sparse A: where its elements stand; read_sparsity()
-  int selector = 0;         // of the lanes whose metadata count
+  Slot metadata;            // of a sparse A: the positions of its stored elements (read_sparsity)
+  int selector = 0;         // which lanes of each group supply the metadata
   Fragment moved;           // load, store
   bool by_columns = false;  // load, store: the matrix in memory
-  Slot stride;              // load, store: in elements; bytes 0: as wide as the matrix
+  Slot stride;              // load, store: in elements; bytes 0: the matrix's own width
 };
 
-constexpr int kMostElements = 4096;  // of a matrix: 16 x 256 bits
-// The elements of a matrix in registers, ordered as multiply_tile wants them.
+constexpr int kMostElements = 4096;  // of one matrix: 16 rows of 256 bits
+// Copies the elements of a fragment out of the registers, in the order of multiply_tile, and back.
 void gather(const Fragment& fragment, const std::byte* regs, uint64_t* to);
 void scatter(const Fragment& fragment, const uint64_t* from, std::byte* regs);
 
 // ---------------------------------------------------------------------------------------------
-// What an instruction on fragments says: its shape and types, and where its matrices lie.
 
-// Without slots. Throws lab32::Error for a form that the ISA does not have, or that is not
-// simulated.
+// Decodes shape and types of an instruction on fragments, without slots. Throws lab32::Error for a
+// form that the ISA lacks or the simulator does not support.
 FragmentOp fragment_op_of(const ptx::Instruction& in);
-// With its slots, but for the address of a load or store.
+// The operation with its slots, except the address of a load or store.
 FragmentOp fragment_op_of(const ptx::Instruction& in, FunctionSlots& slots);
 
 // ---------------------------------------------------------------------------------------------
-// What instructions on fragments need of the warp that executes them.
 
 const FragmentOp& fragment_op(const Exec& x, const Inst& in);
-// All 32 lanes must take part: stops the warp where they do not.
+// Traps unless all 32 lanes execute the instruction together.
 void require_whole_warp(const Exec& x, const Inst& in);
-// Which bits of a product are undefined, from those of its operands, in `undefined`, which is laid
-// out as the registers `regs` are.
+// Computes which bits of a product are undefined from the undefined bits of its operands.
+// `undefined` has the layout of the registers `regs`.
 void follow_undefined(const FragmentOp& op, const std::byte* regs, std::byte* undefined);
 
 // ---------------------------------------------------------------------------------------------
-// Where the elements of a sparse A stand (PTX ISA 9.0, 9.7.14.6): the metadata of mma.sp.
+// The metadata of mma.sp: the positions of the stored elements of a sparse A (PTX ISA 9.0,
+// 9.7.14.6).
 //
-// A row is made of chunks of 4 places (of tf32: 2, of 4-bit integers: 8), of which half are there.
-// Four bits of metadata say which of a chunk: two indices, of 4-bit integers those of pairs; of
-// tf32 the index is that of a half of the element, so that the first is 0b0100 and the second
-// 0b1110. The lanes of group g hold those of rows g and g + 8, eight chunks each; which of the four
-// lanes do where fewer are needed, the selector says. The ISA shows it in figures; an H200 was
-// asked (2026-11-26), one chunk at a time.
+// A row consists of chunks of 4 places (of tf32: 2; of 4-bit integers: 8), and half of the places
+// of each chunk are stored. Four bits of metadata give their two indices; of 4-bit integers these
+// are indices of pairs. Of tf32 they are indices of halves of the element, so the first element is
+// 0b0100 and the second 0b1110. The lanes of group g hold the metadata of rows g and g + 8, eight
+// chunks each. If fewer than four lanes are needed, the selector chooses which. The ISA shows this
+// in figures; measurements on an H200 (2026-11-26), one chunk at a time, confirm it.
 
-// How many selectors there are for the form of `op`.
+// The number of valid selectors for the form of `op`.
 int selectors_of(const FragmentOp& op);
 
 constexpr int kMaxSparseElements = 16 * 64;  // elements of a sparse A
-// For each element of A, as multiply_tile wants it, the k at which it stands.
+// Writes the k index of each stored element of A, in the order of multiply_tile.
 void read_sparsity(const FragmentOp& op, const std::byte* regs, uint16_t* k_index);
-// A bit for each row of A of whose metadata some bit is undefined.
+// A mask of the rows of A whose metadata have an undefined bit.
 uint32_t rows_of_undefined_metadata(const FragmentOp& op, const std::byte* undefined);
 
 }  // namespace lab32::sim

@@ -49,7 +49,7 @@ void gather_values(const Exec& x, const Inst& in, unsigned element) {
     const Slot& from = in.src[v];
     const std::byte* const slot = x.regs + from.offset;
     std::byte* const to = x.warp->values + v * element;
-    if (element == 4 && from.bytes == 4) {  // also of lanes that do not take part
+    if (element == 4 && from.bytes == 4) {  // includes inactive lanes
       for (int l = 0; l < kWarpSize; ++l) std::memcpy(to + l * 16, slot + l * 4, 4);
       continue;
     }
@@ -60,7 +60,7 @@ void gather_values(const Exec& x, const Inst& in, unsigned element) {
   }
 }
 
-// The bits of what a load has read that nobody has defined, into the shadow of its registers.
+// Copies the undefined bits of loaded bytes to the undefined bits of the result registers.
 template <class Mem>
 void load_undefined(const Exec& x, const Inst& in, const UndefinedRead& read) {
   const Exec to = x.warp->track().loaded(x, in, read.lanes,
@@ -124,8 +124,8 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
 }
 
 // --- the usual case -----------------------------------------------------------------------------
-// A whole warp each half of which accesses one place, or its lanes one behind the other; all of it
-// is theirs, defined, and of no interest to who looks for races in device memory.
+// A whole warp, each half of which accesses one address or contiguous addresses. All bytes are
+// valid and defined, and race detection does not need the access.
 
 constexpr int kHalfWarp = kWarpSize / 2;
 
@@ -143,7 +143,7 @@ void tell_row(const Exec& x, const Inst& in, Where where, AccessKind kind, unsig
                                                nullptr, stores ? x.warp->values : nullptr, &row});
 }
 
-// Where each half begins; null: it is not that case, and nothing has been done.
+// The host address of each half's first byte; null: not the usual case, and nothing was done.
 struct OpenRow {
   std::byte* half[2] = {nullptr, nullptr};
   uint64_t stride = 0;
@@ -190,7 +190,7 @@ OpenRow open_row(const Exec& x, const Inst& in, unsigned bytes) {
   return {{base + row.first[0], base + row.first[1]}, row.stride};
 }
 
-// Of half a warp.
+// Reads one element for each lane of a half-warp.
 template <class Mem, class Reg>
 void read_half(const std::byte* from, size_t stride, std::byte* slot) {
   if (stride == 0) {
@@ -240,7 +240,7 @@ bool load_row(const Exec& x, const Inst& in) {
   return true;
 }
 
-// The second half comes last, as its lanes do where both store to one place.
+// The second half is stored last, so that its lanes prevail if both halves store to one address.
 template <class Mem, Where where>
 bool store_row(const Exec& x, const Inst& in) {
   constexpr unsigned kElement = sizeof(Mem);
@@ -265,7 +265,7 @@ constexpr bool has_rows(Where where) {
   return where == Where::shared || where == Where::global || where == Where::constant;
 }
 
-// One instance for all types: what is large is compiled once.
+// One instance for all types, so that the large part is compiled once.
 void by_window(const Exec& x, const Inst& in, uint64_t* address,
                void (*access_part)(const Exec& part, const Inst& in, Where where, uint64_t* own)) {
   each_window(x, address, [&](const Exec& part, Where where, uint64_t* own) {
@@ -410,8 +410,8 @@ void in_own_shared(const Exec& x, const Inst& in) {
   in_window_at(x, in, kSharedBase + block.shared().base(), kBlockWindow);
 }
 
-// mapa: the same place in another block's shared memory. Whether there is such a block, the access
-// says. getctarank: which one it is.
+// mapa: the same offset in another block's shared memory; the later access checks whether the block
+// exists. getctarank: the rank of an address.
 template <class T>
 void map_address(const Exec& x, const Inst& in) {
   constexpr T kRank = T{0xff} << kRankShift;
@@ -432,7 +432,7 @@ void rank_of_address(const Exec& x, const Inst& in) {
   }
 }
 
-// Global is what lies in no other window, valid or not.
+// An address is global if it is in no other window, valid or not.
 void in_device_memory(const Exec& x, const Inst& in, bool constant) {
   const Memory& memory = *x.warp->block().launch().memory;
   const std::byte* a = x.regs + in.src[0].offset;
@@ -467,7 +467,7 @@ void allocate_local(const Exec& x, const Inst& in) {
 
 void no_effect(const Exec&, const Inst&) {}
 void fence(const Exec& x, const Inst& in) {
-  x.warp->polling().note(in.site + 1);  // a plain load behind it may be what is looked at
+  x.warp->polling().note(in.site + 1);  // the warp may poll by a plain load after the fence
   BlockContext& block = x.warp->block();
   if (block.reports().observes_order()) block.reports().fence(x.warp->index(), in, x.mask);
 }

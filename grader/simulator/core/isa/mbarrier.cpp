@@ -1,9 +1,9 @@
 // mbarrier: barriers that are objects in shared memory (PTX ISA, "mbarrier"). Threads arrive, which
-// never waits, and ask whether a phase is over.
+// never blocks, and test whether a phase is complete.
 //
-// The object is opaque to programs. Here it is: arrivals still to come in this phase (20 bits),
-// what a phase expects (20 bits), bytes still to come (21 bits, signed), and the last bits of the
-// phase's number. What an arrival returns is the object as it was before.
+// The object is opaque to programs. Here it consists of the pending arrivals of this phase (20
+// bits), the expected arrivals of a phase (20 bits), the pending bytes (21 bits, signed), and the
+// lowest bits of the phase's number. An arrival returns the previous value of the object.
 #include <cstdlib>
 
 #include "simulator/core/isa/bulk_copy.h"
@@ -73,7 +73,7 @@ void invalidate(const Exec& x, const Inst& in) {
   each_lane(x, [](int, std::byte* at) { store_lane(at, 0, ~uint64_t{0}); });
 }
 
-// The phase is over when nobody is to come, and no byte.
+// Completes the phase if no arrivals and no bytes are pending.
 bool complete_phase(std::byte* at) {
   const uint64_t object = load_lane<uint64_t>(at, 0);
   if (pending(object) != 0 || bytes_to_come(object) != 0) return false;
@@ -81,7 +81,8 @@ bool complete_phase(std::byte* at) {
   return true;
 }
 
-// Whoever drops arrives, and is not expected from the next phase on.
+// Arrives `count` times. arrive_drop also removes the arrivals from the expected count of later
+// phases.
 void arrive_at(const Exec& x, const Inst& in, int l, std::byte* at, uint64_t count) {
   uint64_t object = load_lane<uint64_t>(at, 0);
   if (count > pending(object))
@@ -104,7 +105,7 @@ void expect_bytes(const Exec& x, const Inst& in, int l, std::byte* at, int64_t m
   store_lane(at, 0, make(phase(object), expected(object), pending(object), bytes));
 }
 
-// .expect_tx before the arrival, in one.
+// arrive.expect_tx: first expects bytes, then arrives.
 void arrive_expecting(const Exec& x, const Inst& in) {
   find_objects(x, in, AccessUse::update);
   each_lane(x, [&](int l, std::byte* at) {
@@ -134,7 +135,7 @@ void arrive(const Exec& x, const Inst& in) {
   });
 }
 
-// Of the object that an arrival returned: as it was before.
+// pending_count: the pending arrivals in a value that an arrival returned.
 void count_pending(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r != 0; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -143,7 +144,7 @@ void count_pending(const Exec& x, const Inst& in) {
   }
 }
 
-// try_wait may let time pass before it says no; here it does not.
+// try_wait may wait before it returns false; here it returns at once.
 template <bool by_parity>
 void wait(const Exec& x, const Inst& in) {
   x.warp->polling().note_synchronisation();
@@ -164,8 +165,8 @@ void wait(const Exec& x, const Inst& in) {
   write_predicate(x, in.dst[0], over);
 }
 
-// The barrier waits for this thread's copies, too: an arrival when they are done, which without
-// .noinc the barrier first expects one more of. Here they are done now.
+// cp.async.mbarrier.arrive: the mbarrier also waits for this thread's copies. Their completion is
+// an arrival; without .noinc the mbarrier first expects one more. Here the copies complete at once.
 void arrive_after_copies(const Exec& x, const Inst& in) {
   finish_all_copies(x, in);
   if (!in.ptx->has(Mod::noinc)) return;

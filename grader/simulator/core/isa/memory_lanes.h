@@ -1,5 +1,6 @@
-// What the instructions that access memory share: the addresses of the lanes, and the loops that
-// move one element of each lane.
+// Helpers of all instructions that access memory: the computation of the lanes' addresses, a fast
+// path for warps whose addresses are contiguous or equal, and the loops that move one element for
+// each lane.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +15,8 @@
 
 namespace lab32::sim {
 
-// Addresses of a warp's memory instruction, shared by all instructions that access memory.
-
-// base register (or nothing) + constant, for all lanes; inactive lanes hold anything.
+// Computes base register + constant for all 32 lanes; an absolute address has no base register.
+// Entries of inactive lanes are arbitrary.
 inline void lane_addresses(const Exec& x, const Slot& base, int64_t offset, uint64_t* out) {
   const auto add = static_cast<uint64_t>(offset);
   if (base.bytes == 8) {
@@ -31,7 +31,7 @@ inline void lane_addresses(const Exec& x, const Slot& base, int64_t offset, uint
   }
 }
 
-// Where its modifiers say that the address lies.
+// The state space that the instruction's modifiers name.
 inline ptx::Space space_of(const ptx::Instruction& in) {
   using ptx::Mod;
   if (in.has(Mod::global)) return ptx::Space::global;
@@ -65,12 +65,13 @@ inline const char* space_name(AccessSpace space) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Addresses of a whole warp that follow each other, or are one: what nearly all accesses are. They
-// are found without a look at 32 addresses.
+// Most accesses of a whole warp go to contiguous addresses or to one address. These functions
+// recognise both cases without computing 32 addresses.
 
 namespace detail {
 
-// Whether each lane's value is its neighbour's and `step`, but for lane 16's.
+// Whether each lane's value exceeds the preceding lane's by `step`. The step from lane 15 to lane
+// 16 may differ.
 template <class T>
 [[gnu::always_inline]] inline bool has_constant_step(const std::byte* slot, T step) {
   typedef T Vector __attribute__((vector_size(32)));
@@ -95,8 +96,8 @@ template <class T>
 
 }  // namespace detail
 
-// For elements of `bytes`: of lanes that lie neither at one place nor one behind the other it says
-// no more than that.
+// The WarpRow of a warp's addresses for elements of `bytes`: stride 0 if all lanes of a half-warp
+// access one address, `bytes` if they are contiguous, else irregular.
 [[gnu::always_inline]] inline WarpRow warp_row(const Exec& x, const Slot& base, int64_t offset,
                                                unsigned bytes) {
   const auto add = static_cast<uint64_t>(offset);
@@ -121,21 +122,21 @@ template <class T>
 }
 
 // ---------------------------------------------------------------------------------------------
-// One element of each lane between memory and a register: the loops that all loads and stores
-// share.
+// The loops of all loads and stores: they move one element for each lane between memory and a
+// register.
 
 struct Wide {  // .b128
   uint64_t low, high;
 };
 
-// Where lane l's byte of address a is: base + a + l * stride.
+// Host memory of a state space: lane l finds the byte at address a at base + a + l * stride.
 struct Place {
   std::byte* base;
   size_t stride;
 };
 
-// Checks an access, tells the observers, and says where the data is. `address` counts from the
-// beginning of the space.
+// Checks an access, reports it to the observers and returns the host memory behind it. `address` is
+// relative to the beginning of the space.
 Place open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
                   unsigned bytes, bool store);
 
@@ -145,7 +146,8 @@ inline AccessSpace counted_space(ptx::Space where) {
                                       : AccessSpace::global;
 }
 
-// Generic addresses: lanes go by the window their address lies in.
+// Splits generic addresses by window: calls f for the lanes in shared, in local and in global
+// memory.
 template <class F>
 void each_window(const Exec& x, uint64_t* address, F f) {
   const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
@@ -162,7 +164,7 @@ void each_window(const Exec& x, uint64_t* address, F f) {
   part(global, 0, ptx::Space::global);
 }
 
-// One element of each lane from memory into a register, extended to the register's width.
+// Reads one element for each lane into a register and extends it to the register's width.
 template <class Mem, class Reg>
 void read_lanes(const Place& place, const uint64_t* address, unsigned offset, std::byte* slot,
                 uint32_t mask) {

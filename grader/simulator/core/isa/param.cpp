@@ -9,7 +9,7 @@ namespace {
 
 using ptx::Type;
 
-// Kernel parameters are device memory (constant); those of functions lie in the frame, lane by
+// Kernel parameters are device memory (constant); those of functions are in the frame, lane by
 // lane.
 
 std::byte* frame_params(const Exec& x, const Inst& in, size_t* stride) {
@@ -57,7 +57,7 @@ void broadcast_param(const Exec& x, const Inst& in) {
 
 template <class Mem>
 void load_kernel_param(const Exec& x, const Inst& in) {
-  uint8_t bytes = 0;  // of the registers, which are equally wide; any may be '_'
+  uint8_t bytes = 0;  // of the registers, which are equally wide; some may be '_'
   for (uint8_t v = 0; v < in.dst_count; ++v) bytes = std::max(bytes, in.dst[v].bytes);
   switch (bytes) {
     case 2:

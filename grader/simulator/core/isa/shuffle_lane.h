@@ -1,4 +1,4 @@
-// Which lane a shuffle reads (PTX ISA 9.7.9.6: c packs a clamp value and a segment mask).
+// Which source lane a shuffle reads (PTX ISA 9.7.9.6: c packs a clamp value and a segment mask).
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace lab32::sim {
 enum class Shuffle : uint8_t { up, down, bfly, idx };
 
 struct ShuffleLane {
-  uint32_t lane;  // its own, where the other is out of range
+  uint32_t lane;  // the lane itself if the source is out of range
   bool in_range;
 };
 
 inline ShuffleLane shuffle_lane(Shuffle mode, uint32_t l, uint32_t b, uint32_t c) {
   const uint32_t distance = b & 31, clamp = c & 31, segment = c >> 8 & 31;
   const uint32_t max_lane = (l & segment) | (clamp & ~segment), min_lane = l & segment;
-  // All numbers are small, so that 32 bits do: a loop over lanes becomes vectors.
+  // All numbers fit 32 bits, so the compiler vectorises a loop over lanes.
   int32_t j = 0;
   bool valid = false;
   switch (mode) {

@@ -1,5 +1,4 @@
-// suld, sust and sured: elements of an array by their place in bytes along x, and by rows and
-// slices.
+// suld, sust and sured: accesses to elements of an array by byte offset along x, row and slice.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,14 +30,15 @@ std::string surface_misfit(const TextureOp& op, const TextureObject& t) {
   if (op.dimensions != t.array.dimensions)
     return fmt::format("has {} dimension{}", t.array.dimensions,
                        t.array.dimensions == 1 ? "" : "s");
-  // There is no place to move it to; one before the row would be another array's.
+  // There is no valid position to clamp to; an element before the row would belong to another
+  // array.
   if (op.outside == TextureOp::Outside::clamp &&
       op.element_bytes * op.values > t.array.levels[0].width * t.array.format.bytes())
     return "has rows that are shorter than the access, and where it is clamped to is not known";
   return {};
 }
 
-// The lanes whose elements lie in the array; those of the others are moved or left out.
+// The lanes whose elements are in the array. The elements of other lanes are clamped or dropped.
 uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
                           const TextureObject& t, uint64_t* address) {
   const TexelGrid& grid = t.array.levels[0];
@@ -95,7 +95,7 @@ uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
   return there;
 }
 
-// Lanes outside the surface are told without an element.
+// Lanes outside the surface are reported without an element.
 void report_elements(const Exec& x, const Inst& in, const TextureOp& op,
                      const TextureObject* object, uint32_t there, const uint64_t* address) {
   if (!x.warp->block().reports().reports_accesses()) return;
@@ -164,7 +164,7 @@ void store_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
   block.reports().note_stored(w.index(), there);
 }
 
-// Lanes in their order.
+// Serves the lanes in order.
 void reduce_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
                     bool of_all) {
   alignas(64) uint64_t address[kWarpSize];

@@ -1,6 +1,6 @@
-// cp.async.bulk.tensor: boxes of a tensor that a map describes (memory/descriptors.h). Where a box
-// goes, what lies outside the tensor and which coordinates can be were measured on an H100
-// (runtime/tests/programs/clusters/tensor_maps.cu).
+// cp.async.bulk.tensor: boxes of a tensor that a map describes (memory/descriptors.h). The
+// destination of a box, the values outside the tensor and the valid coordinates were measured on an
+// H100 (runtime/tests/programs/clusters/tensor_maps.cu).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -72,8 +72,8 @@ void check_box_place(const CopyLane& c, uint64_t at, AccessUse use) {
   c.x.warp->trap(c.in, std::move(facts));
 }
 
-// Of each row: where it lies in the box, and in device memory the elements [from, end) that are in
-// the tensor; none: they are equal.
+// A row of a box: its number, and its elements [from, end) that are inside the tensor; from == end:
+// none.
 struct BoxRow {
   uint32_t number;
   uint64_t address;  // of element `from`
@@ -104,7 +104,7 @@ void each_box_row(const TensorMap& map, const TensorBox& box, F f) {
   }
 }
 
-// The largest pieces of which a row in device memory is made.
+// The largest piece size that divides a row in device memory.
 unsigned row_piece(const TensorMap& map, uint64_t address, uint32_t bytes) {
   return (address | bytes) % 16 == 0 ? 16 : map.element_bytes;
 }
@@ -123,7 +123,7 @@ void report_row(const CopyLane& c, const BulkOp& op, const TensorMap& map, const
   report_move(c, op, move);
 }
 
-// With room between the rows of a box that are shorter than the swizzle's.
+// Rows that are shorter than the swizzle's have gaps between them.
 void load_box(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const CopyLane c{x, in, __builtin_ctz(r)};
@@ -147,7 +147,7 @@ void load_box(const Exec& x, const Inst& in) {
   }
 }
 
-// Of elements of the map's type, if there is such an operation on them.
+// The reduction on elements of the map's type; traps if it does not exist.
 Reduction reduction_in(const CopyLane& c, uint64_t place, const TensorMap& map) {
   const ptx::Instruction& in = *c.in.ptx;
   ptx::Type type = map.type;
@@ -171,7 +171,7 @@ void store_box(const Exec& x, const Inst& in) {
     const Reduction reduction = reduces ? reduction_in(c, place, map) : Reduction{};
     const TensorBox box = box_at(c, op, map, true);
     check_box_place(c, from, AccessUse::read);
-    // An H100 writes up to the next multiple of some bytes there; of how many is not known.
+    // An H100 writes up to the next multiple of an unknown number of bytes there.
     if (map.size[0] * map.element_bytes % 16 != 0 &&
         box.first[0] + map.box[0] > static_cast<int64_t>(map.size[0]))
       bad_tensor_map(c, place,

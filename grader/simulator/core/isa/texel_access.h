@@ -1,5 +1,5 @@
-// What fetches through textures and accesses through surfaces share: finding the object, and the
-// way of a texel's bytes.
+// Helpers that texture fetches and surface accesses share: they look up the object that each lane
+// names and read texels with the checks of any access to device memory.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ inline const TextureOp& texture_op(const Exec& x, const Inst& in) {
 const TextureObject& find_object(const Exec& x, const Inst& in, const TextureOp& op,
                                  uint64_t number);
 
-// Lanes that name one object go together.
+// Calls f once for each distinct object, with the lanes that name it.
 template <class F>
 void each_object(const Exec& x, const Inst& in, const TextureOp& op, F f) {
   const auto number = [&](int l) { return load_lane<uint64_t>(x.regs + op.object.offset, l); };
@@ -37,14 +37,14 @@ void each_object(const Exec& x, const Inst& in, const TextureOp& op, F f) {
   }
 }
 
-// The texels that one instruction reads: checked as any access of device memory is, told to those
-// who look for races, and followed where nobody has written them.
+// The texels that one instruction reads. Each read is checked like any access to device memory,
+// reported to race detection, and tracked if the memory was never written.
 class TexelReads {
  public:
   TexelReads(const Exec& x, const Inst& in, unsigned bytes) : x_(x), in_(in), bytes_(bytes) {}
-  // Lane l's go to `to + l * stride`.
+  // Lane l's texels go to `to + l * stride`.
   void read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride);
-  // The results of lanes that read what is undefined are undefined.
+  // Marks the results of lanes that read undefined texels as undefined.
   void finish(const TextureOp& op);
 
  private:

@@ -1,4 +1,4 @@
-// tex and tld4: which texels a fetch needs, and what it makes of them.
+// tex and tld4: selects the texels of a fetch, reads them and computes the result.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kMostTaps = TexelAccess::kMostTexels;
 
-// Of one lane.
+// The texels and weights of one lane's fetch.
 struct Footprint {
   std::array<Tap, kMostTaps> tap;
   std::array<uint64_t, kMostTaps> address;  // 0: the border
@@ -30,7 +30,7 @@ struct Coordinates {
   std::array<float, 3> at{};
   uint32_t layer = 0;
   int32_t index = 0;  // by index
-  float level = -32;  // what ptxas asks for where the program names none
+  float level = -32;  // the level that ptxas passes if the program names none
   bool level_is_known = true;
 };
 
@@ -41,7 +41,7 @@ uint64_t texel_address(const TextureObject& t, const TexelGrid& grid, int32_t x,
          static_cast<uint64_t>(x) * t.array.format.bytes();
 }
 
-// The level, in 1/256: as asked for, and the sampler's bias, each cut off.
+// The level in 1/256: the requested level plus the sampler's bias, each clamped.
 int32_t level_of(const TextureObject& t, float asked) {
   const double l = std::isnan(asked) ? 0 : std::clamp<double>(asked, -1024, 1024);
   const auto last = static_cast<int32_t>(t.array.levels.size() - 1) * 256;
@@ -56,15 +56,15 @@ uint32_t first_slice(const TextureObject& t, const Coordinates& c) {
   return t.array.layered ? std::min(c.layer, layers - 1) * faces : 0;
 }
 
-// Whether a point comes between the first and that neighbour.
+// Whether the point is between texel 0 and neighbour i, so that neighbour i has weight.
 bool reached(unsigned i, const Neighbours* around) {
   for (unsigned k = 0; k < 3; ++k)
     if ((i >> k & 1) != 0 && around[k].fraction == 0) return false;
   return true;
 }
 
-// The texels around a point of one face of a cube, with those of its neighbours. There are three at
-// a corner.
+// Adds the texels around a point of a cube's face, including those of neighbouring faces. At a
+// corner there are only three.
 void add_seamless(const TextureObject& t, const TexelGrid& grid, uint32_t first,
                   const CubePoint& on, uint32_t whole, unsigned part, Footprint& footprint) {
   const auto n = static_cast<int32_t>(grid.width);
@@ -90,7 +90,7 @@ void add_seamless(const TextureObject& t, const TexelGrid& grid, uint32_t first,
   }
 }
 
-// The texels of one level.
+// Adds the texels of one level.
 void add_level(const TextureObject& t, unsigned level, const Coordinates& c, uint32_t whole,
                unsigned part, Footprint& footprint) {
   const TexelGrid& grid = t.array.levels[level];
@@ -122,7 +122,8 @@ void add_level(const TextureObject& t, unsigned level, const Coordinates& c, uin
     footprint.add(beyond ? 0 : texel_address(t, grid, texel[0], texel[1], slice), whole, part);
     return;
   }
-  // One dimension is two with a height of 1, of which the border shows.
+  // In border mode a one-dimensional texture is two-dimensional with a height of 1, so that the
+  // border along y matters.
   if (dimensions == 1 && !t.array.layered && mode(1) == AddressMode::border) dimensions = 2;
   Neighbours around[3];
   for (unsigned k = 0; k < dimensions; ++k) around[k] = neighbours(at[k], size[k], mode(k), true);
@@ -155,7 +156,7 @@ void add_fetch(const TextureObject& t, const Coordinates& c, Footprint& footprin
   if (share != 0) add_level(t, lower + 1, c, share, t.array.dimensions == 3 ? 2 : 1, footprint);
 }
 
-// tld4: (0, 1), (1, 1), (1, 0), (0, 0).
+// tld4: adds the texels (0, 1), (1, 1), (1, 0), (0, 0).
 void add_gather(const TextureObject& t, const Coordinates& c, Footprint& footprint) {
   const TexelGrid& grid = t.array.levels[0];
   const Sampler& s = t.sampler;
@@ -172,7 +173,7 @@ void add_gather(const TextureObject& t, const Coordinates& c, Footprint& footpri
                   0);
 }
 
-// What the object is not, but the instruction needs; empty: all is well.
+// The requirement of the instruction that the object does not meet; empty: it meets all.
 std::string texture_misfit(const TextureOp& op, const TextureObject& t) {
   const TexelArray& a = t.array;
   if (t.surface) return "is a surface object";
@@ -194,10 +195,11 @@ uint32_t channel_of(const TexelFormat& format, const std::byte* texel, unsigned 
   return bits;
 }
 
-// What a lane's two derivatives choose, in 1/256; nothing: which that is on a GPU is not known. The
-// CUDA programming guide has no formula. Two steps, each along an axis of its own, choose that of
-// the longer one, where the texture's sizes are powers of two (H200, H100, 2026-11-26); of others a
-// GPU takes neither the length nor the longer one, and other sizes it multiplies in its own way.
+// The level, in 1/256, that a lane's two derivatives select; nothing if a GPU's choice is unknown.
+// The CUDA programming guide has no formula. If each derivative is along a separate axis and the
+// sizes are powers of two, the longer one determines the level (H200, H100, 2026-11-26). For other
+// derivatives a GPU uses neither the length nor the longer one, and it scales by other sizes in an
+// unknown way.
 std::optional<int32_t> level_of_derivatives(const Exec& x, const TextureOp& op,
                                             const TextureObject& t, int lane) {
   if (t.array.levels.size() == 1) return 0;
@@ -243,7 +245,7 @@ Coordinates coordinates_of(const Exec& x, const TextureOp& op, const TextureObje
   return c;
 }
 
-// The results of one lane, from its texels.
+// Computes the results of one lane from its texels.
 void give_results(const TextureOp& op, const TextureObject& t, Footprint& footprint,
                   const std::byte* texels, uint32_t* result) {
   const TexelFormat& format = t.array.format;

@@ -1,5 +1,5 @@
-// Fetches through texture objects (tex, tld4), loads, stores and reductions through surface objects
-// (suld, sust, sured).
+// The decoded operands of fetches through texture objects (tex, tld4) and of loads, stores and
+// reductions through surface objects (suld, sust, sured).
 #pragma once
 
 #include <array>
@@ -26,9 +26,9 @@ struct TextureOp {
   std::array<Slot, 3> coordinate;
   Slot level;
   std::array<std::array<Slot, 3>, 2> derivative;  // of the coordinates, along x and y of the screen
-  std::array<Slot, 4> value;                      // results, or what is stored
+  std::array<Slot, 4> value;                      // results, or the values to store
   uint8_t values = 4;
-  Slot resident;  // whether memory is behind it: always
+  Slot resident;  // predicate that says whether memory backs the texel: always true
 
   bool of_surface() const {
     return kind == Kind::load || kind == Kind::store || kind == Kind::reduce;
@@ -37,11 +37,12 @@ struct TextureOp {
 
 class FunctionSlots;
 
-// What an instruction says, without slots.
+// Decodes an instruction, without slots in the first form. Both throw lab32::Error for unsupported
+// forms.
 TextureOp texture_op_of(const ptx::Instruction& in);
 TextureOp texture_op_of(const ptx::Instruction& in, FunctionSlots& slots);
 
-// The registers that it reads, the object's first.
+// The registers that the operation reads, the object's first.
 std::vector<Slot> sources_of(const TextureOp& op);
 
 }  // namespace lab32::sim

@@ -1,5 +1,5 @@
-// What instructions on textures and surfaces say, the objects that they name, the size of these,
-// and the texels that they read.
+// Decodes instructions on textures and surfaces, looks up their objects, answers queries of sizes
+// (txq, suq), and reads texels.
 #include "simulator/core/isa/texture_op.h"
 
 #include <algorithm>
@@ -90,7 +90,6 @@ std::vector<Slot> sources_of(const TextureOp& op) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// From operands as they stand in the text to what a fetch, or an access of a surface, needs.
 
 TextureOp texture_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
   using Kind = ptx::Operand::Kind;
@@ -125,9 +124,9 @@ TextureOp texture_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// txq and suq: how large the array is that an object names. What else they can ask (channels,
-// layers, the sampler) ptxas looks up in a table that the driver keeps of texture and surface
-// references, which left CUDA; what it holds of objects is not known.
+// txq and suq: the size of an object's array. For other queries (channels, layers, the sampler)
+// ptxas reads a table that the driver keeps for texture and surface references, which CUDA has
+// removed. Its contents for objects are unknown.
 
 namespace {
 

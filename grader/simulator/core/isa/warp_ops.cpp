@@ -1,5 +1,6 @@
-// Operations of several lanes of a warp. The warp's loop has gathered all lanes that the member
-// mask names (and that have not exited) when these run: x.mask are the lanes that take part.
+// Operations of several lanes of a warp: shuffles, votes, reductions, barriers. When they run, the
+// warp's loop has already gathered all lanes that the member mask names and that have not exited;
+// x.mask holds these lanes.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -15,7 +16,7 @@ namespace {
 using ptx::Mod;
 using ptx::Type;
 
-// All lanes take part, as nearly always: loops over them become vectors, and none is absent.
+// The common case of 32 active lanes: loops are vectorised, and no lane is absent.
 template <Shuffle mode>
 void shuffle_whole_warp(const Exec& x, const Inst& in) {
   const auto row = [&](const Slot& slot) {
@@ -56,11 +57,12 @@ void shuffle(const Exec& x, const Inst& in) {
     const int lane = __builtin_ctz(r);
     ShuffleLane from = shuffle_lane(mode, in, x, lane);
     const auto distance = load_lane<uint32_t>(x.regs + in.src[1].offset, lane);
-    if (mode != Shuffle::idx && distance >= kWarpSize)  // __shfl_sync says that it wraps
+    if (mode != Shuffle::idx && distance >= kWarpSize)  // __shfl_sync is documented to wrap
       note_out_of_range_amount(x, in, true, distance, kWarpSize);
     if (from.in_range) in_range |= 1u << lane;
     asked[lane] = static_cast<uint8_t>(from.lane);
-    // An absent lane's register is not defined; ours gives what the reading lane had.
+    // The ISA leaves the result of reading an absent lane undefined; here the reading lane keeps
+    // its own value.
     if (!(x.mask >> from.lane & 1)) {
       absent |= 1u << from.lane;
       from.lane = static_cast<uint32_t>(lane);
@@ -116,7 +118,7 @@ void match(const Exec& x, const Inst& in) {
   if (all && in.dst_count > 1) write_predicate(x, in.dst[1], equal_all);
 }
 
-// Which member is elected is open (PTX ISA), but for the same mask it is always the same.
+// The PTX ISA leaves open which lane is elected, but equal masks must elect the same lane.
 void elect(const Exec& x, const Inst& in) {
   const int leader = __builtin_ctz(x.mask);
   if (in.dst[0].bytes != 0)
@@ -170,7 +172,7 @@ void active_mask(const Exec& x, const Inst& in) {
 
 // --- block barriers -----------------------------------------------------------------------------
 
-// bar a{, b}{, predicate}: the operands are the same for the whole warp by the ISA's rule.
+// bar a{, b}{, predicate}: the ISA requires equal operands in the whole warp.
 void barrier(const Exec& x, const Inst& in, bool wait, BlockContext::Arrival::Reduce reduce) {
   const int first = __builtin_ctz(x.mask);
   BlockContext::Arrival arrival;
@@ -222,8 +224,8 @@ void raise_trap(const Exec& x, const Inst& in) {
   x.warp->trap(in, std::move(facts));
 }
 
-// Clocks count the instructions that the warp has issued, and more where it waits for them:
-// monotonic, and the same in every run.
+// A clock is the warp's instruction count plus the time that it has waited for the clock:
+// monotonic, and equal in every run.
 template <class T>
 void read_clock(const Exec& x, const Inst& in) {
   const bool high = in.ptx->operands[1].special == ptx::SpecialReg::clock_hi ||

@@ -1,5 +1,6 @@
-// What memory an access goes to and what it does there, how the addresses of a warp lie, and what
-// an address in shared memory says.
+// Basic vocabulary of memory accesses: state space, kind (load, store, reduction, atomic), the
+// regular address patterns of a warp (WarpRow), and the layout of addresses in a cluster's shared
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ constexpr AccessUse use_of(AccessKind kind) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Whether the lanes of a full warp touch neighbouring pieces of memory, the common case.
+// Whether the lanes of a full warp access contiguous memory, the common case.
 
 inline bool contiguous(const uint64_t* address, unsigned bytes) {
   uint64_t off = 0;
@@ -27,10 +28,9 @@ inline bool contiguous(const uint64_t* address, unsigned bytes) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// The addresses of a whole warp where they need no list.
 
-// How the addresses of all 32 lanes lie, each half-warp's by itself (a block of 16 x 16 threads):
-// lane l's of a half at first + l * stride.
+// The addresses of all 32 lanes as two arithmetic sequences, one for each half-warp: lane l of a
+// half is at first + l * stride. (In a block of 16 x 16 threads the halves are in different rows.)
 struct WarpRow {
   uint64_t first[2] = {0, 0};
   uint64_t stride = kIrregular;
@@ -44,19 +44,19 @@ struct WarpRow {
 };
 
 // ---------------------------------------------------------------------------------------------
-// A variable in shared memory: where it lies in the block's window.
+// A variable in shared memory and its offset in the block's window.
 
 struct SharedVariable {
   std::string name;
   uint32_t offset = 0;
-  uint32_t bytes = 0;  // 0: dynamic, to the end of what the launch has
+  uint32_t bytes = 0;  // 0: dynamic, up to the end of the launch's shared memory
 };
 
 // ---------------------------------------------------------------------------------------------
-// The shared memories of the blocks of a cluster, as each of them reaches all. An address in them
-// is that of a Hopper GPU, which has it in the machine code (SR_CgaCtaId, PRMT): a block's rank in
-// the upper eight bits, its own offset below. The memories lie as far apart here, so that an
-// address is an offset in one array (ClusterMemory in shared_memory.h).
+// Addresses in the shared memory of a cluster, where each block can access every block's memory. An
+// address has the format of a Hopper GPU (SR_CgaCtaId and PRMT in the machine code): the block's
+// rank in the upper eight bits, the offset in its memory below. The blocks' memories are spaced
+// accordingly, so an address is an offset in one array (ClusterMemory in shared_memory.h).
 
 constexpr uint32_t kRankShift = 24;
 constexpr uint64_t kBlockWindow = uint64_t{1} << kRankShift;

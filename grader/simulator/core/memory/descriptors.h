@@ -1,4 +1,5 @@
-// Descriptors of device memory that programs hold: texture and surface objects, and tensor maps.
+// Descriptors of device memory that programs hold: texture and surface objects (an array of texels
+// and the way to sample it) and tensor maps (a tensor and the box that one copy moves).
 #pragma once
 
 #include <array>
@@ -8,9 +9,9 @@
 #include "simulator/ptx/opcodes.h"
 
 namespace lab32::sim {
-// What texture and surface objects name: memory seen as an array of texels, and how it is read.
-// Arrays lie row after row, slice after slice, as memory of the host does. (A GPU has an order of
-// its own, which no program sees.)
+// The memory of a texture or surface object, seen as an array of texels. Arrays are stored row
+// after row and slice after slice, as in host memory. (A GPU uses its own order, which no program
+// can observe.)
 
 struct TexelFormat {
   enum class Kind : uint8_t { signed_integer, unsigned_integer, floating };
@@ -21,7 +22,7 @@ struct TexelFormat {
   unsigned bytes() const { return bits / 8u * channels; }
 };
 
-// One level of a mipmap; an array without them has one.
+// One level of a mipmap. An array without mipmaps has one level.
 struct TexelGrid {
   uint64_t begin = 0;                          // device address
   uint32_t width = 1, height = 1, slices = 1;  // slices: planes in depth, layers, faces
@@ -34,7 +35,8 @@ struct TexelArray {
   bool layered = false;    // slices are layers
   bool cube = false;       // six slices are the faces of a cube (of each layer)
   bool linear = false;     // linear memory, read by index
-  bool in_rows = false;    // the program's own memory, row after row; else a GPU has its own order
+  // the program's own memory in row order; otherwise a GPU uses its own order
+  bool in_rows = false;
   std::vector<TexelGrid> levels;
 };
 
@@ -57,19 +59,19 @@ struct Sampler {
 struct TextureObject {
   bool surface = false;
   bool destroyed = false;
-  unsigned device = 0;  // whose kernels it is for
+  unsigned device = 0;  // the device whose kernels may use it
   TexelArray array;
   Sampler sampler;
 };
 
-// Numbers are not given twice, so that the use of a destroyed object is found.
+// The objects by number. A number is never reused, so the use of a destroyed object is detected.
 class TextureTable {
  public:
   uint64_t add(TextureObject object) {
     objects_.push_back(std::move(object));
     return objects_.size();
   }
-  // Null: it was never made.
+  // Null if the number was never issued.
   TextureObject* find(uint64_t number) {
     return number == 0 || number > objects_.size() ? nullptr : &objects_[number - 1];
   }
@@ -83,8 +85,8 @@ class TextureTable {
 
 // ---------------------------------------------------------------------------------------------
 // A tensor map (CUtensorMap): how a tensor lies in device memory, and the box of it that one copy
-// moves. Programs hold it as 128 opaque bytes; what a driver writes there is not documented, so
-// these are our own.
+// moves. Programs hold it as 128 opaque bytes. The driver's format is not documented, so this one
+// is our own.
 
 struct TensorMap {
   static constexpr uint64_t kMagic = 0x6c61'6233'326d'6170;  // "lab32map"
@@ -95,16 +97,16 @@ struct TensorMap {
   uint64_t address = 0;
   std::array<uint64_t, kMostDimensions> size{};  // elements
   std::array<uint64_t, kMostDimensions - 1>
-      stride{};  // bytes from one to the next of dimension i + 1
+      stride{};  // bytes between neighbours along dimension i + 1
   std::array<uint16_t, kMostDimensions> box{};
   std::array<uint8_t, kMostDimensions> step{};
   uint8_t dimensions = 0;
   uint8_t element_bytes = 0;
-  ptx::Type type = ptx::Type::none;  // of an element: what reductions go by
-  uint8_t swizzle = 0;  // 0; 1, 2, 3: rows of 32, 64, 128 bytes, whose 16-byte pieces change places
+  ptx::Type type = ptx::Type::none;  // of an element: selects the reduction
+  // 0: none; 1, 2, 3: permutes the 16-byte pieces of rows of 32, 64, 128 bytes
+  uint8_t swizzle = 0;
 
-  // Elements of the box along a dimension. The engine takes each of the first one, whatever the
-  // step there.
+  // Elements of the box along a dimension. The engine ignores the step of dimension 0.
   uint32_t along(size_t i) const { return i == 0 ? box[0] : (box[i] + step[i] - 1u) / step[i]; }
   bool has_steps() const {
     bool any = false;
@@ -112,7 +114,7 @@ struct TensorMap {
     return any;
   }
   uint32_t row_bytes() const { return uint32_t{box[0]} * element_bytes; }
-  // From a row of the box to the next in shared memory.
+  // Bytes between two rows of the box in shared memory.
   uint32_t pitch() const { return swizzle == 0 ? row_bytes() : 16u << swizzle; }
   uint32_t rows() const {
     uint32_t n = 1;
@@ -122,8 +124,8 @@ struct TensorMap {
 };
 static_assert(sizeof(TensorMap) <= TensorMap::kBytes);
 
-// Where what belongs at an address of shared memory is: bits 4 to 6 are changed by 7 to 9, as many
-// of them as the mode has.
+// The swizzled address of the data that belongs at `address`: bits 4 to 6 are XORed with bits 7 to
+// 9, in as many bits as the mode has.
 constexpr uint64_t swizzled(uint64_t address, uint32_t swizzle) {
   return address ^ (address >> 7 & ((1u << swizzle) - 1)) << 4;
 }

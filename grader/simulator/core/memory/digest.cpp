@@ -8,8 +8,9 @@
 namespace lab32::sim {
 namespace {
 
-// The rounds of xxHash's XXH64, in eight lanes instead of four: two multiplications for 8 bytes, no
-// slower than memory. A plain multiplication would not do: two flipped signs would cancel.
+// The rounds of xxHash's XXH64, in eight lanes instead of four: two multiplications for each 8
+// bytes, as fast as memory. A single multiplication is not enough, because two flipped sign bits
+// would cancel.
 constexpr uint64_t kPrime1 = 0x9e37'79b1'85eb'ca87, kPrime2 = 0xc2b2'ae3d'27d4'eb4f,
                    kPrime3 = 0x1656'67b1'9e37'79f9;
 
@@ -41,7 +42,8 @@ uint64_t hash(const void* from, uint64_t bytes, uint64_t seed) {
   return finish(sum);
 }
 
-// In pieces side by side, then of their sums: the same for any number of host threads.
+// Hashes pieces in parallel and then their hashes, so the result does not depend on the number of
+// host threads.
 uint64_t hash_pieces(const std::byte* from, uint64_t bytes, uint64_t seed, unsigned threads) {
   constexpr uint64_t kPiece = 4 << 20;
   if (bytes <= kPiece) return hash(from, bytes, seed);

@@ -1,4 +1,4 @@
-// Whether device memory holds the same as before, without a copy of it.
+// Digests of device memory: they tell whether its contents changed without keeping a copy.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,14 @@ struct AllocationDigest {
   }
 };
 
-// Of the live allocations: who reaches them, their bytes and which of these were ever written; not
-// of those that a launch fills in anew for itself (Allocation::scratch). An allocation that differs
-// has the same digest with a probability of 2^-64. `threads`: of the host (0: all cores).
+// The digests of all live allocations except scratch ones (Allocation::scratch), which each launch
+// fills in itself. A digest covers the devices that can access the allocation, its bytes, and which
+// bytes were ever written. Two different allocations have equal digests with a probability of
+// 2^-64. `threads`: host threads to use (0: all cores).
 std::vector<AllocationDigest> digest(const Memory& memory, unsigned threads);
 AllocationDigest digest(const Memory& memory, const Allocation& allocation, unsigned threads);
 
-// How many bytes it reads.
+// The number of bytes that digest() reads.
 uint64_t digest_bytes(const Memory& memory);
 
 }  // namespace lab32::sim

@@ -37,8 +37,8 @@ void UndoLog::add(uint64_t line, const Memory& memory, bool all_written) {
   piece.line[at] = line;
   piece.all_written[at] = all_written;
   const std::byte* const data = memory.host(kGlobalBase + line * kLine);
-  // Most kernels go on with the lines behind it. A store need not wait for them, but who keeps them
-  // must; and no harm is done if there are none.
+  // Most kernels store to the following lines next. Saving a line must wait for its data, unlike a
+  // store, so this prefetches them. Prefetching beyond the end does no harm.
   constexpr uint64_t kAhead = 2 * kLine, kCacheLine = 64;
   for (uint64_t i = 0; i < kLine; i += kCacheLine) __builtin_prefetch(data + kAhead + i, 1);
   std::memcpy(piece.data[at], data, kLine);
@@ -142,9 +142,9 @@ void WordMap::trim(size_t bytes) {
 
 namespace {
 
-// So much is not given back, for each host thread: of the log, and of each of the maps.
+// Bytes that each host thread keeps for later launches: of its log, and of each of its maps.
 constexpr size_t kHeldLog = 8 << 20, kHeldMap = 1 << 20;
-// Bytes of records of lines: those of 2 GiB of device memory.
+// Bytes of line records to keep: enough for 2 GiB of device memory.
 constexpr uint64_t kHeldLines = 8 << 20;
 
 struct SpareRecords {

@@ -1,4 +1,5 @@
-// Lines of device memory as they were, to be put back.
+// The records that an OrderGuard writes while blocks run in parallel: an undo log of overwritten
+// lines, which lines are already in a log, and which words each host thread accessed.
 #pragma once
 
 #include <atomic>
@@ -16,15 +17,16 @@ namespace lab32::sim {
 
 class UndoLog {
  public:
-  static constexpr uint64_t kLine = 256;  // bytes. A scattered store keeps one line.
+  static constexpr uint64_t kLine = 256;  // bytes. A scattered store saves one line.
 
-  // Room for the next add(). Returns the bytes of memory that it takes up for that: mostly 0.
+  // Makes room for the next add(). Returns the bytes that this allocates, usually 0.
   size_t make_room() { return count_ % kLines == 0 ? next_piece() : 0; }
-  // `all_written`: all its bytes were written before, so that no bit of them needs to come back.
+  // Saves a line. `all_written`: all its bytes were written before, so their written bits need not
+  // be restored.
   void add(uint64_t line, const Memory& memory, bool all_written);
   void put_back(Memory& memory) const;
   void clear() { count_ = 0; }
-  // Empty, and of the memory that it has taken up only about so much stays its own.
+  // Clears the log and frees all but about `bytes` of its memory.
   void trim(size_t bytes);
 
  private:
@@ -35,19 +37,19 @@ class UndoLog {
     uint64_t line[kLines];
     bool all_written[kLines];
   };
-  // Short logs take a piece at a time; long ones as many as fit a large page of the host's.
+  // Short logs grow piece by piece, long ones by as many pieces as fit a large page of the host.
   static constexpr size_t kFewPieces = 8, kPiecesOfPage = PagePool::kPiece / sizeof(Piece);
   size_t next_piece();
   void take_page();
 
   size_t count_ = 0;            // lines
-  std::vector<Piece*> pieces_;  // the few, and then those of each page
+  std::vector<Piece*> pieces_;  // first those of few_, then those of each page
   std::vector<std::unique_ptr<Piece>> few_;
   std::vector<std::unique_ptr<PagePool::Range>> pages_;
 };
 
 // ---------------------------------------------------------------------------------------------
-// Which lines of device memory were kept in the round under way, by any host thread.
+// Which lines of device memory any host thread has saved in the current round.
 
 class LineRounds {
  public:
@@ -56,59 +58,60 @@ class LineRounds {
   LineRounds(const LineRounds&) = delete;
   LineRounds& operator=(const LineRounds&) = delete;
 
-  // For lines below that number.
+  // Makes room for lines below that number.
   void resize(uint64_t lines);
-  // None is kept.
+  // Starts a round in which no line is saved.
   void next_round();
 
   bool is_saved(uint64_t line) const {
     return state_[line].load(std::memory_order_acquire) == round_;
   }
-  // Whoever comes first keeps it, true, and says done(); the others wait: nobody writes to a line
-  // before it is kept.
+  // Claims a line for the calling thread. True: the caller must save the line and then call done().
+  // False: another thread has saved it; the call waits for that thread, so no thread writes to a
+  // line before it is saved.
   bool claim(uint64_t line);
   void done(uint64_t line) { state_[line].store(round_, std::memory_order_release); }
 
   uint64_t bytes() const { return lines_; }
 
  private:
-  // The round in which it was kept last, so that a round begins without a look at them.
+  // By line: the round in which it was saved last. A new round therefore need not clear this array.
   std::atomic<uint8_t>* state_ = nullptr;
   uint64_t lines_ = 0;
   uint8_t round_ = 0;
 };
 
 // ---------------------------------------------------------------------------------------------
-// A set of 4-byte words of device memory, a bit for each, where there are any. Its pages are few
-// and change places: one host thread's blocks touch another part of memory in each round.
+// A sparse set of 4-byte words of device memory: a bitmap that only has the pages it needs. The
+// pages are reused, because a host thread's blocks access another part of memory in each round.
 
 class WordMap {
  public:
   static constexpr uint64_t kPageBytes = 1024, kWordsOfPage = kPageBytes * 8;
-  static constexpr uint64_t kSpan = kWordsOfPage * 4;  // device memory that a page stands for
+  static constexpr uint64_t kSpan = kWordsOfPage * 4;  // bytes of device memory that a page covers
   struct Page {
     alignas(64) uint64_t bits[kPageBytes / 8];
   };
 
-  // For words below that number; empty. What it held is forgotten.
+  // Empties the set and makes room for words below that number.
   void reset(uint64_t words);
 
   void add(uint64_t word) {
     page_of(word)->bits[word % kWordsOfPage / 64] |= uint64_t{1} << (word % 64);
   }
-  // Of 32 words one behind the other.
+  // Adds 32 consecutive words.
   void add_row(uint64_t first) {
     const uint64_t bit = first % 64;
     if (bit > 32) return add_split(first);
     page_of(first)->bits[first % kWordsOfPage / 64] |= uint64_t{0xffffffff} << bit;
   }
   void clear();
-  // Of the memory that it has taken up, only about so much stays its own. It is empty then.
+  // Empties the set and frees all but about `bytes` of its memory.
   void trim(size_t bytes);
 
-  // Null: none of the page's words is in the set.
+  // Null if the set has no word of the page.
   const Page* page(uint64_t number) const { return table_[number]; }
-  // Those that are not null, in the order in which they came.
+  // The numbers of the pages that exist, in the order of their creation.
   const std::vector<uint32_t>& pages() const { return used_; }
   uint64_t most_pages() const { return table_pages_; }
 
@@ -123,25 +126,25 @@ class WordMap {
   struct Free {
     void operator()(Page** table) const { std::free(table); }
   };
-  // By page. Nulls that nobody looks at take no memory.
+  // By page number; null: no page. The host allocates the untouched parts of this table lazily.
   std::unique_ptr<Page*[], Free> table_;
   uint64_t table_pages_ = 0;
   std::vector<uint32_t> used_;
-  std::vector<std::unique_ptr<Page>> store_;  // of pages: the first used_.size() are in the table
+  std::vector<std::unique_ptr<Page>> store_;  // the first used_.size() pages are in the table
 };
 
 // ---------------------------------------------------------------------------------------------
-// What an OrderGuard writes down. A process keeps what a launch has used for the next one: to have
-// it come from the system, page by page on all cores at once, took longer than to use it.
+// All records of one OrderGuard. The process keeps them for the next launch: allocating them page
+// by page from the system on all cores at once took longer than using them.
 
 struct GuardRecords {
-  // Apart from those of others, also from the cache line that a core fetches besides.
+  // Aligned to two cache lines, because a core prefetches the neighbouring line, too.
   struct alignas(128) OfWorker {
     UndoLog log;
-    WordMap written, read;  // read: in allocations that are noted by word
+    WordMap written, read;  // read: only in allocations that are tracked by word
   };
 
-  // For so many bytes of device memory, all of it empty; at least so many workers.
+  // Returns empty records for `bytes` of device memory and at least `workers` workers.
   static std::unique_ptr<GuardRecords> take(uint64_t bytes, unsigned workers);
   static void give(std::unique_ptr<GuardRecords> records);
 

@@ -15,7 +15,7 @@ namespace lab32::sim {
 
 namespace {
 
-// The range that they leave stays mapped (Linux 5.7). False: this system cannot.
+// Moves pages; the source range stays mapped (Linux 5.7). False: the system does not support this.
 bool move_pages(std::byte* from, std::byte* to) {
 #ifdef MREMAP_DONTUNMAP
   return mremap(from, PagePool::kPiece, PagePool::kPiece,
@@ -100,8 +100,8 @@ void RecordPages::make_page(uint64_t page) {
     PagePool::of_process().take(records_ + piece * kPagesOfPiece * kPage);
   }
   (*present_[piece])[page % kPagesOfPiece] = 1;
-  // Also where the system would: a page that is read first is its page of zeros, and to replace it
-  // later costs every core a flush of its address translations.
+  // Written even though new pages read as zeros: a page that is read first maps the shared zero
+  // page, and replacing that later costs a TLB flush on every core.
   std::memset(records_ + page * kPage, 0, 4096);
 }
 
@@ -117,11 +117,11 @@ void RecordPages::clear() {
 
 namespace {
 
-// Mapped over and over. A process may have 65,530 mappings (vm.max_map_count): this is enough for 2
-// TB.
+// The poison file is mapped repeatedly. A process may have 65,530 mappings (vm.max_map_count),
+// which is enough for 2 TB.
 constexpr uint64_t kFileBytes = 32 << 20;
 
-// A file full of poison; -1: there can be none.
+// A file full of poison; -1: it cannot be created.
 int poison_file() {
   static const int file = [] {
     const int fd = memfd_create("lab32-poison", MFD_CLOEXEC);

@@ -1,5 +1,5 @@
-// Pages of host memory: a pool that keeps them from one launch to the next, arrays of records made
-// of them, and pages that are filled when they are first touched.
+// Pages of host memory: PagePool keeps them from one launch to the next, RecordPages makes sparse
+// arrays of records of them, and PoisonPages fills them with poison on first access.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@
 
 namespace lab32::sim {
 
-// Host memory that a process keeps, in pieces of 2 MiB. A launch takes and frees arrays of tens of
-// MB and twice as much for the records of the race check, each at new addresses. To have the system
-// clear every page of them anew, fault by fault, was a sixth of a grading, and a third on virtual
-// machines whose own memory comes by faults. A piece moves instead: its pages are taken out of one
-// range of addresses and put into another, whatever is in them.
+// Host memory that the process reuses, in pieces of 2 MiB. A launch allocates and frees arrays of
+// tens of MB, and twice as much for the records of the race check, each at new addresses. Letting
+// the system clear every page, fault by fault, took a sixth of a grading run, and a third on
+// virtual machines that get their own memory by faults. Instead a piece is remapped: its pages
+// leave one address range and enter another with their contents.
 
 class PagePool {
  public:
@@ -24,20 +24,20 @@ class PagePool {
 
   static PagePool& of_process();
 
-  // `at`: a multiple of kPiece in a private mapping of nothing, whose piece has not been touched.
-  // True: a piece that was given lies there now, with what was in it; false: there was none.
+  // Maps a pooled piece at `at`, a multiple of kPiece in an untouched private mapping. True: the
+  // piece is there, with its old contents. False: the pool is empty.
   bool take(void* at);
-  // Takes the piece at `at` away; it reads as zeros afterwards. What is more than kKept goes back
-  // to the system.
+  // Moves the piece at `at` into the pool; that range then reads as zeros. Pieces beyond kKept
+  // bytes return to the system.
   void give(void* at);
 
-  // All whole pieces from `begin` to `end`; none where `begin` is no multiple of kPiece. The second
-  // returns how many bytes they have.
+  // Take or give all whole pieces from `begin` to `end`; nothing if `begin` is not a multiple of
+  // kPiece. give_all() returns the bytes that it moved.
   void take_all(std::byte* begin, const std::byte* end);
   uint64_t give_all(std::byte* begin, const std::byte* end);
 
-  // Address space of that many bytes and the rest of the last piece, from a multiple of kPiece on;
-  // released as a whole by its end. Throws Error where there is none.
+  // Reserves address space for `bytes`, rounded up to whole pieces and aligned to kPiece. The
+  // destructor releases it. Throws Error if the reservation fails; `what` names the purpose.
   class Range {
    public:
     Range(uint64_t bytes, const char* what);
@@ -61,18 +61,18 @@ class PagePool {
 };
 
 // ---------------------------------------------------------------------------------------------
-// A long array of 8-byte records of which few are used: address space only, whose pages come, and
-// are zero, when they are brought.
+// A long, sparsely used array of 8-byte records. It reserves address space only; ensure_page()
+// provides a page of zeros.
 
 class RecordPages {
  public:
-  // Throws Error where there is no address space for so many.
+  // Throws Error if there is no address space for `count` records.
   explicit RecordPages(uint64_t count);
   ~RecordPages() { clear(); }
   RecordPages(const RecordPages&) = delete;
   RecordPages& operator=(const RecordPages&) = delete;
 
-  // Before a record of this page is looked at for the first time since clear().
+  // The caller must ensure a page before it accesses a record of it after clear().
   static constexpr uint64_t kPage = 4096 / 8;  // records
   void ensure_page(uint64_t page) {
     const Present* piece = present_[page / kPagesOfPiece].get();
@@ -89,14 +89,14 @@ class RecordPages {
 
   PagePool::Range range_;
   uint64_t* records_;
-  // By piece that holds pages: those that were brought.
+  // By piece: which of its pages are present.
   std::vector<std::unique_ptr<Present>> present_;
-  std::vector<uint64_t> pieces_;  // those that are not null
+  std::vector<uint64_t> pieces_;  // the pieces whose entry is not null
 };
 
 // ---------------------------------------------------------------------------------------------
-// Pages that hold poison when they are first touched: what allocates gigabytes need not wait until
-// all of them are written, nor have room for those that nobody uses.
+// Pages that hold poison on first access. An allocation of gigabytes then need not write all of
+// them at once, nor occupy memory for pages that no kernel uses.
 
 inline constexpr unsigned char kPoison = 0xff;
 
@@ -105,17 +105,18 @@ class PoisonPages {
   static constexpr uint64_t kPiece = 2 << 20;
 
   PoisonPages() = default;
-  // Fills whole pieces from `begin` on, a multiple of kPiece in a private mapping; what was there
-  // is gone. Returns how many bytes of `bytes` there are now: none where this system cannot.
+  // Maps poison over whole pieces from `begin` on, a multiple of kPiece in a private mapping, and
+  // discards the old contents. Returns the bytes that it mapped: 0 if the system does not support
+  // this.
   uint64_t map_poison(std::byte* begin, uint64_t bytes);
-  // All of that range is about to be written: pieces in it that still wait for their poison become
-  // plain memory, whose large pages come faster.
+  // Announces that the whole range is about to be written. Its pieces that still map poison become
+  // plain memory, whose large pages are faster to provide.
   void will_write(const std::byte* begin, const std::byte* end);
   bool empty() const { return waits_.empty(); }
 
  private:
   std::byte* begin_ = nullptr;
-  std::vector<bool> waits_;  // by piece
+  std::vector<bool> waits_;  // by piece: it still maps poison
 };
 
 }  // namespace lab32::sim

@@ -17,17 +17,17 @@ namespace lab32::sim {
 
 namespace {
 
-// Wide enough that a vector access or a small stride past the end still hits no neighbour, and that
-// the neighbour's alignment stays cudaMalloc's.
+// Wide enough that a vector access or a small stride past the end does not hit the neighbour, whose
+// alignment stays cudaMalloc's.
 constexpr uint64_t kGuard = 512;
 constexpr uint64_t kAlign = 256;
 constexpr uint64_t kLarge = 1 << 20, kLargeAlign = PagePool::kPiece;
-// What is larger than all that is kept for those who come next is not written before it is used.
+// Allocations of more than the pool's capacity get poison on first access instead of at once.
 constexpr uint64_t kOnDemand = PagePool::kKept;
 constexpr uint64_t kSmallGuard = 64, kSmallAlign = 16;
 constexpr uint64_t kPage = 4096;
 
-// Zeroed memory that may be mapped at several places.
+// Zeroed memory that can be mapped at several addresses.
 class SharedFile {
  public:
   explicit SharedFile(uint64_t bytes)
@@ -79,16 +79,16 @@ Allocation* Memory::reserve(uint64_t bytes, uint64_t align, const std::string& n
 }
 
 Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
-  // As cudaMalloc: large buffers start at multiples of 2 MiB. What scattered atomics cost depends
-  // on it (simulator/observers/README.md).
+  // As cudaMalloc: large buffers start at multiples of 2 MiB. The cost of scattered atomics depends
+  // on this (simulator/observers/README.md).
   const bool large = bytes >= kLarge;
   Allocation* made = place(bytes, large ? kLargeAlign : kAlign, name, kGuard);
-  // All of it is written at once. In the host's own large pages a fault brings 512 of its pages.
+  // All of it is written now. With large host pages, one fault provides 512 small pages.
   if (bytes >= kLargeAlign && bytes < kOnDemand) {
     madvise(host(made->begin), bytes / kLargeAlign * kLargeAlign, MADV_HUGEPAGE);
     PagePool::of_process().take_all(host(made->begin), host(made->end));
   }
-  write_poison(*made);  // no bit was ever set of addresses that are new
+  write_poison(*made);  // the written bits of new addresses are still 0
   if (!made->untouched.empty()) on_demand_ += bytes;
   return made;
 }
@@ -100,11 +100,11 @@ Allocation* Memory::allocate_small(uint64_t bytes, const std::string& name) {
 }
 
 Allocation* Memory::allocate_shared(uint64_t bytes, const std::string& name) {
-  // Whole pages, so that a neighbour shares none of them.
+  // Whole pages, so that no neighbour shares one.
   const uint64_t length = std::max(align_up(bytes, kPage), kPage);
   Allocation* made = place(bytes, kPage, name, kGuard);
   next_ = made->begin - kGlobalBase + length;
-  // One file behind two ranges: where the simulator works, and at the device address.
+  // One file is mapped at two ranges: in the simulator's arena and at the device address.
   const SharedFile file(length);
   file.map(host(made->begin), MAP_FIXED);
   file.map(reinterpret_cast<void*>(made->begin), MAP_FIXED_NOREPLACE);
@@ -138,7 +138,7 @@ void Memory::count_as_written(Allocation& allocation) {
 
 Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard) {
   if (next_ == 0) next_ = kMemoryStart;
-  // Compared first, so that the sum below cannot wrap.
+  // Tested first, so that the sum below cannot wrap.
   const bool absurd = bytes > capacity_;
   const uint64_t begin = align_up(next_ + guard, align);
   if (absurd || begin + bytes + kGuard > capacity_)
@@ -157,7 +157,7 @@ Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& nam
 }
 
 void Memory::release(uint64_t address) {
-  // By its start, not by find(): an allocation of no bytes holds no address.
+  // Looked up by its start, not by find(), because an allocation of 0 bytes contains no address.
   auto at = std::lower_bound(
       allocations_.begin(), allocations_.end(), address,
       [](const std::unique_ptr<Allocation>& a, uint64_t wanted) { return a->begin < wanted; });
@@ -166,8 +166,7 @@ void Memory::release(uint64_t address) {
     throw Error(fmt::format("release of {:#x}, which is not the start of an allocation", address));
   allocation->freed = true;
   if (!allocation->untouched.empty()) on_demand_ -= allocation->end - allocation->begin;
-  // The pages go to the next who needs some, or back to the system; the range itself stays out of
-  // use.
+  // The pages return to the pool or to the system; the address range itself is not reused.
   const uint64_t first = align_up(allocation->begin - kGlobalBase, kPage);
   uint64_t last = (allocation->end - kGlobalBase) / kPage * kPage;
   bool moved = false;
@@ -175,17 +174,18 @@ void Memory::release(uint64_t address) {
     last = std::max(align_up(allocation->end - kGlobalBase, kPage), first + kPage);
     munmap(reinterpret_cast<void*>(allocation->begin), last - first);
   } else if (!allocation->untouched.empty()) {
-    moved = true;  // to nobody: the pool takes plain memory only
+    moved = true;  // discarded: the pool takes plain memory only
     allocation->untouched = {};
   } else if (last > first) {
     moved = PagePool::of_process().give_all(arena_.begin() + first, arena_.begin() + last) > 0;
     if (!moved) madvise(arena_.begin() + first, last - first, MADV_DONTNEED);
   }
-  // Anew, so that it becomes one with its neighbours: a process may have only so many ranges.
+  // Mapped anew, so that it merges with its neighbours: the number of mappings of a process is
+  // limited.
   if (moved || allocation->shared_with_host)
     mmap(arena_.begin() + first, last - first, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  // So do the bits that say what was written, but for pages of them that neighbours share.
+  // The pages of written bits are released, too, except those that neighbours share.
   const uint64_t first_bits = align_up((allocation->begin - kGlobalBase + 7) / 8, kPage);
   const uint64_t last_bits = (allocation->end - kGlobalBase) / 8 / kPage * kPage;
   if (last_bits > first_bits) madvise(bits_ + first_bits, last_bits - first_bits, MADV_DONTNEED);
@@ -370,7 +370,7 @@ void Memory::mark_span(uint64_t begin, uint64_t end) {
     const auto want = static_cast<uint8_t>(((1u << count) - 1) << bit);
     uint8_t* const have = bits_ + first / 8;
     if (want == 0xff) {
-      // All eight bytes are ours: nothing of another thread's can be lost.
+      // All eight bits belong to this store, so no other thread's bits can be lost.
       __atomic_store_n(have, want, __ATOMIC_RELAXED);
     } else if ((__atomic_load_n(have, __ATOMIC_RELAXED) & want) != want) {
       __atomic_fetch_or(have, want, __ATOMIC_RELAXED);

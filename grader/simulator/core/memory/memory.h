@@ -1,5 +1,6 @@
-// Device memory: allocations in one reserved address range, each surrounded by guard zones, with a
-// bit for every byte that says whether it was ever written.
+// Device memory: allocations in one reserved address range. Guard zones separate the allocations,
+// and addresses are never reused, so that wild accesses and uses after free are detected. One bit
+// for each byte says whether it was ever written.
 #pragma once
 
 #include <atomic>
@@ -15,37 +16,37 @@
 
 namespace lab32::sim {
 
-// The generic address space. Windows are far apart, so that a wild pointer lands in none.
+// The generic address space. The windows are far apart, so that a wild pointer falls into none.
 constexpr uint64_t kGlobalBase = 0x7000'0000'0000;  // device memory, module variables, constants
 constexpr uint64_t kSharedBase = 0x0100'0000'0000;  // + offset in the block's shared memory
 constexpr uint64_t kLocalBase = 0x0200'0000'0000;   // + offset in the thread's local memory
 constexpr uint64_t kCodeBase = 0x0300'0000'0000;    // + 16 * function index: function pointers
 constexpr uint64_t kWindowBytes = 0x0100'0000'0000;
 
-// Nothing is allocated before it.
+// The first allocation starts at or after this offset.
 constexpr uint64_t kMemoryStart = 512;
 
 struct Allocation {
   uint32_t index = 0;
-  uint64_t begin = 0, end = 0;  // device addresses; end - begin is what was asked for
+  uint64_t begin = 0, end = 0;  // device addresses; end - begin is the requested size
   std::string name;
   bool freed = false;
   bool read_only = false;         // __constant__ memory and kernel parameters
-  bool initialised = false;       // every byte was written: reads need no look at the bits
-  bool pristine = true;           // nothing but poison was ever written
-  bool shared_with_host = false;  // the host reads and writes it at its device address
-  bool scratch = false;           // each launch that reads it fills it in first
-  unsigned device = 0;            // that it was made for
-  // The devices that reach it, bit by bit; none: all do. Outlives the allocation.
+  bool initialised = false;       // every byte was written, so reads need not test the bits
+  bool pristine = true;           // it still holds nothing but poison
+  bool shared_with_host = false;  // the host accesses it at its device address, too
+  bool scratch = false;           // each launch that reads it writes it first
+  unsigned device = 0;            // the device that it was allocated for
+  // A bit for each device that can access it; null: all can. The pointee outlives the allocation.
   const uint64_t* reached_by = nullptr;
-  bool condition = false;  // of a node of a graph: cudaGraphSetConditional() writes it
-  PoisonPages untouched;   // of a large one
-  // Of a range that memory is mapped to by hand: what kernels may do with each piece: 0: nothing,
-  // 1: read, 3: write, too. None: all is allowed everywhere.
+  bool condition = false;  // the condition of a graph node, which cudaGraphSetConditional() writes
+  PoisonPages untouched;   // of a large allocation: pieces that still map poison
+  // Of a reserved range that the program maps itself (virtual memory management): the access that
+  // kernels have to each piece. 0: none, 1: read, 3: read and write. Empty: unrestricted.
   std::vector<uint8_t> pieces;
   static constexpr uint64_t kGranularity = 2 << 20;  // bytes of a piece, as on a card
 
-  // Whether kernels, and copies, may do that with the bytes, all of which lie in it.
+  // Whether kernels and copies may access these bytes, all of which are in the allocation.
   bool permits(uint64_t at, uint64_t bytes, bool write) const {
     return pieces.empty() || pieces_permit(at, bytes, write);
   }
@@ -56,41 +57,43 @@ struct Allocation {
 
 class Memory {
  public:
-  // Reserves address space for `capacity` bytes of device memory; pages come when touched.
+  // Reserves address space for `capacity` bytes of device memory; the system provides pages on
+  // first access.
   explicit Memory(uint64_t capacity);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Poisoned, uninitialised memory, 256-byte aligned as cudaMalloc's. Throws Error when the
-  // capacity is used up. Freed addresses are not handed out again, so that a use after free is
-  // found.
+  // Allocates poisoned, uninitialised memory, 256-byte aligned as cudaMalloc's. Throws Error if the
+  // capacity is exhausted. Freed addresses are never reused, so that a use after free is detected.
   Allocation* allocate(uint64_t bytes, const std::string& name);
-  // Only addresses, whose pieces are mapped and allowed later.
+  // Reserves addresses only; the program maps and permits the pieces later.
   Allocation* reserve(uint64_t bytes, uint64_t align, const std::string& name);
-  // For many small pieces: 16-byte aligned, and with less room around.
+  // For many small allocations: 16-byte aligned, with smaller guard zones.
   Allocation* allocate_small(uint64_t bytes, const std::string& name);
-  // As allocate(), zeroed and counted as written, and readable and writable for the host process at
-  // the device address itself: managed and pinned memory. Throws Error when the range is taken.
+  // Like allocate(), for managed and pinned memory: zeroed, counted as written, and accessible to
+  // the host process at the device address itself. Throws Error if the host already uses that
+  // range.
   Allocation* allocate_shared(uint64_t bytes, const std::string& name);
-  // Makes memory of the host process reachable for the device, too: the pages stay where they are
-  // and get an allocation, whose address is returned, to be released like any other. They count as
-  // written. Throws Error when the pages are of a kind that cannot be shared.
+  // Makes memory of the host process accessible to the device. The pages stay at their place and
+  // count as written. Returns the address of their new allocation, which release() frees like any
+  // other. Throws Error if pages of that kind cannot be shared.
   uint64_t share(void* host, uint64_t bytes, const std::string& name);
   void release(uint64_t address);
-  // A freed allocation of allocate()'s comes back, at its address, with nothing written.
+  // Revives a freed allocation of allocate() at its address, with nothing written.
   void revive(uint64_t address);
-  // Sets `initialised` where every byte has been written meanwhile.
+  // Sets `initialised` of all allocations whose bytes have all been written meanwhile.
   void refresh_initialised();
   void poison(Allocation& allocation);
   void upload(uint64_t to, const void* from, uint64_t bytes);
   void download(void* to, uint64_t from, uint64_t bytes) const;
   void fill(uint64_t to, unsigned char value, uint64_t bytes);
-  // Between two ranges that may overlap; what was never written stays so.
+  // Copies between two ranges that may overlap, with their written bits.
   void copy(uint64_t to, uint64_t from, uint64_t bytes);
 
-  // Several devices share one address space: that number's kernels run from here on, and what is
-  // allocated is reached by the devices whose bits are set (none: by all), also those set later.
+  // Several devices share one address space. From here on kernels of device `device` run, and new
+  // allocations are accessible to the devices whose bits are set in `*reached_by` (null: to all),
+  // including bits set later.
   void act_for(unsigned device, const uint64_t* reached_by) {
     device_ = device;
     reached_by_ = reached_by;
@@ -101,14 +104,15 @@ class Memory {
     return a.reached_by == nullptr || (*a.reached_by >> device_ & 1) != 0;
   }
 
-  // What all live allocations hold. Nothing may be allocated or released before it is used.
+  // A copy of the contents of all live allocations. Between image() and put_back() nothing may be
+  // allocated or released.
   struct Image {
     struct Piece {
       std::vector<std::byte> bytes;
       std::vector<uint8_t> written;
       bool initialised, pristine;
     };
-    std::vector<Piece> pieces;  // by allocation; of freed ones empty
+    std::vector<Piece> pieces;  // by allocation; empty for freed ones
   };
   Image image() const;
   Image::Piece image(const Allocation& allocation) const;
@@ -116,44 +120,46 @@ class Memory {
   void put_back(const Image& image);
   bool holds_same(const Image& image) const;
 
-  // The allocation (live or freed) that holds the address; nullptr: none.
+  // The live or freed allocation that contains the address; nullptr: none.
   Allocation* find(uint64_t address) const;
-  // The live allocation closest to the address, for messages; nullptr: there is none at all.
+  // The live allocation closest to the address, for messages; nullptr if there is no allocation.
   const Allocation* nearest(uint64_t address) const;
 
   std::byte* host(uint64_t address) const { return delta_ + address; }
   // One bit a byte, from kGlobalBase on.
   uint8_t* written_bits() const { return bits_; }
   bool written(uint64_t address, unsigned bytes) const;
-  // Of the range; its end where all of it was written.
+  // The first byte of the range that was never written; `end` if all were written.
   uint64_t first_unwritten(uint64_t begin, uint64_t end) const {
     return end_of_run(begin, end, true);
   }
-  // Marks what the lanes of a warp store. Host threads may mark neighbouring bytes at once.
+  // Marks the bytes that the lanes of a warp store as written. Several host threads may mark
+  // neighbouring bytes concurrently.
   void mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes);
   void mark_span(uint64_t begin, uint64_t end);
   void mark_range(uint64_t begin, uint64_t end, bool value);
 
-  // What the numbers of texture and surface objects name.
+  // The texture and surface objects by number.
   TextureTable& textures() { return textures_; }
   const TextureTable& textures() const { return textures_; }
 
-  // Bytes of live allocations whose pages come when they are touched.
+  // Bytes of live allocations whose pages the system provides on first access.
   uint64_t bytes_on_demand() const { return on_demand_; }
 
   uint64_t used() const { return next_; }
-  // Whether it lies in the range from which memory has been handed out so far.
+  // Whether the address is in the range that allocations have used so far.
   bool holds(uint64_t address) const {
     return address >= kGlobalBase && address - kGlobalBase < next_;
   }
   const std::vector<std::unique_ptr<Allocation>>& allocations() const { return allocations_; }
 
  private:
-  // The host is about to write this piece of an allocation. Throws Error when it is none.
+  // Prepares a write by the host to part of an allocation. Throws Error if the range is not inside
+  // one.
   void begin_host_write(uint64_t to, uint64_t bytes);
   void count_as_written(Allocation& allocation);
   void write_poison(Allocation& allocation);
-  // The end of the bytes from `begin` on that were all written, or all not.
+  // The end of the run of bytes from `begin` on whose written bits equal `value`.
   uint64_t end_of_run(uint64_t begin, uint64_t end, bool value) const;
   Allocation* place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard);
 
@@ -169,8 +175,8 @@ class Memory {
 };
 
 // ---------------------------------------------------------------------------------------------
-// malloc() and free() of kernels: pieces of device memory, each an allocation of its own, so that
-// what lies beside it, and what was freed, is told from it.
+// malloc() and free() of kernels. Each piece is a separate allocation, so that accesses past its
+// end and after its release are detected.
 
 class Memory;
 
@@ -181,9 +187,8 @@ class DeviceHeap {
   // cudaLimitMallocHeapSize.
   void set_limit(uint64_t bytes) { limit_ = bytes; }
 
-  // 0 when what is asked for and what is held come to more than the limit. (A GPU's own
-  // book-keeping takes part of the heap too, so that it gives up somewhat earlier.) 16-byte
-  // aligned.
+  // Returns a 16-byte aligned address, or 0 if the heap's limit would be exceeded. (A GPU also
+  // spends part of its heap on bookkeeping and fails somewhat earlier.)
   uint64_t allocate(uint64_t bytes, const std::string& name);
   enum class Release : uint8_t { done, freed_before, not_allocated };
   Release release(uint64_t address);

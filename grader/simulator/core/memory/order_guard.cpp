@@ -13,9 +13,9 @@ namespace lab32::sim {
 namespace {
 
 constexpr uint64_t kLine = UndoLog::kLine;
-// A round ends when it has kept 1/64 of the device memory in use; it is given up at 1/32, which
-// blocks that write very much can reach before they end. At least this much for each host thread,
-// since they all wait where a round ends.
+// A round ends when its undo log reaches 1/64 of the device memory in use. At 1/32, which blocks
+// with very many writes can reach before they end, the attempt is abandoned. The limit is at least
+// kLeast for each host thread, because all threads wait at the end of a round.
 constexpr uint64_t kShare = 64, kLeast = 4 << 20;
 
 }  // namespace
@@ -84,7 +84,7 @@ void OrderGuard::Worker::update(Allocation& a, uint8_t operation, const uint64_t
     if (at_once()) mark(records_->written, address, mask, bytes);
     record_access(RaceAccess::write, by, address, mask, bytes);
   } else {
-    // Updates that only concern their own block are told from others word by word.
+    // Tracking by word distinguishes updates within one block from others.
     if (race_filter_ && !by.strong) {
       guard_->request_word_tracking(a);
       throw OrderMatters{};
@@ -123,7 +123,7 @@ void OrderGuard::Worker::write_row(Allocation& a, const WarpRow& row, unsigned b
                (first + 4 * (kWarpSize - 1) - kGlobalBase) / kLine);
 }
 
-// Of 32 words one after the other.
+// Marks 32 consecutive words.
 void OrderGuard::Worker::mark_row(WordMap& map, uint64_t address) {
   if (stale_) forget_words();
   map.add_row((address - kGlobalBase) / 4);
@@ -142,9 +142,10 @@ void OrderGuard::Worker::mark(WordMap& map, const uint64_t* address, uint32_t ma
 
 void OrderGuard::Worker::save(const Allocation& a, const uint64_t* address, uint32_t mask,
                               unsigned bytes) {
-  // Of an allocation that nobody has written, the poison is all that needs to come back.
+  // An allocation that was never written holds only poison, which rollback() restores without a
+  // log.
   if (a.pristine) return;
-  // Lanes in their order leave out no line between the first one's and the last one's.
+  // Contiguous lanes cover every line from the first lane's to the last lane's.
   if (mask == kFullMask && contiguous(address, bytes))
     return save_lines(a, (address[0] - kGlobalBase) / kLine,
                       (address[kWarpSize - 1] - kGlobalBase) / kLine);
@@ -166,7 +167,7 @@ void OrderGuard::Worker::save_line(const Allocation& a, uint64_t line) {
   const size_t taken = records_->log.make_room();
   LineRounds& lines = guard_->records_->lines;
   if (!lines.claim(line)) return;
-  // Of a line of several allocations others may not be initialised.
+  // A line may span several allocations, and others may not be initialised.
   const uint64_t begin = kGlobalBase + line * kLine;
   records_->log.add(line, guard_->memory_,
                     a.initialised && begin >= a.begin && begin + kLine <= a.end);
@@ -212,7 +213,7 @@ bool OrderGuard::validate() {
 
 namespace {
 
-// Pages of the maps that several workers have touched.
+// The pages of the maps that several workers have marked.
 std::vector<uint32_t> shared_pages(const GuardRecords& records, size_t workers) {
   constexpr uint16_t kListed = 0xffff;
   std::vector<uint32_t> shared;
@@ -232,7 +233,7 @@ std::vector<uint32_t> shared_pages(const GuardRecords& records, size_t workers) 
 
 }  // namespace
 
-// No word that one wrote was touched by another.
+// Whether no worker accessed a word that another worker wrote.
 bool OrderGuard::words_disjoint() const {
   static const WordMap::Page kNone{};
   for (const uint32_t page : shared_pages(*records_, workers_.size())) {

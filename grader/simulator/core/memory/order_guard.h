@@ -1,20 +1,20 @@
-// Keeps parallel launches deterministic.
+// OrderGuard: makes the results of a parallel launch equal to those of running the blocks one after
+// the other.
 //
-// Blocks of a launch have no order, so they may run on several host threads; but a kernel whose
-// blocks touch the same data would then give results that depend on timing. The guard notes, for
-// each host thread, which allocations it read, wrote and updated with commuting atomics, and which
-// words it wrote. If an allocation was used in two of these ways, or a word was written by two
-// threads, what was done is rolled back. It is tried again with every word that is read noted, too,
-// for the allocations concerned: each block of x[i] = f(x[i]) keeps to words of its own. Where that
-// does not help either, the blocks run one after another: the result of a serial run is the
-// definition, the parallel one only a faster way to it.
+// The blocks of a launch may run on several host threads. If they access the same data, the results
+// would depend on timing. The guard records for each host thread which allocations it read, wrote
+// and updated with commuting atomics, and which words it wrote. If an allocation was used in two of
+// these ways, or two threads wrote one word, the round is rolled back. The guard then tries again
+// and also records every word that is read in the allocations concerned: in x[i] = f(x[i]) each
+// block accesses only its own words. If this fails, too, the blocks run one after the other. The
+// serial result is the definition; the parallel run is only a faster way to it.
 //
-// A launch is guarded in rounds of consecutive blocks. A round ends when what it takes to roll
-// it back has grown to a set share of the device memory in use.
+// A launch runs in rounds of consecutive blocks. A round ends when its undo log exceeds a fixed
+// share of the device memory in use.
 //
-// Where races are looked for, the guard also keeps a RaceFilter, of blocks that run in order, too.
-// A word that becomes suspect is a matter of order; and since the launch is then run again from its
-// beginning, nothing is committed before its end.
+// If race detection is on, the guard also maintains a RaceFilter, even for blocks that run in
+// order. A suspect word counts as a dependence on order. The launch is then run again from its
+// beginning, so nothing is committed before the launch ends.
 #pragma once
 
 #include <atomic>
@@ -32,20 +32,21 @@ namespace lab32::sim {
 
 class OrderGuard {
  public:
-  // in_order: one worker, whose blocks may do what they like.
+  // in_order: one worker, whose blocks are not restricted.
   enum class Mode : uint8_t { at_once, in_order };
   OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races);
   ~OrderGuard();
   OrderGuard(const OrderGuard&) = delete;
   OrderGuard& operator=(const OrderGuard&) = delete;
 
-  // What an access does, and who it is. strong: it may meet other strong ones of any block.
+  // The source of an access. strong: the access does not race with other strong accesses of any
+  // block.
   struct Accessor {
     WarpEpoch who;
     bool strong = false;
   };
 
-  // One host thread's view. Each of these comes before the access itself.
+  // The records of one host thread. The caller reports each access before it carries it out.
   class alignas(128) Worker {
    public:
     void read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
@@ -54,12 +55,12 @@ class OrderGuard {
     }
     void write(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
                const Accessor& by);
-    // read() has nothing to do.
+    // Whether a read of this allocation needs no call of read().
     bool may_read(const Allocation& a) const { return used_[a.index] == kRead; }
-    // An atomic; `operation` of a commuting one distinguishes add from max and so on, else 0.
+    // Reports an atomic. `operation` identifies a commuting operation (add, max, …); 0 for others.
     void update(Allocation& a, uint8_t operation, const uint64_t* address, uint32_t mask,
                 unsigned bytes, const Accessor& by);
-    // The same of a whole warp.
+    // Report an access of a whole warp.
     void read_row(Allocation& a, const WarpRow& row, unsigned bytes, const Accessor& by);
     void write_row(Allocation& a, const WarpRow& row, unsigned bytes, const Accessor& by);
     bool at_once() const { return guard_->mode_ == Mode::at_once; }
@@ -83,36 +84,37 @@ class OrderGuard {
     GuardRecords::OfWorker* records_ = nullptr;
     std::vector<uint8_t> used_;       // by allocation index
     std::vector<uint8_t> operation_;  // of updates
-    // The maps are still those of the round before: each worker empties its own, on its thread.
+    // The maps still hold the previous round; the worker clears them on its own thread.
     bool stale_ = false;
-    std::unique_ptr<RaceFilter> race_filter_;  // null: races are not looked for
+    std::unique_ptr<RaceFilter> race_filter_;  // null: race detection is off
   };
 
   Worker& worker(unsigned i) { return *workers_[i]; }
 
   // --- during a round ---
-  // Enough to roll back: the round should end with the blocks that are under way.
+  // Whether the undo log is full, so that the round should end with the blocks that are running.
   bool full() const {
     return !find_races_ && saved_bytes_.load(std::memory_order_relaxed) > limit_;
   }
 
   // --- when all workers have stopped ---
-  // True if what they did is valid; false if the round must be rolled back.
+  // True if the round is valid; false if it must be rolled back.
   bool validate();
-  // Puts back what was written since the last commit, and begins another round. True: it may come
-  // off now, since words will be noted that were not.
+  // Undoes all writes since the last commit and begins a new round. True: another parallel attempt
+  // may succeed, because the guard now tracks more allocations by word.
   bool rollback();
-  // Keeps it, and begins another.
+  // Commits the round and begins a new one.
   void commit();
-  // The words of a launch in order that may have been raced for; null: none.
+  // The suspect words of a launch that ran in order; null: there are none.
   bool has_suspects() const {
     const auto& filter = workers_.front()->race_filter_;
     return filter && filter->any_suspect();
   }
   std::unique_ptr<RaceFilter> take_suspects();
-  // Are there allocations in which every word is noted?
+  // Whether any allocation is tracked by word.
   bool by_word() const { return by_word_count_ != 0; }
-  // Which, by index; and before the first round: those in which it will have to be.
+  // Gets the indices of the allocations that are tracked by word, or sets them before the first
+  // round.
   std::vector<uint32_t> tracked_by_word() const;
   void track_by_word(const std::vector<uint32_t>& allocations);
 
@@ -121,7 +123,7 @@ class OrderGuard {
   void request_word_tracking(const Allocation& a);
   bool words_disjoint() const;
 
-  // What host threads look at with each access, and nobody writes while they run.
+  // Host threads read these members at each access, and no thread writes them while blocks run.
   Memory& memory_;
   const Mode mode_;
   const bool find_races_;
@@ -131,7 +133,7 @@ class OrderGuard {
   std::vector<uint8_t> by_word_;  // by allocation index
   size_t by_word_count_ = 0, wanted_ = 0;
   std::mutex mutex_;
-  // Apart from those: all threads add to it.
+  // In its own cache lines, because all threads add to it.
   alignas(128) std::atomic<uint64_t> saved_bytes_{0};
 };
 

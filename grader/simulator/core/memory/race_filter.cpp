@@ -11,18 +11,19 @@
 namespace lab32::sim {
 namespace {
 
-// A record, from the lowest bit on: was it written, and in its epoch; the thread (11 bits), the
-// epoch (19), the block + 1 (32). 0: nobody.
+// A record, from the lowest bit: whether the word was written; whether it was written in the
+// record's epoch; the thread (11 bits), the epoch (19) and the block + 1 (32). 0: not accessed.
 constexpr uint64_t kWritten = 1, kWrittenNow = 2;
 constexpr int kThreadAt = 2, kEpochAt = 13, kBlockAt = 32;
 constexpr uint64_t kThreadMask = uint64_t{0x7ff} << kThreadAt;
 constexpr uint64_t kSeveralThreads = kThreadMask;
 constexpr uint64_t kEpochMask = uint64_t{0x7ffff} << kEpochAt;
 constexpr uint32_t kLastEpoch = 0x7ffff;  // later ones count as this one
-// In place of a block:
-constexpr uint64_t kSeveralBlocks = uint64_t{0xffffffff} << kBlockAt;  // that all read
-constexpr uint64_t kStrong = uint64_t{0xfffffffe} << kBlockAt;         // touched by atomics only
-constexpr uint64_t kNarrow = uint64_t{0xfffffffd} << kBlockAt;         // its bytes have records
+// Special values in place of a block:
+// several blocks, all of which read
+constexpr uint64_t kSeveralBlocks = uint64_t{0xffffffff} << kBlockAt;
+constexpr uint64_t kStrong = uint64_t{0xfffffffe} << kBlockAt;  // accessed by atomics only
+constexpr uint64_t kNarrow = uint64_t{0xfffffffd} << kBlockAt;  // its bytes have records
 constexpr uint64_t kSuspect = uint64_t{0xfffffffc} << kBlockAt;
 constexpr uint64_t kLastBlock = 0xfffffffa;  // later ones count as this one and are always suspect
 
@@ -41,7 +42,8 @@ uint64_t suspect_bytes(uint64_t bytes) { return (words_in(bytes) / 64 + 1) * 8; 
 
 enum class Outcome : uint8_t { clear, suspect };
 
-// The rule. `fresh`: block, epoch and thread of who touches.
+// The rule of the filter: updates a record for one access. `fresh`: block, epoch and thread of the
+// access.
 inline Outcome update_cell(uint64_t& cell, RaceAccess how, uint64_t fresh) {
   const uint64_t c = cell;
   if (how == RaceAccess::strong) {
@@ -106,7 +108,8 @@ bool RaceFilter::visit_bytes(uint64_t word, RaceAccess how, uint64_t fresh, uint
   uint64_t* const bytes = narrow_.at(word * 4);
   if (words_[word] != kNarrow) {
     narrow_.ensure_page(word * 4 / kRecordsOfPage);
-    std::fill(bytes, bytes + 4, words_[word]);  // what was touched as a word, byte by byte
+    // splits the record of the word into records of its bytes
+    std::fill(bytes, bytes + 4, words_[word]);
     words_[word] = kNarrow;
   }
   for (uint32_t i = first; i < first + count; ++i)
@@ -121,8 +124,8 @@ bool RaceFilter::visit(uint64_t word, RaceAccess how, uint64_t fresh) {
   return update_cell(cell, how, fresh) == Outcome::suspect && make_suspect(word);
 }
 
-// A full warp's neighbouring words, the common case: true if nobody has touched them, or only each
-// lane its own, in this epoch.
+// The common case of a full warp that accesses contiguous words. True if in this epoch each word
+// was accessed by no thread or only by the same lane.
 bool RaceFilter::record_row(RaceAccess how, uint64_t base, uint64_t first) {
   constexpr uint64_t kLane = uint64_t{1} << kThreadAt, kBoth = kWritten | kWrittenNow;
   const uint64_t written = how == RaceAccess::write ? kBoth : 0;

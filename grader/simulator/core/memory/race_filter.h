@@ -1,13 +1,13 @@
-// Finds words of device memory that two threads may race for, at a price that every launch can pay:
-// one record of 8 bytes per word touched (per byte, where accesses are narrower), which holds the
-// first thread that touches it. A thread that keeps to words of its own, and blocks that only read
-// or only update a word by atomics, leave a record that says so. Whoever comes to a word otherwise
-// makes it suspect. That is decided without any clock but a count of the block's barriers, so it
-// errs on one side only: a word that is not suspect was not raced for, whatever the order of the
-// blocks; whether a suspect one was, counters/global_races.h finds out in a second run.
+// Finds words of device memory that two threads may race for, cheaply enough for every launch. The
+// filter has one record of 8 bytes for each accessed word (for each byte if accesses are narrower),
+// which holds the first thread that accessed it. The record also covers the harmless cases: words
+// of one thread, words that blocks only read, and words that blocks only update atomically. Any
+// other access makes the word suspect. The only clock is a count of the block's barriers, so the
+// filter errs on one side: a word that is not suspect has no race in any order of the blocks. A
+// second run decides whether a suspect word has one (observers/races/global_races.h).
 //
-// The idea of one record per word, and of clocks for shared ones only, is FastTrack's (Flanagan and
-// Freund, 2009) and iGUARD's (Kamath and Basu, 2021).
+// One record for each word, with clocks for shared words only, is the idea of FastTrack (Flanagan
+// and Freund, 2009) and iGUARD (Kamath and Basu, 2021).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace lab32::sim {
 
-// Who touches, and when.
+// A warp at a point in time: the epoch changes at each barrier of its block.
 struct WarpEpoch {
   uint64_t block = 0;  // in the grid
   uint32_t epoch = 0;  // barriers that the whole block has passed
@@ -26,22 +26,22 @@ struct WarpEpoch {
 enum class RaceAccess : uint8_t {
   read,
   write,
-  strong,  // an access that may meet others of its kind from any block
+  strong,  // does not race with other strong accesses of any block
 };
 
 class RaceFilter {
  public:
-  // For `bytes` of device memory from kGlobalBase on. Address space only: pages come when touched.
+  // Covers `bytes` of device memory from kGlobalBase on. Reserves address space only.
   explicit RaceFilter(uint64_t bytes);
   ~RaceFilter();
   RaceFilter(const RaceFilter&) = delete;
   RaceFilter& operator=(const RaceFilter&) = delete;
 
-  // Lanes `mask` of the warp touch `bytes` each. True: some word has become suspect now.
+  // Records that the lanes in `mask` access `bytes` each. True: this makes some word suspect.
   bool record_access(RaceAccess how, const WarpEpoch& who, const uint64_t* address, uint32_t mask,
                      unsigned bytes);
 
-  // A bit for each word that is suspect.
+  // Whether the word at the address is suspect.
   bool suspect(uint64_t address) const {
     const uint64_t word = word_of(address);
     return (suspects_[word / 64] >> (word % 64) & 1) != 0;
@@ -59,7 +59,7 @@ class RaceFilter {
 
   uint64_t bytes_;
   RecordPages words_;   // a record for each word
-  RecordPages narrow_;  // for each byte of words that narrow accesses have touched
+  RecordPages narrow_;  // for each byte of words with narrow accesses
   uint64_t* suspects_ = nullptr;
   bool any_suspect_ = false;
 };

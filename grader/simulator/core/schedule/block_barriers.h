@@ -1,5 +1,6 @@
-// The barriers of a block (bar.sync and similar): which threads have come, and how many are
-// awaited.
+// The 16 barriers of a block (bar.sync, bar.arrive, bar.red): which threads have arrived and how
+// many each barrier waits for. A warp arrives with a mask of lanes; the last arrival releases all
+// waiting splits.
 #pragma once
 
 #include <array>
@@ -17,23 +18,24 @@ class BlockBarriers {
  public:
   using Warps = std::vector<std::unique_ptr<Warp>>;
   BlockBarriers(BlockContext& block, const Warps& warps) : block_(block), warps_(warps) {}
-  // The next block begins.
+  // Resets all barriers for the next block.
   void restart();
 
   void arrive(Warp& warp, uint32_t mask, std::byte* regs, const BlockContext::Arrival& arrival);
-  // __syncthreads() waits for the threads that have not exited, so an exit can complete it.
+  // Called when threads exit. __syncthreads() waits only for threads that have not exited, so an
+  // exit can complete it.
   void threads_exited();
-  // Whether threads wait at one of them.
+  // Whether threads wait at any barrier.
   bool is_waited_at() const;
-  // No other thread will come: traps, or, in a launch that keeps going, lets the threads at one
-  // barrier go on. False: no thread waits at any.
+  // Called when no thread can run any more. Traps; in a launch that keeps going it releases the
+  // threads at one barrier instead. False: no thread waits at any barrier.
   bool give_up_one();
   uint32_t live_threads() const;
 
  private:
   struct Waiting {
     uint32_t warp;
-    uint32_t split;  // its id
+    uint32_t split;  // id of the split
     uint32_t mask;
     std::byte* regs;
     const Inst* inst;
@@ -46,7 +48,7 @@ class BlockBarriers {
     std::vector<Waiting> waiting;
     void reset();
   };
-  // `forced`: without all that it waits for.
+  // Completes a barrier. `forced`: although threads are missing.
   void complete(uint32_t barrier, bool forced = false);
   void find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp);
 

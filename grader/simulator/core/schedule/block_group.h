@@ -1,5 +1,6 @@
-// The blocks of a cluster: the barrier that they share (PTX ISA, "barrier.cluster"), which of them
-// are still there, how they take turns, and what they bring home.
+// The blocks of a cluster: their shared barrier (PTX ISA, "barrier.cluster"), which of them have
+// exited, their round-robin execution on one host thread, and their results. A block without a
+// cluster is a group of one.
 #pragma once
 
 #include <array>
@@ -15,11 +16,11 @@
 
 namespace lab32::sim {
 
-// The runtime's FIFO of printf output holds 1 MiB; what comes after is dropped here. (There it
-// pushes out the oldest.)
+// The runtime's FIFO of printf output holds 1 MiB. The simulator drops later output; the runtime
+// overwrites the oldest.
 constexpr size_t kOutputLimit = 1 << 20;
 
-// What the blocks that one Block object has run bring home.
+// The results of all blocks that one Block object has run.
 struct WorkerResult {
   explicit WorkerResult(const std::vector<Observer*>& like) {
     for (Observer* o : like) observers.push_back(o->fork());
@@ -31,14 +32,14 @@ struct WorkerResult {
   }
   void save_output(Block& block) {
     std::string text = block.take_output();
-    // Blocks come in increasing order: with more than this before it, a block's text is beyond the
-    // limit, and that some is lost is known without it.
+    // Blocks run in increasing order. After more output than the limit, a block's text would be
+    // dropped anyway, and the loss is already known.
     if (text.empty() || output_bytes > kOutputLimit) return;
     output_bytes += text.size();
     if (output_bytes > kOutputLimit) block.mute();
     output.emplace(block.info().index, std::move(text));
   }
-  // Once, when no more blocks come.
+  // Takes the results out of the Block, once, after its last block.
   void take(Block& block) {
     block.settle_runs();
     tally = std::move(block.tally());
@@ -54,7 +55,8 @@ struct WorkerResult {
   std::vector<IssueTally> tally;
   std::map<uint64_t, std::string> output;
   size_t output_bytes = 0;
-  std::exception_ptr error;  // neither trap nor order: the machine's fault, or ours
+  // neither Trap nor OrderMatters: a failure of the machine or a bug of the simulator
+  std::exception_ptr error;
   std::optional<Trap> trap, bad_access;
   std::optional<OutOfRangeAmount> out_of_range_amount;
   uint64_t longest_warp = 0, busiest_warp = 0, longest_wait = 0;
@@ -67,7 +69,7 @@ class ClusterBarrier final : public ClusterContext {
  public:
   ClusterBarrier(const LaunchContext& launch, bool undefined);
 
-  // `blocks`: by rank; all have begun.
+  // `blocks`: by rank; all have been started.
   void begin(std::vector<Block*> blocks);
 
   void arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) override;
@@ -75,8 +77,8 @@ class ClusterBarrier final : public ClusterContext {
   void threads_exited(uint32_t rank, bool all) override;
 
  private:
-  // Lanes of a warp that have arrived: in the phase that lasts, or in the one before, whose end
-  // they have not waited for.
+  // Lanes of a warp that have arrived in the current phase, or in the previous phase without having
+  // waited for its end.
   struct Lanes {
     uint32_t now = 0, before = 0;
   };
@@ -95,23 +97,24 @@ class ClusterBarrier final : public ClusterContext {
 };
 
 // ---------------------------------------------------------------------------------------------
-// Blocks that run together: those of one cluster, or one block alone. They begin together, take
-// turns on one host thread, and meet at barrier.cluster.
+// Blocks that run together: those of one cluster, or a single block. They start together, run
+// round-robin on one host thread, and synchronise at barrier.cluster.
 
 class BlockGroup {
  public:
-  // `guard`, `suspects`: Block's.
+  // `guard`, `suspects`: as in Block.
   BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
              OrderGuard::Worker* guard, const RaceFilter* suspects);
 
-  // How many groups a launch has.
+  // The number of groups of a launch.
   static uint64_t count(const LaunchContext& launch) {
     return launch.grid.count() / launch.cluster.count();
   }
 
-  // Starts the `nth` group. A trap is kept in the result of its block, here and below.
+  // Starts group number `nth`. A trap, here or in the functions below, is stored in the result of
+  // its block.
   void begin(uint64_t nth);
-  // As Block's, of all of them.
+  // As the functions of Block, for all blocks of the group.
   Block::State resume(uint64_t slice);
   Block::State resume_at_random(Random& random);
   bool take_polled();
@@ -122,12 +125,12 @@ class BlockGroup {
   // Linear index of its first block.
   uint64_t first_block() const { return members_.front()->block.info().index; }
   bool trapped() const { return trapped_; }
-  // Of the first block: the group as a whole can go no further.
+  // Records a trap of the first block, because the group as a whole cannot continue.
   void trap(Trap trap);
 
-  // When they have ended, or trapped, or run no further.
+  // Saves the printf output after the blocks have ended or trapped, or when the launch stops.
   void save_output();
-  // Once, when no more come.
+  // Takes the results, once, after the last group.
   void take();
   void add_results(std::vector<WorkerResult*>& all);
 
@@ -145,7 +148,7 @@ class BlockGroup {
     bool ended = false;
   };
   uint64_t index_of(uint64_t nth, uint32_t rank) const;
-  // Runs `what` of a member, and keeps its trap.
+  // Runs `what` for a member and stores its trap.
   template <class What>
   void run(Member& member, What what);
   Block::State run_round_robin(uint64_t slice);

@@ -1,5 +1,6 @@
-// Blocks that are known, before anything runs, to touch no byte that another block writes: their
-// addresses are sums over the coordinates of their threads.
+// Proves before a launch that no block accesses a byte that another block writes. The proof works
+// for kernels whose addresses are all affine in the coordinates of their threads. Such blocks can
+// run in parallel without an OrderGuard. The entry point is prove_independent_blocks(), at the end.
 #pragma once
 
 #include <array>
@@ -14,14 +15,12 @@
 
 namespace lab32::sim {
 
-// Integers that are a sum over the coordinates of their thread: what most addresses are.
-
-// %tid.x to .z, and then %ctaid.x to .z.
+// The coordinates of a thread: %tid.x to .z, then %ctaid.x to .z.
 constexpr size_t kCoordinates = 6;
 constexpr bool is_of_block(size_t coordinate) { return coordinate >= 3; }
 
-// constant + the sum of each coordinate times its factor. Operations that would overflow give
-// nothing.
+// An integer that is affine in the coordinates: constant + the sum of factor * coordinate.
+// Operations that would overflow return nothing.
 struct Affine {
   int64_t constant = 0;
   std::array<int64_t, kCoordinates> factor{};
@@ -52,13 +51,13 @@ struct Range {
   Exact low, high;
 };
 
-// form <= most, as a branch or a guard in front of an access says.
+// The condition form <= most, from a branch or a guard before an access.
 struct Bound {
   Affine form;
   int64_t most;
 };
 
-// What a launch's coordinates can be.
+// The ranges of the coordinates in a launch: each runs from 0 to last().
 class CoordinateRanges {
  public:
   CoordinateRanges(const Dim3& grid, const Dim3& block)
@@ -74,8 +73,8 @@ class CoordinateRanges {
     return r;
   }
 
-  // The same where the bounds hold: each limits the coordinates that it is about, where they have
-  // its proportions.
+  // The range under the bounds. A bound applies where the factors of its coordinates in `a` are a
+  // common multiple of those in the bound.
   Range range(const Affine& a, const std::vector<Bound>& bounds) const {
     Range r = range(a);
     std::array<bool, kCoordinates> taken{};
@@ -92,8 +91,8 @@ class CoordinateRanges {
 
  private:
   bool varies(const Affine& a, size_t i) const { return a.factor[i] != 0 && last_[i] > 0; }
-  // How often `form`, without its constant, is in the coordinates of `a` that it is about; 0: it is
-  // not, or one is taken.
+  // The k for which the factors of `a` are k times those of `form`, in all coordinates of `form`.
+  // 0: there is no such k, or another bound has used one of the coordinates.
   int64_t proportion(const Affine& a, const Affine& form,
                      const std::array<bool, kCoordinates>& taken) const {
     int64_t k = 0;
@@ -111,34 +110,32 @@ class CoordinateRanges {
 };
 
 // ---------------------------------------------------------------------------------------------
-// The accesses of device memory of a kernel whose addresses are all affine in the coordinates of
-// their thread, and what the branches around them say of those.
+// An access to device memory with an affine address, and the bounds from the branches around it.
 
 struct AffineAccess {
   Affine address;
   unsigned bytes;
   bool store;
-  std::vector<Bound> bounds;  // hold for every thread that makes it
+  std::vector<Bound> bounds;  // true for every thread that makes the access
 };
 
-// Nothing: some access is not known, or is an update, or a load in a loop, which may wait for what
-// another block will store; or the kernel calls functions.
+// All accesses of a kernel to device memory. Returns nothing if an address is not affine, an access
+// is atomic, a load is in a loop (it may poll for another block's store), or the kernel calls
+// functions.
 std::optional<std::vector<AffineAccess>> affine_accesses(const LaunchContext& launch,
                                                          const CoordinateRanges& ranges);
 
 // ---------------------------------------------------------------------------------------------
-// Whether the blocks of a launch keep to bytes of their own: a proof from the kernel's text, its
-// parameters and the launch's dimensions, before anything runs.
 
-// Ranges of device memory.
+// Ranges of device memory, {begin, end}.
 using ByteRanges = std::vector<std::pair<uint64_t, uint64_t>>;
 
 struct IndependentBlocks {
-  // No block touches a byte of device memory that another one writes, and none waits for another.
-  // False: that is not known. Known are kernels without calls and atomics whose every address is
-  // affine in the coordinates of its thread (Affine), and whose loads are in no loop.
+  // No block accesses a byte of device memory that another block writes, and no block waits for
+  // another. False: the proof failed. It can succeed only for kernels without calls and atomics
+  // whose addresses are all affine (Affine) and whose loads are outside loops.
   bool proven = false;
-  ByteRanges written;  // nothing outside of them is
+  ByteRanges written;  // all writes are inside these ranges
 };
 IndependentBlocks prove_independent_blocks(const LaunchContext& launch);
 

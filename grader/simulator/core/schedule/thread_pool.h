@@ -1,5 +1,6 @@
-// Host threads that wait for the next launch: to start them for each round of each launch costs as
-// much as a small launch does.
+// A pool of host threads for the rounds of launches. Starting threads for each round costs as much
+// as a small launch. Callers use run_side_by_side(), which falls back to new threads if the pool is
+// busy.
 #pragma once
 
 #include <unistd.h>
@@ -19,13 +20,14 @@ class ThreadPool {
  public:
   using Job = std::function<void(unsigned)>;
 
-  // Never ends: its threads may still wait when the process does.
+  // Never destroyed, because its threads may still wait when the process ends.
   static ThreadPool& of_process() {
     static auto* const pool = new ThreadPool;
     return *pool;
   }
 
-  // False: it is at work for another thread, or this process is a fork, which has no threads.
+  // Runs job(0) to job(n - 1). False: another thread is using the pool, or this process is a fork
+  // and has no pool threads.
   bool run(unsigned n, const Job& job) {
     const std::unique_lock<std::mutex> alone(busy_, std::try_to_lock);
     if (!alone.owns_lock() || getpid() != process_) return false;
@@ -33,7 +35,7 @@ class ThreadPool {
     try {
       for (; threads_ + 1 < n; ++threads_) std::thread([this] { serve(); }).detach();
     } catch (const std::system_error&) {
-      // Those that there are do it all.
+      // The threads that exist run all jobs.
     }
     job_ = &job;
     next_ = 0;
@@ -50,9 +52,9 @@ class ThreadPool {
   }
 
  private:
-  // Rounds of a launch follow each other closely, and waking a thread takes longer than the time
-  // between two rounds. So a thread that waits polls for this long first, as long as no other
-  // thread has work for its core.
+  // Rounds of a launch follow each other closely, and waking a thread takes longer than the pause
+  // between them. A waiting thread therefore polls for this time first, unless another thread has
+  // work for its core.
   static constexpr auto kPollTime = std::chrono::microseconds(100);
 
   template <class Ready>
@@ -90,11 +92,12 @@ class ThreadPool {
   std::condition_variable work_, done_;
   const Job* job_ = nullptr;
   unsigned threads_ = 0, next_ = 0, wanted_ = 0;
-  // These are looked at without the mutex, too.
+  // Also read without the mutex.
   std::atomic<unsigned> calls_{0}, unfinished_{0};
 };
 
-// job(0) to job(n - 1), side by side, one of them here; returns when all have. They must not throw.
+// Runs job(0) to job(n - 1) in parallel, one of them on this thread, and returns when all have
+// ended. The jobs must not throw.
 inline void run_side_by_side(unsigned n, const ThreadPool::Job& job) {
   if (n == 1) return job(0);
   if (ThreadPool::of_process().run(n, job)) return;

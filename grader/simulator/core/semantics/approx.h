@@ -1,9 +1,10 @@
 // The approximations of PTX ISA 9.0, 9.7.3 and 9.7.4, on one lane's values.
 //
-// What the hardware computes is not documented to the bit; the ISA states error bounds and special
-// values. These functions compute in double and round once: always within the bounds, closer than
-// the hardware itself, and with its special values. A program whose result hangs on the last bits
-// of an approximation may differ from a GPU here, and between GPUs.
+// The hardware's results are not documented to the bit; the ISA gives error bounds and special
+// values. These functions compute in double and round once. Their results are within the bounds,
+// closer than the hardware's, and have the hardware's special values. A program that depends on the
+// last bits of an approximation may therefore give other results here than on a GPU, as it may
+// between GPUs.
 #pragma once
 
 #include <cmath>
@@ -18,10 +19,10 @@ namespace lab32::sim {
 
 inline float narrow(double x) { return static_cast<float>(x); }
 
-// ptxas makes of a quotient a reciprocal and a product, each rounded; where the reciprocal would be
-// lost, both are scaled before (machine code of sm_90; the same bits as its own rcp.approx and mul
-// on an H200, 2 Mi of random operands). Beyond 2^126 div.approx has no such scale, the reciprocal
-// is taken for zero: so the ISA's "inf / b is NaN, all else 0 for |b| in (2^126, 2^128)".
+// ptxas computes a quotient as a reciprocal and a product, each rounded, and scales both operands
+// first if the reciprocal would be lost (machine code of sm_90; bits equal its own rcp.approx and
+// mul on an H200 for 2 Mi random operands). div.approx does not scale beyond 2^126 and takes the
+// reciprocal for zero: hence the ISA's "inf / b is NaN, all else 0 for |b| in (2^126, 2^128)".
 inline float by_reciprocal(float a, float b, float scale) {
   return a * scale * narrow(1.0 / (b * scale));
 }
@@ -47,8 +48,8 @@ struct SqrtApprox : ExactWhenTiny {
 struct RsqrtApprox : ExactWhenTiny {
   static float apply(float a) { return narrow(1.0 / std::sqrt(static_cast<double>(a))); }
 };
-// The hardware takes its argument in turns: a single precision product, rounded towards zero, which
-// is where the large errors of large arguments come from.
+// The hardware first converts the angle to full turns with a single precision product that rounds
+// towards zero. This causes the large errors of large arguments.
 inline double in_slices(float a) {
   constexpr float kTurn = 0.15915494f;  // 1 / (2 pi)
   return std::fmod(static_cast<double>(mul_rounded<Rounding::rz>(a, kTurn)), 1.0);
@@ -75,8 +76,8 @@ struct RsqrtWide {
   static double apply(double a) { return 1.0 / std::sqrt(a); }
 };
 
-// The .ftz.f64 forms read the upper word of their operand and write that of the result; the lower
-// word is zero. Subnormals are zero on both sides.
+// The .ftz.f64 forms read the upper word of the operand and write the upper word of the result; the
+// lower word is zero. Subnormals are zero on both sides.
 inline double upper_word(double x) { return bit_copy<double>(bits(x) & 0xffffffff00000000u); }
 inline double flush_wide(double x) {
   return std::fabs(x) < std::numeric_limits<double>::min() ? std::copysign(0.0, x) : x;
@@ -104,13 +105,13 @@ struct HalfTanh {
 };
 
 // ---------------------------------------------------------------------------------------------
-// ex2.approx, lg2.approx and rsqrt.approx of a whole warp, bit for bit those of approx.h, at a
-// fifth of the cost.
+// ex2.approx, lg2.approx and rsqrt.approx for a whole warp: the same bits as the functions above,
+// at a fifth of the cost.
 //
-// approx.h computes in double and rounds to float. Here a polynomial, which the compiler makes
-// vectors of, is right to a few units of double precision. That says which float is nearest but for
-// one argument in some millions, where the double lies next to the middle of two floats: there, and
-// outside the usual range, approx.h is asked.
+// The functions above compute in double and round to float. These use a polynomial that the
+// compiler vectorises and that is accurate to a few units of double precision. This determines the
+// nearest float except for one argument in some millions, whose double is next to the midpoint of
+// two floats. For those, and outside the usual range, the functions above compute the result.
 
 // 0x1.8p52: added to a small number, it leaves the nearest whole number in the lowest bits.
 constexpr double kRoundToWhole = 0x1.8p52;
@@ -182,8 +183,8 @@ struct Lg2Row {
   static bool usual(float a) { return bits(a) - 1 < 0x7f7fffffu; }
 };
 
-// Whether a double that is off by some units, and its nearest float, are surely on one side of the
-// middle between two floats. Subnormal floats have their middles elsewhere.
+// Whether `nearest` is certainly correct although `r` is off by a few units: `r` is far enough from
+// the midpoint of two floats. Subnormal floats have other midpoints and never count as sure.
 inline bool is_sure(double r, float nearest) {
   constexpr uint32_t kHalf = 1u << 28, kUnits = 64, kBelowFloat = 0x1fffffff;
   const auto low = static_cast<uint32_t>(bits(r));

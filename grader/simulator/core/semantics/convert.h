@@ -1,5 +1,5 @@
-// cvt (PTX ISA 9.0, 9.7.9.21) on one lane's value: every pair of types by way of exact numbers, a
-// double or a 64-bit integer, and one rounding.
+// cvt (PTX ISA 9.0, 9.7.9.21) on one lane's value. Every pair of types goes through an exact
+// number, a double or a 128-bit integer, and one rounding.
 #pragma once
 
 #include <cmath>
@@ -59,7 +59,7 @@ inline double round_to_integral(double x, Rounding mode) {
   }
 }
 
-// From the bits of a format to the type that holds them.
+// Converts the bits of a format to the type that holds them.
 template <class T>
 inline T from_layout(uint64_t b) {
   if constexpr (std::is_same_v<T, float>) {
@@ -145,15 +145,15 @@ inline D finish_float(D d, const CvtForm& form) {
   return d;
 }
 
-// What becomes of NaN, as an H200 does it. Single precision (and halves made from it): the
-// canonical NaN. From and to double: sign and the upper bits of the payload stay, made quiet.
-// cvt.f32.f32 and cvt.f32.bf16 without modifiers are moves, and tf32 keeps the upper bits of what
-// float gives.
+// The result for NaN, as on an H200. Single precision, and halves converted from it: the canonical
+// NaN. From and to double: the sign and the upper payload bits stay, and the NaN becomes quiet.
+// cvt.f32.f32 and cvt.f32.bf16 without modifiers are moves. tf32 keeps the upper bits of the float
+// result.
 template <class D, class S>
 inline D convert_nan(S s, const CvtForm& form) {
   if constexpr (std::is_same_v<D, TF32>) {
     if (form.rounding != Rounding::rna) return {0x7fffe000u};
-    // ptxas' sequence lowers whatever has the largest exponent by one place.
+    // The instruction sequence of ptxas lowers every value with the largest exponent by one unit.
     return {(bits(s) & 0xffffe000u) - (form.satfinite ? 0x2000u : 0u)};
   } else if constexpr (std::is_same_v<D, double>) {
     if constexpr (std::is_same_v<S, float>) {

@@ -4,7 +4,7 @@
 // The ISA leaves open which NaN a result is; here it is an H200's. A float result is 0x7fffffff. A
 // double result is one of the operands that are NaN, made quiet (last_nan); one that the operation
 // itself makes is 0xfff8000000000000, which is x86's as well. data/measured/h200-instructions.csv
-// holds these and all other answers of the hardware that the tests compare with.
+// holds these and all other hardware results that the tests compare with.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace lab32::sim {
 
-// By bits, so that the compiler vectorises it and a signalling NaN passes.
+// Works on the bits, so that the compiler vectorises it and a signalling NaN stays unchanged.
 inline float flush(float x) {
   const uint32_t b = bits(x);
   return bit_copy<float>((b & 0x7f800000u) == 0 ? b & 0x80000000u : b);
@@ -36,23 +36,24 @@ inline T saturate_unit(T x) {
   return !(x > T{0}) ? T{0} : x > T{1} ? T{1} : x;
 }
 
-// For operations whose results below the normal numbers are exact: there flush() sees it all.
+// For operations whose results below the normal numbers are exact, so that flush() alone decides.
 struct ExactWhenTiny {
   template <class... T>
   static bool tiny(T...) {
     return false;
   }
 };
-// Whether a result, exact or rounded to odd, is below the normal numbers once it has 24 bits.
+// Whether a result (exact, or rounded to odd) is below the normal numbers after rounding to 24
+// bits.
 template <Rounding R>
 inline bool is_tiny(double exact) {
   return std::fabs(to_float<R>(exact * 0x1p64)) < 0x1p-62f;
 }
 
 // The frame of every arithmetic row: operands flushed, one rounding, NaN made canonical, result
-// flushed and saturated. The hardware (H200) flushes what is below the normal numbers when rounded
-// to 24 bits without regard to the exponent's range: (1 - 2^-24) * 2^-126 becomes zero, though as a
-// subnormal it would have been rounded up to 2^-126.
+// flushed and saturated. The hardware (H200) flushes a result that is below the normal numbers
+// after rounding to 24 bits without regard to the exponent's range: (1 - 2^-24) * 2^-126 becomes
+// zero, though as a subnormal it would have been rounded up to 2^-126.
 template <class Raw>
 struct FloatOp {
   template <class... T>
@@ -68,9 +69,10 @@ struct FloatOp {
   }
 };
 
-// Which NaN a double precision result is: that of the last operand that is one, made quiet (H200).
-// In single precision all are alike. By bits, and asking r first, so that it is vectorised: a
-// choice that may do without r would put its computation, which could trap, behind a branch.
+// The NaN of a double precision result: the last NaN operand, made quiet (H200). In single
+// precision all NaN results are equal. This tests r first and works on the bits, so that the
+// compiler vectorises it: if r were not needed in one case, the compiler would put its computation,
+// which could trap, behind a branch.
 inline float last_nan(float r, float, float) { return r; }
 inline double last_nan(double r, double a, double b) {
   constexpr uint64_t quiet = uint64_t{1} << 51;
@@ -154,7 +156,7 @@ struct DivFloat {
   static T apply(T a, T b) {
     return last_nan(div_rounded<R>(a, b), b, a);
   }
-  // No quotient of floats is so near to a tie that rounding it to double first would matter.
+  // No quotient of floats is close enough to a tie for a first rounding to double to matter.
   static bool tiny(float a, float b) { return is_tiny<R>(static_cast<double>(a) / b); }
 };
 template <Rounding R>
@@ -172,7 +174,7 @@ struct SqrtRounded : ExactWhenTiny {
   }
 };
 
-// The sign of a NaN stays: the hardware adds a zero to double, and float's NaN is one.
+// A NaN keeps its sign: for double the hardware adds a zero, and the NaN of float is canonical.
 struct AbsFloat : ExactWhenTiny {
   template <class T>
   static T apply(T a) {

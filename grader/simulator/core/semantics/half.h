@@ -15,7 +15,7 @@ namespace lab32::sim {
 struct F16 {
   uint16_t bits;
   using Layout = Format16;
-  static constexpr uint16_t nan = 0x7fff;  // what NVIDIA hardware answers for any NaN
+  static constexpr uint16_t nan = 0x7fff;  // the result of NVIDIA hardware for any NaN
   static constexpr uint16_t one = 0x3c00;
   static constexpr uint16_t largest = 0x7bff;  // finite
 };
@@ -89,7 +89,8 @@ inline BF16 to_half<BF16>(float x, Rounding mode) {
 
 struct E4M3 {
   struct Layout : Format<4, 3> {
-    // Of what rounds to this or more; it is the NaN, so that 448, below it, is the largest number.
+    // Results that round to this value or more become this value. It encodes NaN, so the largest
+    // number is 448, directly below it.
     static constexpr uint64_t infinity = 0x7f;
   };
 };
@@ -97,9 +98,10 @@ struct E5M2 {
   using Layout = Format<5, 2>;
 };
 
-constexpr uint8_t kFloat8Nan = 0x7f;  // what is made of any NaN
+constexpr uint8_t kFloat8Nan = 0x7f;  // the result for any NaN
 
-// To nearest, and no further than the largest number: .rn.satfinite. relu: nothing negative.
+// .rn.satfinite: rounds to nearest and clamps to the largest number. relu: negative results become
+// 0.
 template <class E>
 inline uint8_t to_float8(double x, bool relu) {
   if (std::isnan(x)) return kFloat8Nan;
@@ -152,8 +154,8 @@ struct HalfFma {
 };
 
 // Operands flushed, one rounding, result clamped to [0, 1] (NaN: +0) or made non-negative (.relu,
-// NaN stays). As for floats (FloatOp), what is below the normal numbers when rounded to full
-// precision is flushed.
+// NaN stays). As for floats (FloatOp), a result that is below the normal numbers after rounding to
+// full precision is flushed.
 template <class Op>
 struct HalfOp {
   template <class... H>

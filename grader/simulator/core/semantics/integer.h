@@ -1,4 +1,5 @@
-// Integer arithmetic (PTX ISA 9.0, 9.7.1 and 9.7.2) on one lane's values, in table order.
+// Integer arithmetic (PTX ISA 9.0, 9.7.1 and 9.7.2) on one lane's values, in the order of
+// opcodes.def.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace lab32::sim {
 
-// Arithmetic modulo 2^n: in an unsigned type that the compiler does not promote to int.
+// The unsigned type for arithmetic modulo 2^n, one that the compiler does not promote to int.
 template <class T>
 using Modular = std::conditional_t<sizeof(T) < 4, uint32_t, std::make_unsigned_t<T>>;
 
@@ -53,7 +54,8 @@ using Wider = typename WiderOf<T>::type;
 template <class T>
 constexpr int kBits = static_cast<int>(sizeof(T) * 8);
 
-// All take and give T unless they say otherwise. Written without branches where vectors matter.
+// All functions take and return T unless noted. They avoid branches where the compiler should
+// vectorise.
 struct Add {
   template <class T>
   static T apply(T a, T b) {
@@ -154,9 +156,9 @@ struct Sad {
     return Add::apply(a < b ? Sub::apply(b, a) : Sub::apply(a, b), c);
   }
 };
-// Division by zero is "unspecified, machine-specific" in the ISA. What ptxas emits (measured on an
-// H200, 16 to 64 bits, signed or not): quotient and remainder are all ones. The 16-bit forms divide
-// as 32-bit numbers. Minimum / -1 wraps to the minimum, its remainder is 0.
+// Division by zero is "unspecified, machine-specific" in the ISA. With the code that ptxas emits
+// (measured on an H200, 16 to 64 bits, signed or not), quotient and remainder are all ones. The
+// 16-bit forms divide as 32-bit numbers. Minimum / -1 wraps to the minimum, its remainder is 0.
 struct DivInt {
   template <class T>
   static T apply(T a, T b) {
@@ -212,8 +214,8 @@ struct Clz {
     return a == 0 ? kBits<T> : static_cast<uint32_t>(__builtin_clzll(a)) - (64 - kBits<T>);
   }
 };
-// The highest bit that differs from the sign; all ones if there is none. ShiftAmount: how far left
-// it must move to become the top bit.
+// The highest bit that differs from the sign; all ones if there is none. ShiftAmount: the left
+// shift that makes it the top bit.
 template <bool ShiftAmount>
 struct Bfind {
   template <class T>
@@ -241,8 +243,8 @@ template <class T>
 inline uint64_t field_operand(uint32_t x) {
   return sizeof(T) == 4 ? x & 0xff : x;
 }
-// Above the field (or the register) come zeros, or copies of the sign: the field's top bit, the
-// register's if the field reaches beyond it.
+// Bits above the field (or the register) are zero, or copies of the sign: the field's top bit, or
+// the register's if the field extends beyond it.
 struct Bfe {
   template <class T>
   static T apply(T a, uint32_t b, uint32_t c) {
@@ -258,7 +260,7 @@ struct Bfe {
     return static_cast<T>(sign ? field | above : field & ~above);
   }
 };
-// Bits of a inserted into b; what would fall beyond the register is dropped.
+// Inserts bits of a into b; bits beyond the register are dropped.
 struct Bfi {
   template <class T>
   static T apply(T a, T b, uint32_t c, uint32_t d) {
@@ -282,7 +284,7 @@ struct Szext {
     return static_cast<T>(static_cast<T>(high) >> spare);
   }
 };
-// b ones from bit a on.
+// A mask of b ones from bit a on.
 template <bool Wrap>
 struct Bmsk {
   static uint32_t apply(uint32_t a, uint32_t b) {
@@ -295,7 +297,7 @@ struct Bmsk {
   }
 };
 // The position of the |n|-th set bit of the mask, from bit `base` upwards (n > 0) or downwards; n =
-// 0: base itself if it is set. All ones: there is none.
+// 0: base itself if it is set. All ones: there is no such bit.
 struct Fns {
   static uint32_t apply(uint32_t mask, uint32_t base, int32_t n) {
     int64_t count = n < 0 ? -int64_t{n} : n;

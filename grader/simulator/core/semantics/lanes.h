@@ -1,9 +1,9 @@
-// The only loop over lanes and the only dispatch on type. A row's semantics is a function of one
-// lane's values; here it becomes the function that executes a warp.
+// The only loop over lanes and the only dispatch on type. The semantics of a row of opcodes.def is
+// a function of one lane's values; this header turns it into a function that executes a warp.
 //
-// Two invariants. Lanes outside Exec::mask keep their results. And the function of a row may run on
-// any lane's values, active or not (inactive registers hold anything), so it must not trap: integer
-// division and the like check their operands themselves.
+// There are two invariants. Lanes outside Exec::mask keep their results. The function of a row may
+// run on any lane's values, active or not, and inactive registers hold arbitrary values; so it must
+// not trap. Integer division, for example, checks its operands itself.
 #pragma once
 
 #include <emmintrin.h>
@@ -22,7 +22,8 @@ namespace lab32::sim {
 
 // --- access to slots ----------------------------------------------------------------------------
 
-// memcpy, because one slot holds a float now and an integer later; it compiles to a plain move.
+// Uses memcpy because a slot may hold a float now and an integer later; it compiles to a plain
+// move.
 template <class T>
 inline T load_lane(const std::byte* slot, int lane) {
   T value;
@@ -74,7 +75,8 @@ struct BitsOfSize<8> {
 template <class T>
 using BitsOf = typename detail::BitsOfSize<sizeof(T)>::type;
 
-// Takes the lanes of `mask` from `result`, the others from `slot`. `slot` may not overlap `result`.
+// Copies the lanes of `mask` from `result` to `slot`; the other lanes of `slot` stay. The two may
+// not overlap.
 template <class T>
 inline void blend(std::byte* __restrict slot, const std::byte* __restrict result, uint32_t mask) {
   using Bits = BitsOf<T>;
@@ -89,7 +91,7 @@ inline void blend(std::byte* __restrict slot, const std::byte* __restrict result
 
 namespace detail {
 
-// Two slots are the same or disjoint, so no lane reads what another has written.
+// Two slots are equal or disjoint, so no lane reads the result of another lane.
 template <class D, class... S, class F, size_t... I>
 inline void for_lanes(std::byte* d, const std::byte* const* s, F f, std::index_sequence<I...>) {
 #pragma GCC ivdep
@@ -119,8 +121,8 @@ inline void map_whole_warp(const Exec& x, const Inst& in, F f) {
   detail::for_lanes<D, S...>(x.regs + in.dst[0].offset, s, f, std::index_sequence_for<S...>{});
 }
 
-// Executes it for a whole warp, and gives the lanes that are not active back what they had: that
-// costs less than a second loop in each row's code.
+// Executes the instruction for all 32 lanes and then restores the inactive ones. This costs less
+// than a second loop in the code of each row.
 void execute_in_part(const Exec& x, const Inst& in, ExecFn whole_warp, size_t result_bytes);
 
 // d[lane] = f(src0[lane], …) for the active lanes.
@@ -190,9 +192,9 @@ inline Modifiers modifiers_of(const ptx::Instruction& in) {
           in.has(Mod::xorsign)};
 }
 
-// Op::apply(Modifiers, S...) -> D. Nearly all instructions have no modifiers: that is a loop by
-// itself. All others share one that reads them as it runs: one for each would be half of all that
-// there is to compile.
+// Op::apply(Modifiers, S...) -> D. Nearly all instructions have no modifiers and get a loop of
+// their own. All others share one loop that reads the modifiers at run time; a loop for each
+// combination would double the compile time.
 template <class Op, class D, class... S>
 void exec_plain(const Exec& x, const Inst& in) {
   if (x.mask != kFullMask) return execute_in_part(x, in, exec_plain<Op, D, S...>, sizeof(D));
@@ -205,10 +207,10 @@ void exec_modified(const Exec& x, const Inst& in) {
   map_active_lanes<D, S...>(x, in, [m](S... s) -> D { return Op::apply(m, s...); });
 }
 
-// Does what `plain` does, which knows no modifiers, and clamps the result to [0, 1].
+// Executes `plain`, which has no modifiers, and clamps the result to [0, 1].
 void execute_saturated(const Exec& x, const Inst& in, ExecFn plain);
-// Does what `modified` does with .ftz, and perhaps .sat: by `plain` on flushed operands, for all
-// lanes whose result is no smaller than the smallest normal number.
+// Equivalent to `modified` with .ftz (and perhaps .sat), but faster: runs `plain` on flushed
+// operands, and `modified` only for lanes whose result may be below the normal numbers.
 void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modified);
 
 template <class Op, class T, int Operands>
@@ -263,7 +265,7 @@ struct Pair {
 using F16x2 = Pair<F16>;
 using BF16x2 = Pair<BF16>;
 
-// A function of halves on both of them.
+// Applies a function of halves to both elements of a pair.
 template <class Op>
 struct Both {
   template <class P, class... Rest>
@@ -284,7 +286,7 @@ struct Tag {
 template <class T>
 using TypeOf = typename T::type;
 
-// The host type of a PTX type. A .b type is taken for unsigned bits.
+// Calls f with the host type of a PTX type. A .b type counts as unsigned.
 template <class F>
 ExecFn with_type(ptx::Type type, F f) {
   using ptx::Type;
@@ -328,7 +330,7 @@ ExecFn with_type(ptx::Type type, F f) {
   }
 }
 
-// Only the listed host types; any other type refuses the instruction.
+// Accepts only the listed host types and refuses the instruction for any other type.
 template <class... Allowed>
 struct OneOf {
   template <class F>

@@ -1,10 +1,11 @@
 // Exact results in all four rounding modes, without touching the processor's rounding mode (setting
 // it costs more than the operation, and the compiler assumes that it is the default).
 //
-// Two ways. A result of two or three floats is computed in double so that only one rounding, to
-// odd, happens there; rounding that to float in any mode is right (Boldo & Melquiond, "Emulation of
-// FMA and correctly rounded sums", 2008: 53 bits >= 24 + 2). For double, the exact result is a
-// 128-bit integer times a power of two whose last bit is sticky, and round_pack does the rest.
+// There are two methods. A result of two or three floats is computed in double so that only one
+// rounding, to odd, happens there; rounding that to float in any mode is right (Boldo & Melquiond,
+// "Emulation of FMA and correctly rounded sums", 2008: 53 bits >= 24 + 2). For double, the exact
+// result is a 128-bit integer times a power of two whose last bit is sticky, and round_pack does
+// the rest.
 #pragma once
 
 #include <cmath>
@@ -53,7 +54,7 @@ inline int top_bit(uint128 m) {
   return high != 0 ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(static_cast<uint64_t>(m));
 }
 
-// Right shift; what falls out stays visible as a set last bit ("sticky").
+// Shifts right; lost bits stay visible as a set last bit ("sticky").
 inline uint128 shift_jam(uint128 m, int by) {
   if (by <= 0) return m;
   if (by > 127) return m != 0 ? 1 : 0;
@@ -90,7 +91,7 @@ inline uint64_t round_pack(bool negative, int exponent, uint128 m, Rounding mode
   }
   uint64_t fraction = 0;
   if (drop > 0) {
-    // Far below the format's range everything is "less than half a unit".
+    // Far below the format's range every value is less than half a unit.
     const int shift = drop > 126 ? 126 : drop;
     if (drop > 126) m = 1;
     fraction = static_cast<uint64_t>(m >> shift);
@@ -130,7 +131,7 @@ inline Unpacked unpack(double x) {
           field == 0 ? fraction : fraction | (uint64_t{1} << 52)};
 }
 
-// Bits of a finite or infinite double in format F; NaN is the caller's affair.
+// Bits of a finite or infinite double in format F; the caller handles NaN.
 template <class F>
 inline uint64_t round_to_format(double x, Rounding mode) {
   const Unpacked u = unpack(x);

@@ -1,4 +1,5 @@
-// What atom, red and reductions by the copy engine make of an old value and an operand.
+// The update operations of atom, red and the copy engine's reductions: functions of the old value
+// and the operand.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +10,8 @@
 
 namespace lab32::sim::update {
 
-// Functions of the old value and the operand. kId: not 0 where the final value does not
-// depend on the order of the updates (integers, and no result used), so that blocks on several host
-// threads may update at once.
+// kId is not 0 if the final value does not depend on the order of the updates (integers whose
+// result is not used). Blocks on several host threads may then update concurrently.
 struct Add {
   static constexpr uint8_t kId = 1;
   template <class T>
@@ -59,8 +59,8 @@ struct Xor {
     return old ^ v;
   }
 };
-// PTX ISA: inc wraps to 0 above v; dec wraps to v below 1 or above v. They commute only while all
-// operands agree, which nobody checks here.
+// PTX ISA: inc wraps to 0 above v; dec wraps to v below 1 or above v. They commute only if all
+// operands are equal, which these functions do not check.
 struct Inc {
   static constexpr uint8_t kId = 0;
   template <class T>
@@ -83,7 +83,7 @@ struct Exch {
   }
 };
 
-// Half-precision values travel as their bits.
+// Half-precision values are passed as bits.
 template <class H>
 struct AddHalf {
   static constexpr uint8_t kId = 0;

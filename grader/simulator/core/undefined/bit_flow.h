@@ -1,4 +1,5 @@
-// Through which bits of an instruction's results undefined bits of its sources come out.
+// Computes which bits of an instruction's results are undefined, from the undefined bits of its
+// sources.
 #pragma once
 
 #include <array>
@@ -8,7 +9,7 @@
 
 namespace lab32::sim {
 
-// A register of a lane; 128 bits at most. Of a predicate the lowest bit.
+// The bits of one lane's register, at most 128; a predicate uses the lowest bit.
 struct LaneBits {
   uint64_t low = 0, high = 0;
   bool any() const { return (low | high) != 0; }
@@ -20,10 +21,10 @@ LaneBits all_bits(const Slot& slot);
 
 using UndefinedResults = std::array<std::array<LaneBits, kWarpSize>, 4>;
 
-// Before the instruction is executed; `undefined` has the layout of the register file. Exact for
-// moves, selections, logic, shifts and comparisons for equality; the carry's way for sums and
-// products; of anything else each bit of the result may depend on each bit of the sources.
-// Registers are left as they were.
+// The caller calls this before it executes the instruction. `undefined` has the layout of the
+// register file, which stays unchanged. The result is exact for moves, selections, logic, shifts
+// and comparisons for equality. In sums and products an undefined bit affects itself and all higher
+// bits. For any other instruction each bit of the result may depend on each bit of the sources.
 UndefinedResults undefined_results(const Exec& x, const Inst& in, const std::byte* undefined);
 
 }  // namespace lab32::sim

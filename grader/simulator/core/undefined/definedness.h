@@ -1,10 +1,11 @@
-// Follows what is undefined through a warp's registers: a value that comes from memory which nobody
-// has written may be copied and computed with, and is a fault only where it matters: as an address,
-// for a branch, in an atomic, or stored in device memory. Valgrind's memcheck is the model
-// (Seward, Nethercote: Using Valgrind to detect undefined value errors with bit-precision, 2005).
+// Tracks undefined bits through a warp's registers. A kernel may copy and compute with values from
+// memory that was never written. Such a value is a fault only where it has an effect: as an
+// address, in a branch, in an atomic, or in a store to device memory. Valgrind's memcheck is the
+// model (Seward, Nethercote: Using Valgrind to detect undefined value errors with bit-precision,
+// 2005).
 //
-// A warp has a Definedness from its first undefined value on, and is slower from then on; all
-// others know nothing of it.
+// A warp gets a Definedness at its first undefined value and runs slower from then on. Other warps
+// have none.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +28,18 @@ class Definedness final : public ValueTracker {
   }
   Exec loaded(const Exec& x, const Inst& in, uint32_t lanes,
               const UndefinedBits::OfLanes& origin) override;
-  // Arguments, or results: `bytes` from the parameters of one activation to those of another.
+  // Passes arguments or results: copies `bytes` of undefined bits from the parameters of one
+  // activation to those of another.
   static void pass(const Frame& from, uint32_t from_offset, Frame& to, uint32_t to_offset,
                    uint32_t bytes, uint32_t lanes);
 
  private:
   UndefinedBits& bits_of(Frame& frame);
   uint32_t undefined_lanes(const UndefinedBits& u, const Slot& slot, uint32_t mask) const;
-  // Lanes whose guard has no value.
+  // The lanes whose guard predicate is undefined.
   uint32_t lanes_with_undefined_guard(const UndefinedBits& u, const Inst& in, uint32_t mask) const;
-  // What such an instruction may have written is undefined; a fault, where that is not all it does.
+  // Marks all results of such an instruction as undefined. If it has other effects, the undefined
+  // guard is a fault.
   void execute_with_undefined_guard(Frame& frame, uint32_t mask, const Inst& in);
   void require_defined(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use);
   void report_use(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use);

@@ -1,5 +1,5 @@
-// Which bits of registers and memory nothing has defined, and which reads they come from;
-// definedness.h follows them.
+// The storage of undefined bits: which bits of registers and memory are undefined, and which reads
+// they come from. definedness.h propagates them through instructions.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@
 
 namespace lab32::sim {
 
-// Where values that nobody has defined come from, so that a fault names the read and not only the
-// place where it mattered.
+// The origins of undefined values. A fault then names the read that returned the value and not only
+// the instruction that used it.
 
-// A read of what nobody has written, by its first lane.
+// A read of memory that was never written; the facts are those of its first lane.
 struct UndefinedOrigin {
   uint32_t site;
   TrapFacts facts;
 };
 
-// Those of one block. Of the reads of one instruction the first stands for all.
+// The origins of one block. The first read of an instruction represents all its reads.
 class UndefinedOrigins {
  public:
   using Id = uint16_t;
@@ -47,7 +47,8 @@ class UndefinedOrigins {
     }
     return at->second;
   }
-  // Of a value that was computed from both. More than a few say no more.
+  // The id of a value that was computed from values with ids a and b. Beyond kMost origins the rest
+  // is dropped.
   Id join(Id a, Id b) {
     if (a == b || reads_[a].size() >= kMost) return a;
     const auto [at, is_new] =
@@ -65,7 +66,7 @@ class UndefinedOrigins {
     for (uint32_t read : reads_[id]) f(list_[read]);
   }
 
-  // Memory to which an undefined value was stored, by a number of the word.
+  // Records the origin of an undefined value that was stored to memory word number `word`.
   void note_store(uint64_t word, Id id) { stored_[word] = id; }
   std::optional<Id> of_store(uint64_t word) const {
     const auto at = stored_.find(word);
@@ -80,22 +81,22 @@ class UndefinedOrigins {
  private:
   static constexpr size_t kMost = 4;
   std::vector<UndefinedOrigin> list_;
-  std::vector<std::vector<uint32_t>> reads_;  // by Id: places in the list
+  std::vector<std::vector<uint32_t>> reads_;  // by Id: indices into list_
   std::map<std::pair<Id, Id>, Id> joined_;
   std::unordered_map<uint32_t, Id> of_site_;
   std::unordered_map<uint64_t, Id> stored_;
 };
 
 // ---------------------------------------------------------------------------------------------
-// What a warp keeps and asks of where values are undefined; definedness.h follows them.
 
 struct Frame;
 
-// Of one activation: the undefined bits of its registers and parameters, laid out as these are.
+// The undefined bits of the registers and parameters of one activation, in the layout of these.
 struct UndefinedBits {
   UndefinedBits(size_t register_bytes, size_t param_bytes);
   std::vector<std::byte> registers, params;
-  // By the offset of a register, of a parameter: of each lane that has undefined bits there.
+  // By the offset of a register or parameter: the origin for each lane that has undefined bits
+  // there.
   using OfLanes = std::array<UndefinedOrigins::Id, kWarpSize>;
   std::unordered_map<uint32_t, OfLanes> origin;
   std::map<uint32_t, OfLanes> param_origin;
@@ -104,44 +105,44 @@ struct UndefinedBits {
 class ValueTracker {
  public:
   virtual ~ValueTracker() = default;
-  // Does what the instruction does for these lanes, and follows what is undefined.
+  // Executes the instruction for these lanes and propagates undefined bits.
   virtual void execute(Frame& frame, uint32_t mask, const Inst& in) = 0;
-  // Before the warp's loop acts upon an instruction that says where lanes go, or who waits.
+  // Called before the warp's loop executes an instruction that changes control flow or waits.
   virtual void decide(Frame& frame, uint32_t mask, const Inst& in) = 0;
-  // The guard let none of the lanes in `mask` execute it.
+  // Called when the guard disables the instruction for all lanes in `mask`.
   virtual void skip(Frame& frame, uint32_t mask, const Inst& in) = 0;
-  // A load has found undefined bytes of these lanes: what to write their bits with.
+  // Called when a load has found undefined bytes in these lanes. Returns the Exec with which to
+  // write their undefined bits.
   virtual Exec loaded(const Exec& x, const Inst& in, uint32_t lanes,
                       const UndefinedBits::OfLanes& origin) = 0;
 };
 
 // ---------------------------------------------------------------------------------------------
-// Which bits of a block's shared memory, or of a warp's local memory, nobody has given a value.
 
-// A byte for each byte of memory, with the undefined bits set. Lane l's place of address a is
-// a + l * stride.
+// The undefined bits of a block's shared memory or a warp's local memory: one byte for each byte of
+// memory, with the undefined bits set. The entry for address a of lane l is at a + l * stride.
 class UndefinedBytes {
  public:
   bool is_tracked() const { return !bits_.empty(); }
-  // From now on they lie there, and the caller resets them.
+  // Uses the caller's storage from now on; the caller resets it.
   void use_storage(std::byte* place) {
     external_ = place;
     left_ = kNotCounted;
   }
-  // The first `bytes` of `size` are undefined from now on, what lies behind them is not.
+  // Marks the first `bytes` of `size` as undefined and the rest as defined.
   void reset(size_t bytes, size_t size);
-  // For who sets bits himself.
+  // For callers that set bits directly. Disables the count of undefined bytes.
   std::byte* data() {
     left_ = kNotCounted;
     return storage();
   }
 
-  // All is defined: that much is known without a look at them.
+  // True if everything is defined according to the count of undefined bytes.
   bool none() const { return left_ == 0; }
-  // The lanes of `mask` of whose `bytes` some bit is undefined.
+  // The lanes of `mask` that have an undefined bit in their `bytes`.
   uint32_t lanes(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes) const;
   void define(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes);
-  // The same for one piece of memory.
+  // For one contiguous range.
   bool any(uint64_t first, size_t bytes) const;
   void define(uint64_t first, size_t bytes);
 

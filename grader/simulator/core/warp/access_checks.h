@@ -1,5 +1,6 @@
-// The way of every access to memory: the shared memory of a block, what is wrong with an access,
-// and the checks that find it.
+// The checks of every memory access: bounds, alignment, null, freed and read-only memory, and reads
+// of memory that was never written. AccessChecks finds a faulty access; Faults raises a trap for
+// it, or reports it to the observers in a launch that keeps going.
 #pragma once
 
 #include <array>
@@ -21,20 +22,20 @@
 
 namespace lab32::sim {
 
-// What the block's faults are made of, and what becomes of them: a trap, or, in a launch that keeps
-// going, word to the observers.
+// Collects the facts of a block's faults. A fault becomes a trap, or an event for the observers in
+// a launch that keeps going.
 class Faults {
  public:
   Faults(const LaunchContext& launch, const BlockInfo& info, const Reports& reports);
 
-  // Traps, or tells the observers; `facts(lane)` says what is wrong with it.
+  // Traps, or reports the fault to the observers. `facts(lane)` describes the fault of a lane.
   void raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
              const std::function<TrapFacts(int)>& facts);
   void report_undefined_use(const UndefinedOrigin& origin, ValueUse use, uint32_t lanes);
-  // The first bad access of memory that did not end the launch.
+  // The first faulty memory access that did not end the launch.
   const std::optional<Trap>& first_bad_access() const { return first_bad_access_; }
 
-  // What is known of any fault of a warp, of a lane of it, and of an access by that lane.
+  // The facts that every fault of a warp has, of one lane of it, and of an access by that lane.
   ThreadId thread_id(uint32_t warp, int lane) const;
   TrapFacts facts(TrapReason reason, uint32_t warp) const;
   TrapFacts facts(TrapReason reason, uint32_t warp, int lane) const;
@@ -45,13 +46,13 @@ class Faults {
   const LaunchContext& launch_;
   const BlockInfo& info_;
   const Reports& reports_;
-  // In a launch that keeps going:
-  std::vector<uint8_t> reported_;  // by site: the kinds of FaultEvent told, a bit each
+  // in a launch that keeps going, by site: a bit for each kind of FaultEvent that was reported
+  std::vector<uint8_t> reported_;
   std::optional<Trap> first_bad_access_;
 };
 
-// The parts of a block that checks need, and its host thread's guard: null where nothing is to be
-// guarded.
+// The parts of a block that the checks need, and its host thread's guard (null: the launch has
+// none).
 struct CheckedBlock {
   const LaunchContext& launch;
   const BlockInfo& info;
@@ -67,35 +68,37 @@ class AccessChecks {
   using Use = AccessUse;
 
   explicit AccessChecks(const CheckedBlock& block);
-  // The next block begins.
+  // Resets the state for the next block.
   void restart() { epoch_ = 0; }
-  // The whole block has passed a barrier.
+  // Called when the whole block has passed a barrier.
   void pass_barrier() { ++epoch_; }
 
-  // Other host threads may run blocks of this launch at the same time.
+  // parallel(): other host threads may run blocks of this launch at the same time.
   bool guarded() const { return guard_ != nullptr; }
   bool parallel() const {
     return launch_.independent_blocks || (guard_ != nullptr && guard_->at_once());
   }
 
   // Checks a warp's accesses to device memory (addresses of the lanes in mask, `bytes` each) and
-  // returns the pointer to add them to. Traps name the first lane that is wrong; in a launch that
-  // keeps going, `address` of such a lane is sent to 16 bytes of its own instead. `operation` is
-  // the kind of an update (0: none, or one that does not commute).
+  // returns the pointer to add them to. Traps name the first faulty lane. In a launch that keeps
+  // going, `address` of a faulty lane is redirected to 16 bytes of its own. `operation` is the kind
+  // of a commuting update (0: no update, or one that does not commute).
   std::byte* global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t mask, unsigned bytes,
                     Use use, uint8_t operation = 0);
-  // The same for a whole warp: null: something is not as usual, and nothing has been done.
+  // As global(), for a whole warp with regular addresses. Null: the fast path does not apply and
+  // nothing was done.
   std::byte* global_row(uint32_t warp, const Inst& in, const WarpRow& row, unsigned bytes, Use use);
   void shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
               Use use);
 
-  // The lanes whose last read of device memory found bytes that nothing has written.
+  // The lanes whose last read of device memory found bytes that were never written.
   uint32_t take_unwritten() { return std::exchange(unwritten_, 0); }
   TrapFacts facts_of_unwritten(uint32_t warp, int lane, AccessSpace space, uint64_t at,
                                unsigned bytes) const;
 
  private:
-  // `meant`: the array that the instruction's other lanes, or its earlier accesses, are in.
+  // `meant`: the array that the instruction's other lanes or its earlier accesses use, which the
+  // student most likely meant.
   TrapFacts facts_of_global(uint32_t warp, int lane, uint64_t address, unsigned bytes, Use use,
                             const Allocation* meant) const;
   TrapFacts facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes,
@@ -108,7 +111,7 @@ class AccessChecks {
                   Use use);
   void shared_of_cluster(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
                          unsigned bytes, Use use);
-  // What is wrong with one lane's access; nothing: it is right.
+  // The fault of one lane's access; nothing if the access is valid.
   std::optional<TrapReason> wrong_in_cluster(const Inst& in, uint64_t address,
                                              unsigned bytes) const;
 

@@ -1,7 +1,8 @@
-// How ptxas issues the memory instructions of a function. The PTX says what is accessed; the SASS
-// decides in which pieces: neighbouring loads merge, a vector whose middle is unused splits, an
-// atomic without a result becomes a reduction, and so on. simulator/sass/reconcile.h makes these
-// plans; the simulator reports accesses to observers by them; data still moves as the PTX says.
+// How ptxas issues the memory instructions of a function. The PTX says which bytes are accessed;
+// the SASS says in which pieces. ptxas merges neighbouring loads, splits a vector whose middle is
+// unused, and turns an atomic without a result into a reduction. simulator/sass/reconcile.h makes
+// these plans. The simulator reports accesses to observers by them; the data itself moves as the
+// PTX says.
 #pragma once
 
 #include <array>
@@ -15,10 +16,11 @@
 
 namespace lab32::sim {
 
-// Why the counts of an access are not the machine code's: which of its instructions stand for the
-// access could not be found out.
+// Why the counts of an access are not the machine code's: the SASS instructions of the access could
+// not be identified.
 
-// The reasons, and which facts of Unmatched each has besides the access itself.
+// The reasons. The comments name the members of Unmatched that each reason sets besides the access
+// itself.
 #define LAB32_UNMATCHED(REASON)                                                              \
   /* Without any look at the machine code. */                                                \
   REASON(no_machine_code)                                                                    \
@@ -50,20 +52,19 @@ struct Unmatched {
     LAB32_UNMATCHED(REASON)
 #undef REASON
   } reason = Reason::no_machine_code;
-  // The access in the PTX. No space: it is generic. No bytes: nothing is known of the access.
+  // The access in the PTX. No space: a generic address. 0 bytes: the access is unknown.
   AccessKind kind = AccessKind::load;
   std::optional<AccessSpace> space;
   uint32_t bytes = 0;  // per lane
-  // LAB32_UNMATCHED says which of these belong to which reason.
+  // LAB32_UNMATCHED says which reason sets which of these.
   std::string seen;  // instructions of the machine code
   uint32_t in_ptx = 0, in_machine_code = 0;
-  int line = 0, ptx_line = 0;  // of another access; line 0: not known
+  int line = 0, ptx_line = 0;  // of another access; 0: unknown
 };
 
 // ---------------------------------------------------------------------------------------------
-// Words for accesses that could not be matched with the machine code. The only place for them.
 
-// "no_instruction", as JSON and records have it: by reason.
+// The names of the reasons in JSON and records, for example "no_instruction".
 inline constexpr std::array kUnmatchedReasons{
 #define REASON(id) #id,
     LAB32_UNMATCHED(REASON)
@@ -71,10 +72,10 @@ inline constexpr std::array kUnmatchedReasons{
 };
 const char* to_string(Unmatched::Reason reason);
 
-// "shared load of 4 bytes"; empty where it is not known.
+// "shared load of 4 bytes"; empty if the access is unknown.
 std::string access_name(const Unmatched& unmatched);
 
-// "line 31", or where it is not known "PTX line 120".
+// "line 31", or "PTX line 120" if the source line is unknown.
 std::string line_name(int line, int ptx_line);
 
 // "ptxas duplicated the code around it"
@@ -82,36 +83,36 @@ std::string describe(const Unmatched& unmatched);
 
 // ---------------------------------------------------------------------------------------------
 
-// One memory instruction of the SASS, as seen from the PTX instruction that stands for it.
+// One memory instruction of the SASS, relative to the PTX instruction that it implements.
 struct IssuedAccess {
   int32_t offset = 0;  // bytes from the PTX instruction's own address
   uint8_t bytes = 4;   // per lane
   AccessKind kind = AccessKind::load;
   enum class Lanes : uint8_t {
     all,          // every active lane takes part
-    leader,       // the warp agreed on one value first (REDUX, VOTE): one lane issues
-    full_leader,  // sm_75: so it does if all 32 lanes are active (SHFL), else all issue
-    // A compare-and-swap loop: rounds of a load and an atomic by the lanes that are left. In each
-    // round the lowest lane of every bank wins, whatever words the others wanted. Of 8-byte words
-    // (a pair of banks each) it is the lowest lane of each half-warp; but one of the upper half
-    // does not win where the lower half has just changed its word.
+    leader,       // the warp first reduces to one value (REDUX, VOTE), and one lane issues
+    full_leader,  // sm_75: as leader if all 32 lanes are active (SHFL), else as all
+    // A compare-and-swap loop: rounds of a load and an atomic by the remaining lanes. In each round
+    // the lowest lane of every bank succeeds, whichever words the other lanes access. With 8-byte
+    // words (a pair of banks each) the lowest lane of each half-warp succeeds, except a lane of the
+    // upper half whose word the lower half has just changed.
     spin,
   } lanes = Lanes::all;
   AtomicForm form = AtomicForm::plain;
 };
 
-// Plan of one PTX memory instruction. No issues: another instruction carries it (merged), or ptxas
-// removed it.
+// Plan of one PTX memory instruction. Without issues, the access was merged into another
+// instruction or removed by ptxas.
 struct AccessPlan {
   std::vector<IssuedAccess> issues;
-  // Not reconciled, and why: issued as the PTX says, marked in every figure.
+  // Set if the access was not reconciled: it is issued as the PTX says, and every figure marks it.
   std::optional<Unmatched> unmatched;
-  std::string note;  // reconciled: how it differs from the PTX ("merged into LDS.128")
+  std::string note;  // how the SASS differs from the PTX ("merged into LDS.128")
 
-  // ptxas unrolled the loop around it, with a remainder. Lanes that leave at different times then
-  // run other copies of the instruction than the PTX's one, so the plan holds only as long as no
-  // warp diverges at these branches (indices in the body); a run in which one does is at PTX level
-  // here.
+  // The branches (indices in the body) of a loop that ptxas unrolled with a remainder. Lanes that
+  // leave the loop at different times run other copies of the instruction, so the plan holds only
+  // if no warp diverges at these branches. If a warp does, the access counts at PTX level in that
+  // run.
   std::vector<int32_t> if_uniform;
 };
 

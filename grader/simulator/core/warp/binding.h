@@ -1,4 +1,6 @@
-// What the decoder asks of an instruction besides its operands.
+// The properties of an instruction that the decoder needs besides its operands: its executing
+// function, its run of straight-line code, its access plan, the target of a call, and the functions
+// and shared memory that a kernel can reach.
 #pragma once
 
 #include <cstddef>
@@ -16,40 +18,42 @@
 namespace lab32::sim {
 
 Dispatch flow_of(const ptx::Traits& traits);
-// The function that executes it: pick_<row>.
+// The function that executes the instruction: pick_<row>.
 ExecFn pick(const ptx::Instruction& in);
-// %clock and its like change while a kernel runs; other special registers are filled in beforehand.
+// Whether the register changes while a kernel runs, like %clock. Other special registers are filled
+// in beforehand.
 bool is_dynamic_special(ptx::SpecialReg reg);
-// Where shared memory lies that the system has reserved.
+// Whether the register describes the shared memory that the system reserves.
 bool is_reserved_shared(ptx::SpecialReg reg);
-// Inst::run of a function's instructions.
+// Sets Inst::run of a function's instructions.
 void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code);
-// Where the lanes of a function meet whose code is complete.
+// Sets the reconvergence points of a function, after its code is complete.
 void mark_reconvergence(const ptx::ControlFlow& flow, CodeFunction& function);
-// Whether any instruction of the function reads a result of it.
+// Whether any instruction of the function reads a result of `in`.
 bool is_result_read(const ptx::Function& function, const ptx::Instruction& in);
-// Whether the blocks must run in order for it to give one result (order_guard.h).
+// Whether the instruction's result is deterministic only if the blocks run in order
+// (order_guard.h).
 bool needs_block_order(const ptx::Instruction& in, const Inst& decoded);
-// How it is issued: as `own`, the plans of its function, say at `index`; null: there are none.
+// The plan of the instruction: entry `index` of `own`, the plans of its function. Null: no plans,
+// so it is issued as the PTX says.
 AccessPlan plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index);
 
 // ---------------------------------------------------------------------------------------------
-// What a call by name means.
 
-// `callee`: the module's function of that name; nullptr: it has none. `heap`: as decode()'s. Throws
-// lab32::Error for what the simulator does not have.
+// The target of a call by name. `callee`: the module's function of that name, or nullptr. `heap`:
+// as in decode(). Throws lab32::Error for a function that the simulator lacks.
 CallSite::Target target_of(const std::string& name, const ptx::Function* callee, bool heap);
 
 // ---------------------------------------------------------------------------------------------
-// What a kernel can reach: the functions it may call, and the shared memory they declare.
+// The functions that a kernel may call.
 
 struct ReachableFunctions {
   std::vector<const ptx::Function*> functions;  // [0] is the kernel
-  // So many of them are named by the kernel, or by what it calls. The others stand in tables of
-  // function pointers that it may call through.
+  // The first `by_name` functions are called by name. The others are only in tables of function
+  // pointers through which the kernel may call.
   size_t by_name = 0;
 };
-// Throws lab32::Error with the refusal of a function by name that cannot run.
+// Throws lab32::Error if a function that is called by name cannot run.
 ReachableFunctions find_functions(const ptx::Module& module, const ptx::Function& kernel);
 
 struct SharedLayout {

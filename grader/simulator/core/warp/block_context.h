@@ -1,5 +1,6 @@
-// What the warps of a block share, as they and their instructions see it. Block (schedule/block.h)
-// derives from it and runs the warps; a warp is known here by its index only.
+// The state that the warps of a block share: shared memory, access checks, reports to observers,
+// undefined values and limits. Block (schedule/block.h) derives from it and runs the warps; a warp
+// is known here by its index only.
 #pragma once
 
 #include <cstddef>
@@ -29,28 +30,29 @@ class BlockContext {
   Faults& faults() { return faults_; }
   AccessChecks& accesses() { return accesses_; }
   const AccessChecks& accesses() const { return accesses_; }
-  // Null: the block is alone.
+  // Null: the block is in no cluster.
   ClusterContext* cluster() { return shared_.cluster(); }
 
-  // What nothing has written is followed, and a fault where it matters.
+  // Whether reads of memory that was never written are tracked, and are faults where they have an
+  // effect.
   bool checks_reads() const { return checks_reads_; }
-  // A whole program's launch, which is not checked: it goes on where a GPU goes on.
+  // Whether this is an unchecked launch of a whole program, which continues where a GPU continues.
   bool as_on_a_gpu() const { return !checks_reads_; }
   UndefinedOrigins& undefined_origins() { return origins_; }
-  // To shared memory, under way.
+  // The pending copies to shared memory.
   BulkCopies& bulk_copies() {
     return cluster() != nullptr ? cluster()->bulk_copies() : bulk_copies_;
   }
 
   std::vector<IssueTally>& tally() { return tally_; }
-  // By the site of its first instruction: how often a whole run (Inst::run) was issued. They are
-  // not in tally() before settle_runs().
+  // By site of the first instruction: how often a whole run (Inst::run) was issued. settle_runs()
+  // adds these counts to tally().
   struct RunTally {
     uint64_t warps = 0, lanes = 0;
   };
   std::vector<RunTally>& runs() { return runs_; }
   void settle_runs();
-  // How often the instruction was issued so far, in runs or not.
+  // How often the instruction was issued so far, including in runs.
   uint64_t issued_at(uint32_t site) const;
   // Instructions that a warp of the block may issue.
   uint64_t warp_budget() const { return warp_budget_; }
@@ -61,19 +63,19 @@ class BlockContext {
   void note_out_of_range_amount(uint32_t site, bool shuffle, uint32_t amount, uint32_t limit) {
     if (!out_of_range_amount_) out_of_range_amount_ = {info_.index, site, shuffle, amount, limit};
   }
-  // printf output of the block run last; handed over once.
+  // Hands over the printf output of the last block.
   std::string take_output() { return std::move(output_); }
   void print(const std::string& text);
-  // More than the launch keeps is there already.
+  // Whether the output already exceeds the launch's limit.
   bool prints_no_more() const;
-  // Nobody will read what its next blocks print.
+  // Drops the output of all further blocks.
   void mute() { muted_ = true; }
-  // Local memory that its warps hold in this process.
+  // Bytes of host memory for the local memory of its warps.
   uint64_t local_bytes() const { return local_bytes_; }
-  // A warp is about to hold so much more. Throws Trap.
+  // Called before a warp's local memory grows by `more` bytes. Throws Trap at the limit.
   void take_local(uint32_t warp, uint64_t more, bool in_call);
 
-  // --- what the block does about it; rare ---
+  // --- implemented by Block; rare ---
   // Block barriers: the warp's current split arrives, and waits until the barrier is complete.
   struct Arrival {
     uint32_t barrier = 0;
@@ -87,9 +89,9 @@ class BlockContext {
   virtual void threads_exited() = 0;
 
  protected:
-  // `observers`: this host thread's own instances. `guard`: null where nothing is to be guarded.
-  // `suspects`: words whose accesses observers want; null: none. `cluster`: null: the block is
-  // alone.
+  // `observers`: this host thread's own instances. `guard`: null if the launch has none.
+  // `suspects`: the words whose accesses observers want; null: none. `cluster`: null: the block is
+  // in no cluster.
   BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
                OrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
                uint32_t rank);

@@ -1,4 +1,4 @@
-// From a parsed module to something that runs.
+// decode() turns a kernel of a parsed module into a KernelProgram, which warps can execute.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace lab32::sim {
 
-// Decodes `kernel` and what it can reach. `plans` (by function name) may lack functions: those are
-// issued as the PTX says. `param_address`: where launches put the parameters. Throws lab32::Error,
-// with line and source, for what the simulator does not have. `heap`: launches will have a heap, so
-// that malloc() and free() may be called.
+// Decodes `kernel` and all functions that it can reach. Functions that are missing in `plans` (by
+// function name) are issued as the PTX says. `param_address`: the device address where launches
+// store the parameters. `heap`: launches will have a heap, so malloc() and free() may be called.
+// Throws lab32::Error, with line and source, for anything that the simulator lacks.
 std::unique_ptr<KernelProgram> decode(const ptx::Module& module, const ptx::Function& kernel,
                                       const SymbolTable& symbols, uint64_t param_address,
                                       const std::map<std::string, FunctionPlans>& plans,

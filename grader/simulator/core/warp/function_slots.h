@@ -1,5 +1,6 @@
-// The register file of a function, laid out: which slot each register, immediate, special register
-// and address of a variable has.
+// FunctionSlots lays out the register file of a function: it assigns a slot to each register,
+// immediate, special register and address of a variable. The decoder asks it for the slot of each
+// operand.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace lab32::sim {
 
-// What names mean in all functions of a kernel.
+// The meaning of names in all functions of a kernel.
 struct KernelNames {
   const ptx::Module& module;
   const SymbolTable& symbols;                               // device memory
@@ -26,20 +27,20 @@ struct KernelNames {
 
 class FunctionSlots {
  public:
-  // Of `code.ptx`. Fills in where registers, parameters and local variables of `code` lie; slots
-  // that must hold a value are added to it as operands ask for them. All three must outlive this.
+  // Lays out `code.ptx`: sets the offsets of registers, parameters and local variables in `code`,
+  // and later adds the slots that operands need. All three arguments must outlive this object.
   FunctionSlots(const KernelNames& names, const ptx::ControlFlow& flow, CodeFunction& code);
 
   Slot reg(int index) const { return registers_[static_cast<size_t>(index)]; }
-  // A single value of `bytes` (what an immediate takes; a register keeps its own width).
+  // The slot of a single value. An immediate gets `bytes`; a register keeps its own width.
   Slot value(const ptx::Operand& op, uint8_t bytes, ptx::Type type, const ptx::Instruction& in);
-  // [base + offset]; an absolute one has no base.
+  // Decodes [base + offset]; an absolute address has no base.
   void address(const ptx::Operand& op, const ptx::Instruction& in, Slot& base, int64_t& offset);
 
-  // Of a kernel's own parameters, in device memory.
+  // The offsets of a kernel's own parameters in device memory.
   const std::vector<uint32_t>& kernel_params() const { return kernel_params_; }
   uint32_t kernel_param_bytes() const { return kernel_param_bytes_; }
-  // Of the register file, with all that has been asked for.
+  // The size of the register file, with all slots so far.
   uint32_t bytes() const { return file_bytes_; }
 
  private:

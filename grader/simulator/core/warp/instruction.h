@@ -1,5 +1,5 @@
-// A PTX function made ready to run: operands resolved to byte offsets in a warp's register file,
-// each instruction bound to the function that executes it.
+// Inst: a decoded PTX instruction. Its operands are byte offsets in a warp's register file, and it
+// points to the function that executes it.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ constexpr uint32_t kFullMask = 0xffffffffu;
 struct Inst;
 class Warp;  // warp.h: the state that memory and control instructions need; arithmetic does not
 
-// What an instruction sees when it executes. `regs` is the register file of the current function
+// The context in which an instruction executes. `regs` is the register file of the current function
 // activation: every register, immediate and special register of the function is a slot in it, an
 // array over the 32 lanes (lane l of a 32-bit slot at offset `o` is *(uint32_t*)(regs + o + 4*l)).
 // A predicate slot is one uint32_t with a bit per lane. Immediates are slots too, filled once when
@@ -32,8 +32,8 @@ struct Exec {
 // Executes one instruction for the lanes in x.mask; must not touch other lanes' results.
 using ExecFn = void (*)(const Exec& x, const Inst& in);
 
-// How an instruction is dispatched: straight ones only compute; the others change which lanes run
-// next, or wait, and are handled by the warp's loop.
+// How an instruction is dispatched. Straight instructions only compute. The warp's loop executes
+// the others, which change control flow or wait.
 enum class Dispatch : uint8_t {
   straight,
   branch,
@@ -57,13 +57,12 @@ struct Slot {
 
 // One decoded instruction. Operand order: destinations in `dst`, then the sources in `src`, each in
 // the order in which they stand in the PTX; vectors and pairs are flattened into consecutive slots.
-// An omitted destination ('_') has bytes == 0. A missing optional source likewise.
+// An omitted destination ('_') has bytes == 0. So has a missing optional source.
 struct Inst {
   ExecFn exec = nullptr;
   Dispatch flow = Dispatch::straight;
   bool has_guard = false, guard_negated = false;
-  bool may_skip_reconvergence =
-      false;  // branch: lanes that go past it may come where they miss a reconvergence
+  bool may_skip_reconvergence = false;  // branch: lanes that pass it may skip a reconvergence point
   uint8_t dst_count = 0, src_count = 0;
   uint32_t guard = 0;  // offset of the predicate slot
   Slot dst[4];
@@ -76,8 +75,9 @@ struct Inst {
   uint32_t target = 0;                              // branch: index in the program's code
   int reconvergence = -1, full_reconvergence = -1;  // branch: as ptx::ReconvergencePoints has it
   uint32_t site = 0;  // index of this instruction over all functions of the program
-  // So many instructions from this one on, of its basic block, only compute, load and store: lanes
-  // that begin here come to their end, and nothing about the warp changes on the way.
+  // The number of instructions from this one on, within its basic block, that only compute, load
+  // and store. Lanes that begin here execute all of them, and the warp's state does not change in
+  // between.
   uint32_t run = 0;
   ptx::MemoryOrder order;  // accesses and fences
   const ptx::Instruction* ptx = nullptr;
@@ -85,16 +85,16 @@ struct Inst {
   static constexpr uint32_t kNoJoin = 0xffffffffu;  // no instruction's index
 };
 
-// Whether somebody reads a result of it.
+// Whether any instruction uses a result of it.
 inline bool has_result(const Inst& in) {
   for (uint8_t i = 0; i < in.dst_count; ++i)
     if (in.dst[i].bytes != 0) return true;
   return false;
 }
 
-// What each row of opcodes.def supplies: the executing function for this instruction's types and
-// modifiers. Throws lab32::Error (without position: the decoder adds it) for a combination that the
-// PTX ISA or this simulator does not have.
+// Each row of opcodes.def supplies pick_<row>, which returns the executing function for the
+// instruction's types and modifiers. Throws lab32::Error (without position: the decoder adds it)
+// for a combination that the PTX ISA or this simulator does not have.
 #define OP(id, pattern, operands, traits) ExecFn pick_##id(const ptx::Instruction& in);
 #include "simulator/ptx/opcodes.def"
 #undef OP
@@ -103,13 +103,12 @@ inline bool has_result(const Inst& in) {
 ExecFn pick_ld_kernel_param(const ptx::Instruction& in);
 // ld.param through a pointer to a kernel parameter ("grid constant").
 ExecFn pick_ld_param_pointer(const ptx::Instruction& in);
-// mov of %clock, %globaltimer and their like, which change while a kernel runs.
+// mov of %clock, %globaltimer and similar registers, which change while a kernel runs.
 ExecFn pick_read_clock(const ptx::Instruction& in);
-// Whether an atom or red must see the blocks in order to give one result.
+// Whether the result of an atom or red is deterministic only if the blocks run in order.
 bool is_order_sensitive(const ptx::Instruction& in, bool result_used);
 
-// What an update of memory by the copy engine, through a surface or by red.async does to one
-// element.
+// The update of one element by the copy engine, through a surface or by red.async.
 struct Reduction {
   void (*apply)(std::byte* at, const std::byte* value) = nullptr;  // null: a copy
   unsigned bytes = 0;                                              // of an element
@@ -117,37 +116,37 @@ struct Reduction {
   explicit operator bool() const { return apply != nullptr; }
 };
 
-// The operation that the instruction's modifiers name, on elements of that type; none: the PTX ISA
-// has no such reduction.
+// The operation that the instruction's modifiers name, for elements of type `type`. Empty if the
+// PTX ISA has no such reduction.
 Reduction reduction_of(const ptx::Instruction& in, ptx::Type type);
 
 // ---------------------------------------------------------------------------------------------
-// Shifts by more bits than there are, shuffles by more lanes than a warp has, and both by negative
-// amounts: hardware has a result, C++ has none, and nobody means it.
+// A shift by more bits than the type has, a shuffle by more lanes than a warp has, or either by a
+// negative amount. The hardware gives a result, but C++ leaves it undefined, and the program
+// probably has a bug.
 
 struct OutOfRangeAmount {
-  uint64_t block = 0;  // linear index, of the first
+  uint64_t block = 0;  // linear index of the first block that did it
   uint32_t site = 0;
   bool shuffle = false;  // else a shift
   uint32_t amount = 0;
   uint32_t limit = 0;  // bits or lanes: amounts are smaller
 };
 
-// A lane executes `in` with such an amount: the first of a block is kept.
+// Records that a lane executes `in` with such an amount. Each block keeps the first.
 void note_out_of_range_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount,
                               uint32_t limit);
 
 // ---------------------------------------------------------------------------------------------
-// The refusal of an instruction that matches a row of opcodes.def but that the PTX ISA does not
-// have in this combination of modifiers, types and operands.
 
-// "add.rn.sat.f64": the opcode as it stood in the text.
+// The opcode as in the PTX text, for example "add.rn.sat.f64".
 std::string spelling(const ptx::Instruction& in);
 
-// Throws lab32::Error: "add.sat.f64: <why>"; without a reason, that the PTX ISA has no such form.
+// Throws lab32::Error: "add.sat.f64: <why>". Without a reason, the message says that the PTX ISA
+// has no such form.
 [[noreturn]] void refuse(const ptx::Instruction& in, const std::string& why = "");
 
-// "PTX line 12: <why> (source: a.cu:3)", without the end where no line is known.
+// "PTX line 12: <why> (source: a.cu:3)"; without the source if its line is unknown.
 std::string in_source(const ptx::Module& module, const ptx::Instruction& in,
                       const std::string& why);
 

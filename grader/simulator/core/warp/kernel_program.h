@@ -1,5 +1,5 @@
-// A kernel and every function it can reach, ready to run: what decode() makes and the warps
-// execute.
+// KernelProgram: a kernel and every function that it can reach, decoded and ready to run. decode()
+// makes it and warps execute it; it does not change while kernels run.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ struct SpecialSlot {
   ptx::SpecialReg reg;
 };
 
-// The address of a variable in shared memory: of a block's own, which its rank in its cluster is
-// part of.
+// The address of a variable in the block's shared memory, which includes the block's rank in its
+// cluster.
 struct SharedSlot {
   uint32_t offset;
   uint8_t bytes;
@@ -67,7 +67,7 @@ struct CodeFunction {
   uint32_t local_bytes = 0;  // of its .local variables
   uint32_t param_bytes = 0;  // of its .param variables (own parameters, call sequences)
   std::unordered_map<std::string, uint32_t> param_offset;
-  // for calls into this function: where each argument and return value lies in its param area
+  // For calls into this function: the position of each argument and return value in its param area.
   struct ParamRange {
     uint32_t offset, bytes;
   };
@@ -79,14 +79,14 @@ struct CodeFunction {
   uint32_t pc_of(int reconvergence) const {
     return reconvergence_pcs[static_cast<size_t>(reconvergence)];
   }
-  // Whether lanes at `pc` may still come to the reconvergence.
+  // Whether lanes at `pc` can still reach the reconvergence point.
   bool can_reach(int reconvergence, uint32_t pc) const {
     return pc < block_of.size() && reconvergence_points[static_cast<size_t>(reconvergence)]
                                        .from[static_cast<size_t>(block_of[pc])];
   }
 };
 
-// A call: which function, and where its arguments and results lie in the caller's param area.
+// A call: the function, and the positions of arguments and results in the caller's param area.
 struct CallSite {
   enum class Target : uint8_t {
     function,
@@ -120,23 +120,23 @@ struct KernelProgram {
   std::vector<AccessPlan> plans;                     // by site
   std::vector<CallSite> calls;                       // Inst::target of a call
   std::vector<std::vector<uint32_t>> branch_tables;  // Inst::target of brx
-  std::vector<FragmentOp> fragment_ops;              // Inst::target of mma and its like
-  std::vector<TextureOp> texture_ops;                // Inst::target of tex and its like
+  std::vector<FragmentOp> fragment_ops;              // Inst::target of mma and similar
+  std::vector<TextureOp> texture_ops;                // Inst::target of tex and similar
   std::vector<BulkOp> bulk_ops;                      // Inst::target of cp.async.bulk
   std::vector<SharedVariable> shared;
   uint32_t static_shared = 0;
   uint32_t dynamic_offset = 0;   // where dynamic shared memory starts
   bool order_sensitive = false;  // uses results of atomics, or atomics that do not commute
   bool uses_heap = false;        // calls malloc() or free() by name
-  bool reads_clock = false;      // %clock, %globaltimer and their like
+  bool reads_clock = false;      // %clock, %globaltimer and similar
   bool launches_kernels = false;
   bool cluster_barriers = false;
-  bool reserves_shared = false;  // reads where shared memory is that the system has reserved
+  bool reserves_shared = false;  // reads the position of the shared memory that the system reserves
   uint64_t param_address = 0;    // the kernel's parameters, in device memory
   uint32_t param_bytes = 0;
 
   std::optional<ptx::Module::Position> position(uint32_t site) const;
-  // `shared` of a launch with so many bytes per block: the dynamic ones have their bytes.
+  // `shared` for a launch with that many bytes per block; dynamic variables have their sizes.
   std::vector<SharedVariable> shared_in(uint32_t shared_bytes) const;
 };
 

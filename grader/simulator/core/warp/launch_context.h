@@ -1,5 +1,6 @@
-// What all host threads of a launch share: its program, memory and shape, the meter of what it may
-// use, and the launches that its kernels ask for.
+// LaunchContext: the state that all host threads of a launch share (program, memory, shape and
+// options). LaunchMeter enforces the launch's limits, and DeviceLaunches collects the launches that
+// its kernels request.
 #pragma once
 
 #include <atomic>
@@ -19,17 +20,18 @@
 
 namespace lab32::sim {
 
-// What all warps of a launch may issue together, how long it may take, and how much of the host's
-// memory the stacks of its threads.
+// The limits of a launch: instructions of all warps together, seconds, and host memory for the
+// stacks of its threads.
 
 class LaunchMeter {
  public:
-  // 0: no limit. Seconds are those of a usual machine (base/work_time.h).
+  // 0: no limit. Seconds are those of a reference machine (base/work_time.h).
   LaunchMeter(uint64_t most_instructions, double most_seconds, uint64_t most_local_bytes)
       : most_(most_instructions), seconds_(most_seconds), local_(most_local_bytes) {}
 
   uint64_t issued() const { return issued_; }
-  // What was issued since then has not happened, and is done again; the time goes on.
+  // Resets the count of instructions after a rollback, because the blocks run again. The time is
+  // not reset.
   void go_back(uint64_t issued) { issued_ = issued; }
   // Several host threads may add at once.
   enum class Over : uint8_t { nothing, instructions, time };
@@ -40,11 +42,11 @@ class LaunchMeter {
   }
   uint64_t most_instructions() const { return most_; }
   double most_seconds() const { return seconds_; }
-  // Local memory of a block's threads together.
+  // Whether the local memory of one block's threads is within the limit.
   bool allows_local(uint64_t bytes_of_block) const {
     return local_ == 0 || bytes_of_block <= local_;
   }
-  // Of blocks that wait for each other.
+  // The same for all blocks that wait for each other.
   bool allows_local_of_all(uint64_t bytes) const {
     return local_ == 0 || bytes <= kBlocksAtOnce * local_;
   }
@@ -60,18 +62,18 @@ class LaunchMeter {
   const double seconds_;
   const uint64_t local_;
   const WorkTimer watch_;
-  // In cache lines of its own, also on the stack beside the launch: all host threads add to it.
+  // In its own cache lines, because all host threads add to it.
   alignas(128) std::atomic<uint64_t> issued_{0};
 };
 
 // ---------------------------------------------------------------------------------------------
-// Launches that kernels ask for (dynamic parallelism). They run when the grid that asked has ended,
-// which counts as complete when they are (device/sim_device.cpp).
+// Launches that kernels request (dynamic parallelism). They run after the requesting grid has
+// ended. That grid counts as complete when they are complete (device/sim_device.cpp).
 
-// A copy or a fill in the place of a kernel.
+// A copy or a fill in place of a kernel launch.
 struct DeviceCopy {
   uint64_t to = 0, from = 0, bytes = 0;
-  int value = -1;  // of each byte; -1: a copy
+  int value = -1;  // of each byte of a fill; -1: a copy
 };
 
 struct DeviceLaunch {
@@ -80,63 +82,62 @@ struct DeviceLaunch {
   DeviceCopy copy;
   Dim3 grid, block;
   uint32_t dynamic_shared = 0;
-  bool tail = false;  // behind all others of its grid
+  bool tail = false;  // runs after all other launches of its grid
 };
 
 struct DeviceLaunches {
-  std::map<uint64_t, DeviceLaunch> prepared;  // by where their parameters lie
-  std::vector<DeviceLaunch> launched;         // in their order
-  // Streams and events that kernels make are numbers from the first on; the next one's.
+  std::map<uint64_t, DeviceLaunch> prepared;  // by the address of their parameters
+  std::vector<DeviceLaunch> launched;         // in call order
+  // Streams and events that kernels create are numbered from kFirstHandle on; `handles` is the next
+  // number.
   static constexpr uint64_t kFirstHandle = 0x1000;
   uint64_t handles = kFirstHandle;
-  // What a launch says that is impossible (cudaError_t; 0: it is not), and what an error is called
-  // and means.
+  // The error of an impossible launch (cudaError_t; 0: none), and the name or description of an
+  // error.
   std::function<uint32_t(const DeviceLaunch&)> error_of;
   std::function<std::string(uint32_t error, bool name)> text_of;
   int32_t devices = 1;
-  // Each thread's last error, by block and thread; and texts, where they lie in device memory.
+  // Each thread's last error, by block and thread; and the device addresses of error texts.
   std::map<std::pair<uint64_t, uint32_t>, uint32_t> last_errors;
   std::map<std::pair<uint32_t, bool>, uint64_t> texts;
 };
 
 // ---------------------------------------------------------------------------------------------
-// What all blocks of a launch share.
 
-// What all host threads of a launch share; constant while it runs.
+// The state that all host threads of a launch share; constant while it runs.
 struct LaunchContext {
   const KernelProgram* program = nullptr;
   Memory* memory = nullptr;
   Dim3 grid, block;
-  // Blocks of a cluster; the grid is a multiple of it along each side. explicit: the launch or the
-  // kernel says so, be it of one block.
+  // The cluster's dimensions in blocks; the grid is a multiple along each axis. explicit_cluster:
+  // the launch or the kernel specifies them, even for clusters of one block.
   Dim3 cluster{1, 1, 1};
   bool explicit_cluster = false;
   uint32_t own_shared_bytes = 0;  // static + dynamic
-  uint32_t shared_bytes = 0;      // and what is reserved behind them
+  uint32_t shared_bytes = 0;      // with the reserved bytes after them
   uint64_t param_address = 0;     // kernel parameters in device memory
   uint32_t multiprocessors = 1;   // %nsmid
   uint64_t warp_budget = 0;
-  LaunchMeter* meter = nullptr;  // of all warps together; none: they have no limit
-  // Blocks that the device holds at once: so many may wait for each other (resident_blocks.h).
+  LaunchMeter* meter = nullptr;  // of all warps together; null: no limit
+  // Blocks that the device holds at once and that may therefore wait for each other
+  // (resident_blocks.h).
   uint64_t resident_blocks = 1;
-  // Where grid.sync() counts the blocks that came; 0: not a cooperative launch.
+  // The address where grid.sync() counts arrived blocks; 0: not a cooperative launch.
   uint64_t grid_workspace = 0;
-  DeviceHeap* heap = nullptr;  // where the program uses_heap
+  DeviceHeap* heap = nullptr;  // set if the program uses_heap
   DeviceLaunches* launches = nullptr;
   bool trap_uninitialised = true;
-  bool note_warps = false;  // LaunchOutcome::warps is wanted
-  // Blocks, warps and the lanes of a warp that took different ways go on in a random order, the
-  // same for the same number; none: in theirs.
+  bool note_warps = false;  // the caller wants LaunchOutcome::warps
+  // The seed of a random schedule of blocks, warps and diverged lanes; none: the normal order.
   std::optional<uint64_t> schedule;
-  // Without a schedule: blocks, and the warps of each, take turns from the last to the first.
+  // Without a schedule: blocks, and the warps of each, run from the last to the first.
   bool reversed = false;
-  bool keep_going = false;  // tell observers of mistakes instead of trapping
-  // Blocks run on several host threads, and are known to keep to bytes of their own
-  // (prove_independent_blocks()).
+  bool keep_going = false;  // report faults to observers instead of trapping
+  // Blocks run on several host threads without a guard (prove_independent_blocks()).
   bool independent_blocks = false;
 
-  // Where the program asks for it, bytes that the system has reserved, zero at first. A GPU has
-  // them in front of the block's own, whose addresses begin at 1024 there, and at 0 here.
+  // Bytes that the system reserves if the program needs them, initially zero. A GPU places them
+  // before the block's own, whose addresses then begin at 1024; here the block's own begin at 0.
   static constexpr uint32_t kReservedShared = 288, kReservedAlign = 128;
   bool reserves_shared() const { return program->reserves_shared; }
   uint32_t reserved_at() const { return align_up(own_shared_bytes, kReservedAlign); }
@@ -145,7 +146,7 @@ struct LaunchContext {
     shared_bytes = reserves_shared() ? reserved_at() + kReservedShared : own;
   }
 
-  // Whether blocks share what a cluster has: memory, and a barrier.
+  // Whether blocks share a cluster's memory and barrier.
   bool has_clusters() const { return cluster.count() > 1 || program->cluster_barriers; }
 };
 

@@ -1,4 +1,4 @@
-// Why kernels cannot run, without decoding them.
+// Finds kernels that cannot run, without decoding them, for a quick list of a module's kernels.
 #pragma once
 
 #include <map>
@@ -8,9 +8,9 @@
 
 namespace lab32::sim {
 
-// By the kernel's symbol, in decode()'s words: what parsing refused, forms of instructions that the
-// simulator does not have, calls of functions that nobody has. decode() may find more (operands).
-// `heap`: as there.
+// Returns the reason by the kernel's symbol, in the words of decode(): refusals of the parser,
+// forms of instructions that the simulator lacks, and calls of functions that are not defined.
+// decode() may find more (operands). `heap`: as in decode().
 std::map<std::string, std::string> quick_refusals(const ptx::Module& module, bool heap);
 
 }  // namespace lab32::sim

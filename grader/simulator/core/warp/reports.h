@@ -1,4 +1,5 @@
-// What a block tells its observers.
+// Reports: sends a block's events to those observers that want them. It converts each access to the
+// form in which ptxas issues it (access_plan.h).
 #pragma once
 
 #include <array>
@@ -14,20 +15,21 @@ namespace lab32::sim {
 
 class Reports {
  public:
-  // `observers`: this host thread's own instances. `suspects`: words whose accesses observers want;
-  // null: none.
+  // `observers`: this host thread's own instances. `suspects`: the words whose accesses observers
+  // want; null: none.
   Reports(const LaunchContext& launch, std::vector<Observer*> observers,
           const RaceFilter* suspects);
-  // The next block begins.
+  // Resets the state for the next block.
   void restart() { stored_ = {}; }
 
   const std::vector<Observer*>& observers() const { return observers_; }
   bool observes_accesses() const { return !access_observers_.empty(); }
-  // Accesses are reported: to observers, or since barriers are asked who stored before them.
+  // Whether accesses must be reported: to observers, or to record which lanes stored before a
+  // barrier.
   bool reports_accesses() const { return observes_accesses() || launch_.keep_going; }
   bool observes_raw_shared() const { return !raw_observers_.empty(); }
   bool observes_shuffles() const { return !shuffle_observers_.empty(); }
-  // Accesses to device memory are told, where they touch a suspect word or are strong.
+  // Whether accesses to device memory are reported if they are strong or go to a suspect word.
   bool observes_order() const { return suspects_ != nullptr; }
 
   // An access by one instruction of a warp. `matrix`, `peer`: as in Access.
@@ -40,14 +42,14 @@ class Reports {
     bool matrix = false;
     const uint64_t* peer = nullptr;
   };
-  // Reports it the way ptxas issues it.
+  // Reports an access in the way in which ptxas issues it.
   void access(uint32_t warp, const Inst& in, const WarpAccess& access);
   void texels(uint32_t warp, TexelAccess access);
   void bulk(uint32_t warp, const BulkMove& move);
   void raw_shared(uint32_t warp, const RawAccess& access) {
     for (Observer* o : raw_observers_) o->raw_shared(warp, access);
   }
-  // Before the access is carried out.
+  // Reports an ordered access; called before the access is carried out.
   void ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
                const uint64_t* address, const std::byte* values);
   void fence(uint32_t warp, const Inst& in, uint32_t mask);
@@ -60,16 +62,16 @@ class Reports {
   void cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases, bool completes);
   void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase);
 
-  // The lanes whose last access of shared memory is to another block's.
+  // Sets the lanes whose current access is to another block's shared memory.
   void set_remote(uint32_t lanes) { remote_ = lanes; }
-  // The lanes of a warp that have stored something since their last barrier. note_stored(): in a
-  // way that is no Access.
+  // The lanes of a warp that have stored something since their last barrier. note_stored() adds
+  // stores that are not reported as an Access.
   uint32_t& stored(uint32_t warp) { return stored_[warp]; }
   void note_stored(uint32_t warp, uint32_t mask) { stored_[warp] |= mask; }
 
  private:
-  // Lanes that are told together. `others`: lanes of the same access that are told apart from
-  // these. `remote`: these reach another block's memory.
+  // Lanes that are reported together. `others`: lanes of the same access that are reported
+  // separately. `remote`: the lanes access another block's memory.
   struct Part {
     uint32_t mask, others;
     bool remote;

@@ -1,6 +1,6 @@
-// The shared memory of a block, and what the blocks of a cluster share, as their instructions see
-// it: each other's shared memory, and the cluster's barrier. ClusterBarrier
-// (schedule/block_group.h) derives from ClusterContext.
+// SharedMemory: the shared memory of a block. ClusterMemory and ClusterContext: the shared memory
+// and barrier that the blocks of a cluster share. ClusterBarrier (schedule/block_group.h) derives
+// from ClusterContext.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@
 
 namespace lab32::sim {
 
-// Shared memory of all blocks of a cluster (memory/access.h says what an address in it is).
+// The shared memory of all blocks of a cluster (memory/access.h defines its addresses).
 class ClusterMemory {
  public:
-  // Address space of `blocks` windows; pages come when touched. Twice with `undefined`, a byte for
-  // each byte (UndefinedBytes).
+  // Reserves address space for `blocks` windows. `undefined`: reserves as much again for undefined
+  // bits, one byte for each byte (UndefinedBytes).
   ClusterMemory(uint32_t blocks, bool undefined);
   ~ClusterMemory();
   ClusterMemory(const ClusterMemory&) = delete;
   ClusterMemory& operator=(const ClusterMemory&) = delete;
 
   std::byte* bytes() { return bytes_; }
-  std::byte* undefined() { return undefined_; }  // null: they are not kept
+  std::byte* undefined() { return undefined_; }  // null: not tracked
 
  private:
   uint64_t size_;
@@ -35,16 +35,16 @@ class ClusterMemory {
 
 class ClusterContext {
  public:
-  // barrier.cluster: the current split of a warp of that block arrives, or waits.
+  // barrier.cluster: the current split of a warp of that block arrives or waits.
   virtual void arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) = 0;
   virtual void wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) = 0;
-  // All threads of that block have exited, or some.
+  // Called when some (or `all`) threads of that block have exited.
   virtual void threads_exited(uint32_t rank, bool all) = 0;
 
   uint32_t blocks() const { return blocks_; }
   ClusterMemory& memory() { return memory_; }
   BulkCopies& bulk_copies() { return bulk_copies_; }
-  // Blocks that have exited, a bit each by rank: their shared memory is another block's by now.
+  // A mask by rank of the blocks that have exited; another block may own their shared memory now.
   uint32_t exited() const { return exited_; }
 
  protected:
@@ -57,35 +57,38 @@ class ClusterContext {
   BulkCopies bulk_copies_;
 };
 
-// In a launch that keeps going, bad accesses go to so many bytes of each lane's own.
+// In a launch that keeps going, the faulty access of a lane goes to a sink of this many bytes.
 constexpr uint64_t kSinkBytes = 16;
 
-// The shared memory of a block: its own, or its part of the memory of its cluster.
+// The shared memory of a block, alone or as part of its cluster's memory.
 class SharedMemory {
  public:
-  // `cluster`: null: the block is alone. `follows`: undefined bytes are known.
+  // `cluster`: null: the block is in no cluster. `follows`: undefined bytes are tracked.
   SharedMemory(const LaunchContext& launch, ClusterContext* cluster, uint32_t rank, bool follows);
-  // What the next block finds: poison.
+  // Fills the memory with poison for the next block.
   void restart();
 
   // Null: the block is alone.
   ClusterContext* cluster() const { return cluster_; }
-  // Of all blocks of the cluster, if it is in one.
+  // The bytes; in a cluster, those of all its blocks.
   std::byte* bytes() { return data_; }
-  // Where the block's own memory lies among its cluster's.
+  // The offset of the block's own memory in bytes().
   uint64_t base() const { return base_; }
   uint32_t size() const { return launch_.shared_bytes; }
   UndefinedBytes& undefined() { return undefined_; }
-  // The undefined bits of so many bytes; null: the block's shared memory has them not.
+  // The undefined bits of `bytes` at `offset`; null if they are not all in the block's shared
+  // memory.
   std::byte* undefined(uint64_t offset, unsigned bytes) {
     return holds(offset, bytes) ? undefined_.data() + offset : nullptr;
   }
-  // Of lanes whose first and last address these are; right, and in this block's own memory.
+  // Whether lanes with these first and last addresses access valid, aligned bytes of this block's
+  // own memory.
   bool is_row(uint64_t first, uint64_t last, unsigned bytes) const {
     return cluster_ == nullptr && first <= last && last <= size() && last + bytes <= size() &&
            (first & (bytes - 1)) == 0;
   }
-  // Where bad accesses go in a launch that keeps going: behind it, a piece per lane.
+  // The offset of the sinks for faulty accesses in a launch that keeps going: after the block's
+  // memory, one for each lane.
   uint64_t sink() const {
     return base_ + (launch_.shared_bytes + kSinkBytes) / kSinkBytes * kSinkBytes;
   }
@@ -101,7 +104,7 @@ class SharedMemory {
   ClusterContext* const cluster_;
   const uint64_t base_;
   const bool follows_;
-  std::vector<std::byte> own_;  // of a block that is alone
+  std::vector<std::byte> own_;  // of a block without a cluster
   std::byte* data_;
   UndefinedBytes undefined_;
 };

@@ -1,8 +1,8 @@
-// Where the lanes of a warp are: divergence and reconvergence.
+// Splits: divergence and reconvergence of the lanes of a warp.
 //
-// Lanes that took different paths are kept as splits, each a program counter with a mask of lanes.
-// A split that reaches the place where the lanes meet that a branch has parted waits in a Join
-// until the others come too, or have gone where they cannot come to it.
+// A split is a set of lanes with one program counter. A divergent branch makes two splits and a
+// Join at its reconvergence point. A split that reaches the point waits in the Join until the other
+// lanes arrive or take a path that cannot reach it.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ namespace lab32::sim {
 
 struct Join {
   uint32_t pc = 0;
-  int reconvergence = -1;  // of the frame's function; -1: where nobody can miss it
+  int reconvergence = -1;  // reconvergence point of the frame's function; -1: every lane passes it
   Frame* frame = nullptr;
   uint32_t expected = 0, arrived = 0;
   Join* parent = nullptr;
-  Frame* callee = nullptr;  // a return point: the frame to free when all are back
+  Frame* callee = nullptr;  // for a return point: the frame to free when all lanes have returned
 };
 
 struct Split {
@@ -33,14 +33,14 @@ struct Split {
   Frame* frame = nullptr;
   Join* join = nullptr;
   State state = State::ready;
-  uint32_t op_mask = 0;  // lanes that execute the instruction it waits at
+  uint32_t op_mask = 0;  // lanes that execute the instruction at which it waits
   uint32_t wanted = 0;   // warp_sync: member mask
 };
 
 class Splits {
  public:
   explicit Splits(Frames& frames) : frames_(frames) {}
-  // All lanes stand at the beginning of the kernel.
+  // Puts all lanes at the beginning of the kernel.
   void restart(uint32_t lanes, Frame* kernel);
 
   // The lanes that have not exited.
@@ -52,43 +52,43 @@ class Splits {
     return current_ < list_.size() && list_[current_].state == Split::State::ready;
   }
   size_t ready() const;
-  // The next one that is ready becomes the current one. False: none is.
+  // Makes the next ready split the current one. False: no split is ready.
   bool choose_next();
-  // Any of those that are ready, if one is.
+  // Makes a random ready split the current one, if there is one.
   void choose_any(Random& random);
 
-  // If the current split stands at its join, it waits there, or goes on with the joined lanes when
-  // it was the last. False: it waits, and another split must be chosen.
+  // If the current split is at its join, it waits there, or continues with all joined lanes if it
+  // is the last to arrive. False: it waits, and the caller must choose another split.
   bool join_lanes();
-  // `lanes` of the current split go on at the branch's target. True: the others do not.
+  // Sends `lanes` of the current split to the branch's target. True: the split diverged.
   bool branch(const Inst& in, uint32_t lanes);
-  // The current split goes on at my_pc with the lanes of my_mask; the others are another split.
+  // The current split continues at my_pc with the lanes of my_mask; the other lanes become a new
+  // split.
   void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
                Join* join);
-  // Where the lanes wait that the branch parts: for all that are in the split.
+  // The join at which the lanes of the split wait for each other after the branch.
   Join* join_of(const Inst& in, const Split& split);
-  // All lanes of the split meet at `pc`: where they do already, if they do.
+  // The join of all lanes of the split at `pc`; reuses an existing one.
   Join* join_at(uint32_t pc, int reconvergence, const Split& split);
-  // The current split, or the one made last, has gone on from a branch: no lane waits for its lanes
-  // any longer where they cannot come to now. They meet those others where all the branch's ways
-  // do.
+  // The current (or newest) split has taken a branch. Its lanes leave every join that they can no
+  // longer reach, and will meet the other lanes where all paths of the branch reconverge.
   void current_leaves_joins(const Inst& in) { leave_joins(current_, in); }
   void last_leaves_joins(const Inst& in) { leave_joins(list_.size() - 1, in); }
-  // The lanes of the current split call: they stand at the beginning of the callee.
+  // The lanes of the current split enter the callee.
   void enter(Frame* callee, uint32_t lanes);
-  // Lanes of the current split return, or exit: every join on their way out stops expecting them.
+  // Lanes of the current split return or exit, and every join on their way stops expecting them.
   void leave(uint32_t lanes, bool to_caller);
 
   // The barrier of the block, or of the cluster, that the split waits for has completed.
   void release_barrier(uint32_t split_id);
-  // The current split spins, and lanes it may be waiting for stand in a join: the innermost such
-  // join lets them go. (Also that of a function's return: the lock may be taken in a function.)
-  // False: none do.
+  // Called when the current split spins and may be waiting for lanes in a join. Releases the
+  // innermost join with waiting lanes, including a function's return point, because a function may
+  // take the lock. False: no lanes wait in a join.
   bool release_one_join();
-  // Nothing can go on, and a warp barrier waits for lanes that stand in a join: lets them go on to
-  // where they exit, or come to such a barrier. False: there are none.
+  // Called when no split can run and a warp barrier waits for lanes in a join. Releases these
+  // lanes, so that they exit or reach the barrier. False: there are no such lanes.
   bool release_for_warp_barrier();
-  // The same where a barrier of the block waits.
+  // As release_for_warp_barrier(), for a barrier of the block.
   bool release_for_block_barrier();
 
  private:
@@ -106,11 +106,11 @@ class Splits {
   std::vector<Split> list_;
   size_t current_ = 0;
   uint32_t next_id_ = 0;
-  std::vector<std::unique_ptr<Join>> joins_;  // all ever made
+  std::vector<std::unique_ptr<Join>> joins_;  // all that were created
   std::vector<Join*> free_joins_;
 };
 
-// An instruction at which lanes of a warp meet and exchange nothing.
+// Whether lanes of a warp only synchronise at the instruction and exchange no data.
 inline bool is_warp_barrier(const Inst& in) {
   return in.ptx->op->traits.sync == ptx::Sync::warp_barrier;
 }

@@ -1,5 +1,5 @@
-// What ends a kernel early, as facts. Thrown by instructions, caught by the launch; and the words
-// for them.
+// Trap: a fault that ends a kernel, as facts. Instructions throw it and the launch catches it.
+// describe() turns the facts into the sentence that the student reads.
 #pragma once
 
 #include <array>
@@ -24,7 +24,8 @@ enum class TrapReason : uint8_t {
 
 TrapKind kind_of(TrapReason reason);
 
-// Is it one that a launch told to go on tells its observers of? The others end every launch.
+// Whether a launch that keeps going reports this kind as a finding. The other kinds end every
+// launch.
 bool is_finding(TrapKind kind);
 
 struct ThreadId {
@@ -36,34 +37,34 @@ struct MemoryAccess {
   AccessUse use = AccessUse::read;
   uint32_t bytes = 0;
   uint64_t address = 0;  // global memory
-  // Where it lies: in an allocation, which has a name, or in the block's shared (a variable of it,
-  // where that is known) or the thread's local memory. Negative: before its start.
+  // The accessed object: an allocation by name, a shared variable (empty if unknown), or the
+  // thread's local memory; and the offset in it, negative if before its start.
   std::string object;
   int64_t offset = 0;
   uint64_t size = 0;     // of the object, bytes
-  uint32_t element = 0;  // of it, bytes; 0: not known
+  uint32_t element = 0;  // bytes of an element; 0: unknown
   // Shared memory of another block: its rank in the cluster.
   static constexpr uint32_t kOwn = 0xffffffff;
   uint32_t rank = kOwn;
-  // "s[64].mass" and the last there is, where the types of variables are known.
+  // "s[64].mass", and the last valid place, if the types of variables are known.
   std::string place = {}, last_place = {};
 };
 
-// Where a value that nobody has defined mattered.
+// The use that makes an undefined value a fault.
 enum class ValueUse : uint8_t { none, address, branch, atomic, output };
 
 struct WarpLanes {
   uint32_t warp = 0;   // in its block
-  uint32_t lanes = 0;  // that execute the instruction
-  uint32_t mask = 0;   // that the instruction names
-  uint32_t lane = 0;   // that is missing
+  uint32_t lanes = 0;  // lanes that execute the instruction
+  uint32_t mask = 0;   // lanes that the instruction names
+  uint32_t lane = 0;   // the missing lane
 };
 
-// traps.def says which of the facts belong to which reason.
+// traps.def says which facts each reason sets.
 struct TrapFacts {
   TrapReason reason = TrapReason::trap_instruction;
   uint64_t block = 0;              // linear index
-  std::optional<ThreadId> thread;  // that did it; of several the first
+  std::optional<ThreadId> thread;  // the first faulty thread
   std::optional<ThreadId> waiting;
   std::optional<MemoryAccess> access;
   std::optional<WarpLanes> warp;
@@ -86,20 +87,20 @@ struct Trap : TrapFacts {
 struct OrderMatters {};
 
 // ---------------------------------------------------------------------------------------------
-// Words for faults. The only place where those of a running kernel become English.
+// The texts of faults. No other file phrases the faults of a running kernel.
 
-// "shuffle", as JSON and records have it: by kind.
+// The names of the kinds in JSON and records, for example "shuffle".
 inline constexpr std::array kTrapKinds{
 #define KIND(id, name, words) name,
 #include "simulator/core/warp/traps.def"
 };
 const char* to_string(TrapKind kind);
-// "missing lane", as people see it.
+// The name of a kind in messages, for example "missing lane".
 const char* words(TrapKind kind);
-// "past_end", as JSON has it.
+// The name of a reason in JSON, for example "past_end".
 const char* to_string(TrapReason reason);
 
-// "; the value becomes an address", behind what is said of a read; "": none.
+// The end of a sentence about a read, for example "; the value becomes an address"; "" for no use.
 const char* use_of_value(ValueUse use);
 
 // "thread (32,0,0) of block (0,0,0) reads 4 bytes at offset 128 of `in`: 4 bytes past its end (128

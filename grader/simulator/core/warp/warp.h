@@ -1,9 +1,9 @@
-// One warp: its lanes' registers (frames.h), where each of them is (splits.h), and the loop that
-// issues their instructions.
+// Warp: the registers of its lanes (frames.h), their program counters (splits.h), and the loop that
+// issues their instructions. run() executes a time slice.
 //
-// As on Volta and later, a lane may wait for another lane of its warp: when a split runs long while
-// others could run, they get time slices, and lanes that wait in a Join for a split that spins are
-// let go on without it.
+// As on Volta and later, a lane may wait for another lane of its warp. Splits that can run share
+// the warp in time slices, and lanes that wait in a Join for a spinning split are released without
+// it.
 #pragma once
 
 #include <algorithm>
@@ -25,20 +25,21 @@
 
 namespace lab32::sim {
 
-// Whether a warp seems to wait for another thread: what it looks at again and again.
+// Detects whether a warp seems to wait for another thread, by the addresses that it reads
+// repeatedly.
 class Polling {
  public:
-  // The next block begins.
+  // Resets the state for the next block.
   void restart() {
     synchronised_ = polled_ = false;
     std::fill(looked_at_.begin(), looked_at_.end(), 0);
     waited_ = 0;
     clock_ahead_ = clock_looks_ = looked_at_clock_ = 0;
   }
-  // The warp's slice ends there, counted in instructions issued, or soon after a poll.
+  // Starts a time slice that ends at `end` issued instructions, or soon after a poll.
   void begin_slice(uint64_t end) { slice_ends_ = end; }
   uint64_t slice_end() const { return slice_ends_; }
-  // What is waited for comes from another block.
+  // Ends the slice soon, because the awaited value comes from another block.
   void end_slice_soon(uint64_t issued) { slice_ends_ = std::min(slice_ends_, issued + kAfterPoll); }
 
   // An atomic with a result or a volatile load was executed: the split may be waiting for another
@@ -51,25 +52,26 @@ class Polling {
   bool synchronised() const { return synchronised_; }
   void forget_synchronisation() { synchronised_ = false; }
 
-  // The same of device memory, at `place`: who looks at a place again may be waiting for another
-  // block, who reads an array from end to end is not. Places are remembered by their hash.
+  // Notes a read of device memory at `place`. A warp that reads a place again may be waiting for
+  // another block; a warp that reads an array from end to end is not. Places are stored by their
+  // hash.
   void note(uint64_t place) { polled_ |= is_seen_again(place); }
-  // By a load, which does nothing else. What others do in the meantime is what is waited for, so
-  // the slice ends soon: polls are neither work nor of a number that means something.
+  // Notes a plain load. The warp waits for the work of other warps, so its slice ends soon: polls
+  // are no work, and their number has no meaning.
   void note_load(uint64_t place, uint64_t issued) {
     if (!is_seen_again(place)) return;
     polled_ = true;
     end_slice_soon(issued);
   }
   bool take_polled() { return std::exchange(polled_, false); }
-  // Of the warp's instructions, those of slices in which it polled.
+  // The number of instructions in slices in which the warp polled.
   uint64_t waited() const { return waited_; }
   void note_waited(uint64_t instructions) { waited_ += instructions; }
 
-  // What a clock says: the instructions issued, and the time that has passed besides.
+  // The value of a clock: the issued instructions plus the time that the warp has waited.
   uint64_t read_clock(uint64_t issued) {
-    // Who reads a clock again and again, and looks at nothing else, waits for a time: it passes
-    // twice as quickly with each look, as if others had their turn in between.
+    // A warp that only reads a clock waits for a time. The clock then advances twice as fast with
+    // each read, as if other warps ran in between.
     constexpr uint64_t kTight = 32, kFirst = 8, kLongest = 1 << 16;
     clock_looks_ = issued - looked_at_clock_ <= kTight ? clock_looks_ + 1 : 0;
     looked_at_clock_ = issued;
@@ -77,7 +79,7 @@ class Polling {
       clock_ahead_ += std::min(uint64_t{1} << std::min<uint64_t>(clock_looks_, 32), kLongest);
     return issued + clock_ahead_;
   }
-  // How much of what a clock says has passed while it was waited for.
+  // The part of the clock's value that passed while the warp waited for it.
   uint64_t clock_ahead() const { return clock_ahead_; }
 
  private:
@@ -86,15 +88,15 @@ class Polling {
     uint64_t& before = looked_at_[(place >> 2 ^ place >> 14) % kPlaces];
     return std::exchange(before, place) == place;
   }
-  static constexpr uint64_t kAfterPoll = 32;  // instructions: a few more turns of its loop
+  static constexpr uint64_t kAfterPoll = 32;  // instructions: a few more iterations of its loop
   static constexpr size_t kPlaces = 4096;
 
   bool synchronised_ = false;  // an atomic or volatile load in this slice of the split
-  bool polled_ = false;        // of device memory, since last asked
+  bool polled_ = false;        // of device memory, since the last take_polled()
   uint64_t slice_ends_ = 0;
   uint64_t waited_ = 0;
   uint64_t clock_ahead_ = 0, clock_looks_ = 0, looked_at_clock_ = 0;
-  std::vector<uint64_t> looked_at_;  // empty: nowhere yet
+  std::vector<uint64_t> looked_at_;  // empty: no read yet
 };
 
 // A copy issued by cp.async and not yet waited for.
@@ -105,13 +107,13 @@ struct PendingCopy {
   std::array<uint32_t, kWarpSize> group;
   std::array<uint64_t, kWarpSize> to;
   std::array<std::array<std::byte, 16>, kWarpSize> data;
-  // Lanes whose source nobody has written, and where that was read.
+  // Lanes whose source was never written, and the origin of that value.
   uint32_t undefined = 0;
   UndefinedOrigins::Id origin = 0;
 };
 
-// Lanes that read what nobody has defined: the undefined bits of lane l lie at
-// bits + address[l] + l * stride.
+// Lanes that read undefined bytes. The undefined bits of lane l are at bits + address[l] + l *
+// stride.
 struct UndefinedRead {
   AccessSpace space = AccessSpace::global;
   uint32_t lanes = 0;
@@ -132,9 +134,10 @@ class Warp {
   void restart();
 
   enum class Progress : uint8_t { done, blocked, yielded };
-  // Runs until all lanes have exited, all wait, or `slice` instructions were issued.
+  // Runs until all lanes have exited (done), all wait (blocked), or `slice` instructions were
+  // issued (yielded).
   Progress run(uint64_t slice);
-  // The same, with any of the splits that can go on, at its beginning and after each branch.
+  // As run(), but chooses a random ready split at the beginning and after each branch.
   Progress run_any_split(uint64_t slice, Random& random);
 
   bool done() const { return splits_.live() == 0; }
@@ -151,18 +154,18 @@ class Warp {
   const Polling& polling() const { return polling_; }
   LocalMemory& local() { return local_; }
 
-  // A split that waits for lanes of a warp operation; nullptr: none does.
+  // A split that waits for lanes of a warp operation; nullptr: none.
   const Split* stuck_in_warp_sync() const;
-  // Executes the first such operation with the lanes that have come.
+  // Executes the first such operation with the lanes that have arrived.
   void force_warp_sync();
-  // Lanes that cannot execute this instruction with the rest leave the split, to go on at
-  // `their_pc`; it is then executed anew.
+  // Lanes that cannot execute this instruction with the rest leave the split and continue at
+  // `their_pc`. The instruction is then executed again.
   void set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc);
 
   [[noreturn]] static void trap(const Inst& in, TrapFacts facts) {
     throw Trap{std::move(facts), in.site};
   }
-  // What is known of any fault of this warp, and of a lane of it.
+  // The facts that every fault of this warp, or of a lane of it, has.
   TrapFacts facts(TrapReason reason) const { return block_.faults().facts(reason, index_); }
   TrapFacts facts(TrapReason reason, int lane) const {
     return block_.faults().facts(reason, index_, lane);
@@ -170,7 +173,7 @@ class Warp {
   ThreadId thread_id(int lane) const { return block_.faults().thread_id(index_, lane); }
 
   // --- for instructions ---
-  // Address registers of the current memory instruction, filled by exec_memory.
+  // The addresses of the current memory instruction.
   alignas(64) uint64_t address[kWarpSize];
   alignas(64) uint64_t address2[kWarpSize];
   alignas(64) std::byte values[kWarpSize * 16];
@@ -178,13 +181,13 @@ class Warp {
   std::vector<PendingCopy>& copies() { return copies_; }
   std::array<uint32_t, kWarpSize>& copy_group() { return copy_group_; }
 
-  // --- values that nobody has defined (definedness.h); where BlockContext::checks_reads() ---
-  // After a read: false: all is defined.
+  // --- undefined values (definedness.h), if BlockContext::checks_reads() ---
+  // Called after a read. False: all bytes are defined.
   bool find_undefined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes,
                       UndefinedRead* read);
   UndefinedBits::OfLanes origins_of(const Inst& in, const UndefinedRead& read, unsigned bytes);
   void define(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes);
-  // An atomic on shared memory reads it.
+  // Reports the read of an atomic on shared memory.
   void update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes);
   ValueTracker& track();
   void execute(Frame& frame, uint32_t mask, const Inst& in) {
@@ -214,13 +217,13 @@ class Warp {
   Frames frames_;
   Splits splits_;
   Polling polling_;
-  Random* random_ = nullptr;  // null: splits in their order
+  Random* random_ = nullptr;  // null: splits run in their normal order
   // Time slices of splits.
   uint64_t slice_ = 0;       // length
   uint64_t slice_ends_ = 0;  // instructions issued when the current one ends
-  size_t spun_slices_ = 0;   // slices that ended spinning, one after the other
+  size_t spun_slices_ = 0;   // number of consecutive slices that ended spinning
   uint32_t last_op_mask_ = 0;
-  std::unique_ptr<ValueTracker> track_;  // null: no value of a register is undefined
+  std::unique_ptr<ValueTracker> track_;  // null: all registers are defined
   std::vector<PendingCopy> copies_;
   std::array<uint32_t, kWarpSize> copy_group_{};
 };
