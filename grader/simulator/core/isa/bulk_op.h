@@ -56,7 +56,7 @@ struct BulkCopy {
   // generic proxy instead of the engine's async proxy.
   uint8_t piece = 16;
   bool by_thread = false;
-  // Of a tensor's box: bytes of a row in `data`, and the distance between rows in shared memory
+  // For a tensor's box: bytes of a row in `data`, and the distance between rows in shared memory
   // (TensorMap).
   uint32_t swizzle = 0, row_bytes = 16, pitch = 16;
 };

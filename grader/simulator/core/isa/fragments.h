@@ -89,7 +89,7 @@ void follow_undefined(const FragmentOp& op, const std::byte* regs, std::byte* un
 //
 // A row consists of chunks of 4 places (of tf32: 2; of 4-bit integers: 8), and half of the places
 // of each chunk are stored. Four bits of metadata give their two indices; of 4-bit integers these
-// are indices of pairs. Of tf32 they are indices of halves of the element, so the first element is
+// are indices of pairs. For tf32 they are indices of halves of the element, so the first element is
 // 0b0100 and the second 0b1110. The lanes of group g hold the metadata of rows g and g + 8, eight
 // chunks each. If fewer than four lanes are needed, the selector chooses which. The ISA shows this
 // in figures; measurements on an H200 (2026-11-26), one chunk at a time, confirm it.

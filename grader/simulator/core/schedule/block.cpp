@@ -6,15 +6,15 @@
 namespace lab32::sim {
 namespace {
 
-// Random slices have 1 to 2^k instructions, k below this.
+// Random slices have 1 to 2^k instructions, with k less than this.
 constexpr uint32_t kLongestRandomSlice = 10;
 
-// In a launch that keeps going: what a warp may issue once some have gone on without all whom they
-// waited for.
+// In a launch that keeps going: the instructions that a warp may still issue after a barrier was
+// released without all its threads.
 constexpr uint64_t kBudgetWithoutAll = 5'000'000;
 
-// Instructions after which the launch's meter is told of them. A block that is alone at work tells
-// it at its end, too; others do not: each time they would wait for each other's host threads.
+// Instructions between two updates of the launch's meter. A block that runs alone also updates it
+// at its end. Parallel blocks do not, because each update contends with other host threads.
 constexpr uint64_t kMetered = 4096;
 
 }  // namespace
@@ -116,8 +116,8 @@ void Block::end() {
 }
 
 Block::SliceResult Block::run_random_slice(Random& random) {
-  // From one instruction to some hundred: both a warp that runs ahead and one that is torn from
-  // another between any two accesses.
+  // From one instruction to some hundreds, so that some warps run far ahead and others are
+  // interrupted between any two accesses.
   const uint64_t slice = 1 + random.below(1u << random.below(kLongestRandomSlice));
   const uint32_t first = random.below(static_cast<uint32_t>(warps_.size()));
   bool all_done = true, moved = false;
@@ -180,13 +180,13 @@ bool Block::waits_within() const {
 void Block::deadlock() {
   for (const auto& warp : warps_)
     if (warp->splits().release_for_warp_barrier()) return;
-  // `if (…) __syncthreads();` within a warp: seen on an H100, the others go on to where they exit
-  // or come to a barrier.
+  // `if (…) __syncthreads();` within a warp: on an H100 the other lanes continue until they exit or
+  // reach a barrier.
   for (const auto& warp : warps_)
     if (as_on_a_gpu() && warp->splits().release_for_block_barrier()) return;
-  // Who goes on without them may wait for ever for what they were to do.
+  // A warp that continues without these threads may wait for their work for ever.
   warp_budget_ = std::min(warp_budget_, longest_warp_now() + kBudgetWithoutAll);
-  // A warp operation that waits for lanes which are elsewhere is the more specific reason.
+  // A warp operation that waits for missing lanes is the more specific reason.
   for (const auto& warp : warps_) {
     const Split* s = warp->stuck_in_warp_sync();
     if (!s) continue;

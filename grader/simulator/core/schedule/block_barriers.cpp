@@ -36,7 +36,7 @@ void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
     }
     barrier.wanted = arrival.threads;
     // The count is in whole warps (PTX ISA): a warp of fewer threads counts as 32 when all of them
-    // have come.
+    // have arrived.
     uint32_t before = 0;
     for (const Waiting& w : barrier.waiting)
       if (w.warp == warp.index()) before |= w.mask;
@@ -64,8 +64,8 @@ void BlockBarriers::complete(uint32_t index, bool forced) {
   Barrier& barrier = barriers_[index];
   std::array<uint32_t, 32> lanes{};
   for (const Waiting& w : barrier.waiting) lanes[w.warp] |= w.mask;
-  // A forced one counts as one of the whole block: it has been told, and what would come of it is
-  // not worth telling.
+  // A forced barrier counts as a barrier of the whole block. Its fault has been reported, and
+  // consequences of the fault should not be.
   bool whole = true;
   for (const auto& w : warps_) whole &= (w->live() & ~lanes[w->index()]) == 0;
   if (whole) block_.accesses().pass_barrier();
@@ -74,7 +74,7 @@ void BlockBarriers::complete(uint32_t index, bool forced) {
   if (block_.launch().keep_going && whole)
     find_skipped_barrier(barrier.waiting.front(), lanes.data());
 
-  const Barrier done = barrier;  // released splits may come back to this barrier at once
+  const Barrier done = barrier;  // released splits may arrive at this barrier again at once
   barrier.reset();
   for (const Waiting& w : done.waiting) {
     if (!w.waits) continue;
@@ -130,9 +130,10 @@ bool BlockBarriers::give_up_one() {
   return false;
 }
 
-// Threads that have exited need not come to a barrier, and an early exit is no mistake. But one
-// that stored something since its last barrier did not leave early: it went round this one.
-// (Whether it did so by `if (…) __syncthreads();` or by a `return` cannot be told from the PTX.)
+// Threads that have exited need not arrive at a barrier, and an early exit is no mistake. But a
+// thread that has stored something since its last barrier did not exit early: it skipped this
+// barrier. (Whether it did so by `if (…) __syncthreads();` or by a `return` cannot be told from the
+// PTX.)
 void BlockBarriers::find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp) {
   for (const auto& warp : warps_) {
     const uint32_t there = lane_mask_of_warp[warp->index()];

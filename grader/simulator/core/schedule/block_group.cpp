@@ -17,7 +17,8 @@ void ClusterBarrier::begin(std::vector<Block*> blocks) {
   bulk_copies_.clear();
 }
 
-// Threads that have exited are not waited for. Nobody there: nobody came.
+// Whether all live threads have arrived. Exited threads count as arrived, but at least one thread
+// must be there.
 bool ClusterBarrier::all_came() const {
   bool any = false;
   for (uint32_t rank = 0; rank < blocks_; ++rank)
@@ -52,7 +53,7 @@ void ClusterBarrier::wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& 
     block.faults().raise(in.site, first, FaultEvent::Kind::barrier, [&](int lane) {
       return block.faults().facts(TrapReason::cluster_waits_first, warp.index(), lane);
     });
-    lanes.before |= first;  // they go on
+    lanes.before |= first;  // these lanes continue
   }
   Split& split = warp.current();
   const uint32_t wait = mask & lanes.now, over = mask & lanes.before;
@@ -143,7 +144,7 @@ Block::State BlockGroup::resume(uint64_t slice) {
   return state;
 }
 
-// Until all have ended or trapped, or poll.
+// Runs until all blocks have ended or trapped, or all of them poll.
 Block::State BlockGroup::run_round_robin(uint64_t slice) {
   for (;;) {
     bool all_ended = true, moved = false, polls = false;
@@ -189,7 +190,8 @@ Block::State BlockGroup::resume_at_random(Random& random) {
   return all_ended || trapped_ ? Block::State::done : Block::State::polls;
 }
 
-// Who waits at the cluster's barrier waits for one who waits elsewhere.
+// Called when no block can run. A block that waits at the cluster's barrier waits for another block
+// that is stuck within itself; the trap should name the latter.
 void BlockGroup::trap_stuck_group() {
   Member* stuck = nullptr;
   for (const auto& member : members_)

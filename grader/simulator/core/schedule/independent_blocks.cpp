@@ -17,7 +17,7 @@ using ptx::Operand;
 using ptx::OpId;
 using Kind = ptx::Operand::Kind;
 
-// The registers of a kernel that are affine, and its accesses of device memory.
+// Finds the registers of a kernel whose values are affine, and its accesses to device memory.
 class AffineAnalysis {
  public:
   AffineAnalysis(const LaunchContext& launch, const CoordinateRanges& ranges)
@@ -28,7 +28,7 @@ class AffineAnalysis {
         value_(function_.registers.size()),
         writer_(function_.registers.size(), kNobody) {}
 
-  // False: there is something that is not known.
+  // False: the analysis failed.
   bool read() {
     find_writers();
     for (size_t i = 0; i < function_.body.size(); ++i) {
@@ -73,7 +73,7 @@ class AffineAnalysis {
     if (in.operands.empty() || in.operands[0].kind != Kind::reg || in.guard >= 0) return;
     const auto to = static_cast<size_t>(in.operands[0].reg);
     if (writer_[to] != static_cast<int>(i)) return;
-    // Into a wider register the sign goes along, or does not.
+    // A wider register gets the sign-extended or the zero-extended value, depending on the type.
     if (in.op->traits.wider && bits_of(in.operands[0]) != ptx::bits_of(in.type())) return;
     value_[to] = result(in);
   }
@@ -111,8 +111,8 @@ class AffineAnalysis {
     }
   }
 
-  // The value of a register of n bits is known but for multiples of 2^n: sums and products need no
-  // more. That is not so where a wider one is made of it.
+  // The value of an n-bit register is known modulo 2^n, which is enough for sums and products. A
+  // conversion to a wider type needs the exact range (as()).
   static bool is_wide(const ptx::Instruction& in) { return ptx::bits_of(in.type()) >= 32; }
 
   std::optional<Affine> as(ptx::Type type, const std::optional<Affine>& a) const {
@@ -181,7 +181,7 @@ class AffineAnalysis {
   }
   std::optional<Affine> special(ptx::SpecialReg reg) const {
     using ptx::SpecialReg;
-    // Of a register's three, .x to .z: which; 3: none.
+    // The component of a register, 0 to 2 for .x to .z; 3: another register.
     const auto side = [&](SpecialReg x) {
       return std::min<size_t>(static_cast<size_t>(reg) - static_cast<size_t>(x), 3);
     };
@@ -208,7 +208,7 @@ class AffineAnalysis {
     const ptx::Space own = traits.memory[0].space;
     const ptx::Space space = own == ptx::Space::generic ? space_of(in) : own;
     if (space != ptx::Space::global && space != ptx::Space::generic)
-      return true;  // the block's own
+      return true;  // shared and local memory belong to the block
     if (traits.is_atomic() || traits.of_whole_warp()) return false;
     const bool store = traits.uses(ptx::MemoryUse::Kind::store);
     if (!store && is_in_loop(i)) return false;
@@ -222,7 +222,7 @@ class AffineAnalysis {
     if (in.guard >= 0) add_bounds(in.guard, !in.guard_negated, access.bounds);
     add_bounds_around(i, access.bounds);
     const Range r = ranges_.range(access.address, access.bounds);
-    // Anywhere else a generic address is none of device memory, or wrong.
+    // Outside this range the address is not in device memory, or invalid.
     if (r.low < kGlobalBase || r.high >= (Exact{1} << 63)) return false;
     accesses_.push_back(std::move(access));
     return true;
@@ -243,7 +243,7 @@ class AffineAnalysis {
     return false;
   }
 
-  // What the branches say that jump over the instruction.
+  // Adds the bounds from branches that jump over the instruction.
   void add_bounds_around(size_t i, std::vector<Bound>& bounds) const {
     for (size_t j = 0; j < i; ++j) {
       const ptx::Instruction& in = function_.body[j];
@@ -252,7 +252,7 @@ class AffineAnalysis {
       add_bounds(in.guard, in.guard_negated, bounds);
     }
   }
-  // Whether a branch from elsewhere leads to between the two.
+  // Whether a branch from outside enters the code between the two instructions.
   bool is_entered(size_t after, size_t before) const {
     for (size_t j = 0; j < function_.body.size(); ++j) {
       if (!is_branch(function_.body[j]) || (j > after && j < before)) continue;
@@ -262,7 +262,7 @@ class AffineAnalysis {
     return false;
   }
 
-  // What is known where the predicate has that value.
+  // Adds the bounds that hold if the predicate has the value `is`.
   void add_bounds(int predicate, bool is, std::vector<Bound>& bounds) const {
     const int by = writer_[static_cast<size_t>(predicate)];
     if (by < 0) return;
@@ -296,8 +296,9 @@ class AffineAnalysis {
   const CoordinateRanges& ranges_;
   const ptx::Function& function_;
   const std::vector<uint32_t> params_;
-  std::vector<std::optional<Affine>> value_;  // by register; of those that are written once
-  std::vector<int> writer_;                   // by register: an instruction
+  // by register; only for registers that are written once
+  std::vector<std::optional<Affine>> value_;
+  std::vector<int> writer_;  // by register: the index of the writing instruction
   std::vector<AffineAccess> accesses_;
 };
 
@@ -314,12 +315,12 @@ std::optional<std::vector<AffineAccess>> affine_accesses(const LaunchContext& la
 
 namespace {
 
-// Longer ones hardly ever qualify, and are looked at before each launch.
+// Longer kernels hardly ever qualify, and the analysis runs before each launch.
 constexpr size_t kMostInstructions = 1000;
 
-// Whether accesses at these addresses, which differ in the constant only, touch bytes of `reach` in
-// front of or behind each other from one block only. The coordinates are digits: where each step of
-// one is longer than all that the smaller ones add up to, no two sums are equal.
+// Whether two accesses whose addresses differ only in the constant, by less than `reach` bytes, can
+// overlap only within one block. The coordinates act as digits of a number: if the step of each
+// coordinate exceeds the largest sum of all smaller ones, no two sums are equal.
 bool sums_are_distinct(const Affine& address, const std::vector<Bound>& bounds, Exact reach,
                        const CoordinateRanges& ranges) {
   std::vector<size_t> order;
@@ -334,7 +335,7 @@ bool sums_are_distinct(const Affine& address, const std::vector<Bound>& bounds, 
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return step(a) < step(b); });
   Exact span = reach;
   bool blocks = false;
-  Affine below;  // the digits so far
+  Affine below;  // the sum of the smaller digits
   for (const size_t i : order) {
     blocks |= is_of_block(i);
     if (blocks && step(i) < span) return false;
@@ -352,7 +353,7 @@ bool are_independent(const AffineAccess& store, const AffineAccess& other,
               b = ranges.range(other.address, other.bounds);
   if (a.high + store.bytes <= b.low || b.high + other.bytes <= a.low) return true;
   if (store.address.factor != other.address.factor) return false;
-  // Only where the same is known of both.
+  // Only bounds that hold for both accesses.
   std::vector<Bound> both;
   for (const Bound& bound : store.bounds)
     if (std::any_of(other.bounds.begin(), other.bounds.end(), [&](const Bound& o) {
@@ -373,7 +374,7 @@ IndependentBlocks prove_independent_blocks(const LaunchContext& launch) {
       program.launches_kernels || program.reads_clock || launch.has_clusters() ||
       launch.keep_going || launch.grid_workspace != 0)
     return {};
-  // A register that is read before it is written has no value that is known.
+  // A register that is read before it is written has an unknown value.
   if (!program.functions[0].undefined.empty() ||
       program.functions[0].ptx->body.size() > kMostInstructions)
     return {};

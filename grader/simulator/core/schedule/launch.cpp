@@ -17,21 +17,21 @@
 namespace lab32::sim {
 namespace {
 
-// Blocks are handed out in chunks of neighbours: large enough to cost nothing, small enough that
-// the cores finish together, be it only because a round is full.
+// Host threads take chunks of neighbouring blocks: large enough that taking one costs nothing,
+// small enough that all cores finish at about the same time, even when a round ends early.
 uint64_t chunk_for(uint64_t blocks, unsigned threads, const Dim3& block) {
   constexpr uint64_t kThreads = 8192;
   const uint64_t most = std::clamp<uint64_t>(kThreads / block.count(), 8, 256);
   return std::clamp<uint64_t>(blocks / (uint64_t{threads} * 16), 1, most);
 }
 
-// Blocks per host thread of the first round in which words are noted: kernels whose blocks share
-// words nearly always show it by then.
+// Blocks per host thread in the first round with tracking by word. Kernels whose blocks share words
+// nearly always show it by then.
 constexpr uint64_t kTrial = 64;
 
-// Of kernels whose blocks were seen to read and write an allocation, each words of its own, from
-// the first block to the last: the allocations. Their next launch need not find that out again; it
-// is checked as well as if it had.
+// For each kernel, the allocations in which every block read and wrote only its own words in an
+// earlier launch. The next launch starts with tracking by word for these and skips the failed first
+// attempt. It is checked in the same way.
 class WordTrackingHistory {
  public:
   static WordTrackingHistory& of_process() {
@@ -59,20 +59,20 @@ class WordTrackingHistory {
   std::map<const KernelProgram*, std::vector<uint32_t>> allocations_;
 };
 
-// A round (order_guard.h): blocks from `first` on.
+// A round (order_guard.h) of blocks from `first` on, shared by the host threads.
 struct Round {
   Round(uint64_t first, uint64_t last, bool whole)
       : limit(last), end(last), to_the_end(whole), next(first) {}
   std::atomic<bool> order_matters{false};
-  // Blocks from here on need not run any more: a lower one trapped.
+  // Blocks from here on need not run, because a lower block trapped.
   std::atomic<uint64_t> limit;
   const uint64_t end;
-  const bool to_the_end;  // not to be cut short
-  // Apart from what is looked at before each block.
+  const bool to_the_end;  // the round must run all its blocks
+  // In its own cache lines: the other members are read before each block.
   alignas(128) std::atomic<uint64_t> next;
 };
 
-// `guard`: null where the blocks are known to keep apart.
+// `guard`: null if the blocks are proven independent.
 void run_blocks(const LaunchContext& launch, WorkerResult& result, Round& round, OrderGuard* guard,
                 unsigned worker, uint64_t chunk) {
   Block block(launch, result.own_observers(), guard != nullptr ? &guard->worker(worker) : nullptr);
@@ -83,8 +83,8 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, Round& round,
       for (uint64_t index = first; index < std::min(first + chunk, round.end); ++index) {
         if (round.order_matters || index >= round.limit) break;
         block.begin(index);
-        // It may be waiting for a block that comes later, or that another thread runs; blocks that
-        // keep apart wait for none.
+        // The block may be waiting for a later block or one on another thread. Independent blocks
+        // never wait for each other.
         while (block.resume() == Block::State::polls)
           if (guard != nullptr) throw OrderMatters{};
         result.save_output(block);
@@ -110,11 +110,11 @@ void work(const LaunchContext& launch, WorkerResult& result, Round& round, Order
     run_blocks(launch, result, round, guard, worker, chunk);
   } catch (...) {
     result.error = std::current_exception();
-    round.order_matters = true;  // the others may stop
+    round.order_matters = true;  // stops the other threads
   }
 }
 
-// All threads, to the end of the round.
+// Runs a round on all threads.
 std::vector<WorkerResult> run_round(const LaunchContext& launch,
                                     const std::vector<Observer*>& observers, unsigned threads,
                                     Round& round, OrderGuard* guard) {
@@ -144,7 +144,7 @@ void add_warps(const WarpTally& tally, std::vector<uint32_t>& warps) {
   }
 }
 
-// Adds to the outcome of earlier rounds, in which nothing trapped.
+// Adds the results of a round to the outcome of earlier rounds, in which no block trapped.
 void collect(const std::vector<Observer*>& observers, const std::vector<WorkerResult*>& results,
              LaunchOutcome& outcome) {
   std::map<uint64_t, std::string> output;
@@ -177,8 +177,8 @@ void collect(const std::vector<Observer*>& observers, const std::vector<WorkerRe
   }
 }
 
-// Where a launch that was cut short has spent its time: the first instruction of its longest loop,
-// whichever of them a limit has hit.
+// Sets the site of a launch that reached a limit to the first instruction of its longest loop,
+// where it spent its time.
 void find_site_of_limit(LaunchOutcome& outcome) {
   if (!outcome.trap || (outcome.trap->reason != TrapReason::launch_limit &&
                         outcome.trap->reason != TrapReason::launch_seconds))
@@ -201,8 +201,8 @@ bool any_wants(const std::vector<Observer*>& observers, bool (Observer::*what)()
                      [&](const Observer* o) { return (o->*what)(); });
 }
 
-// Blocks on several host threads at once, until all have run, one has trapped, or their order
-// matters. Returns how many were committed; all or none where races are looked for.
+// Runs blocks on several host threads until all have run, one has trapped, or their order matters.
+// Returns the number of committed blocks; with race detection it is all or none.
 uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& observers,
                      unsigned threads, LaunchOutcome& outcome) {
   const uint64_t blocks = launch.grid.count();
@@ -247,12 +247,12 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
   return first;
 }
 
-// Likewise, where the blocks are known to keep apart: nothing has to be looked at, or kept.
+// Runs independent blocks on several host threads, without a guard.
 uint64_t run_independent_blocks(LaunchContext launch, const std::vector<Observer*>& observers,
                                 unsigned threads, const ByteRanges& written,
                                 LaunchOutcome& outcome) {
   launch.independent_blocks = true;
-  // Now, since several threads would say it at once.
+  // Marked before the run, because several threads would mark it concurrently.
   for (const auto& a : launch.memory->allocations())
     for (const auto& [begin, end] : written)
       if (a->begin < end && begin < a->end) a->pristine = false;
@@ -262,10 +262,10 @@ uint64_t run_independent_blocks(LaunchContext launch, const std::vector<Observer
   return round.end;
 }
 
-// Who comes first to a lock, or to a flag, decides what is ordered: a race that one order does not
-// show may be there in another. So the observers of order are shown the reverse, too. What becomes
-// of it is of no interest: blocks that wait for lower ones may take long, or for ever, where the
-// device does not hold all.
+// The first block to reach a lock or flag determines which accesses are ordered, so a race may be
+// visible in only one order. The observers of order therefore also see a run in reverse order. The
+// results of that run are discarded. It may not end: blocks that wait for lower ones can wait for
+// ever if the device does not hold all blocks.
 void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& observers,
                        OrderGuard& guard, const RaceFilter& suspects, uint64_t issued_in_order) {
   std::vector<Observer*> of_order;
@@ -279,9 +279,9 @@ void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& obser
     try {
       residents.run(0, 4 * issued_in_order + 1'000'000);
     } catch (const OrderMatters&) {
-      return false;  // as below
+      return false;  // as in run_in_order()
     } catch (const HeapTouched&) {
-      return true;  // in that order alone
+      return true;  // only in the reverse order
     }
     return true;
   };
@@ -297,8 +297,8 @@ void run_unguarded(const LaunchContext& launch, const std::vector<Observer*>& ob
   collect(observers, residents.results(), outcome);
 }
 
-// All blocks on one host thread. Where words may have been raced for, twice more, and the observers
-// are told who touches them and in what order.
+// Runs all blocks on one host thread. If words are suspect, runs them twice more and reports the
+// accesses to these words in their order.
 void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& observers,
                   LaunchOutcome& outcome) {
   OrderGuard guard(*launch.memory, 1, OrderGuard::Mode::in_order, true);
@@ -313,7 +313,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
       outcome.grid_races_unchecked = true;
       return true;
     } catch (const OrderMatters&) {
-      return false;  // an allocation is used in two ways: each word counts
+      return false;  // an allocation is used in two ways: track it by word
     }
     if (guard.has_suspects()) return true;
     guard.commit();
@@ -347,7 +347,8 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   LaunchOutcome outcome;
   outcome.tally.resize(launch.program->sites.size());
   uint64_t done = 0;
-  // Who comes first gets which piece of the heap; and what is given away cannot be taken back.
+  // The order of the blocks decides which part of the heap each gets, and a heap allocation cannot
+  // be undone.
   const bool heap = launch.program->uses_heap || launch.program->launches_kernels;
   if (threads > 1 && !launch.program->order_sensitive && !heap && !launch.has_clusters()) {
     const IndependentBlocks independent = any_wants(observers, &Observer::wants_order)

@@ -5,34 +5,37 @@
 namespace lab32::sim {
 namespace {
 
-// A warp's time slice once blocks are known to wait for each other: short, since one that only
-// polls is lost.
+// A warp's time slice once blocks are known to wait for each other. It is short, because a slice
+// that only polls is wasted.
 constexpr uint64_t kPollSlice = 200;
-// So many rounds without a progress event: 2 million instructions of each warp that does not poll.
+// A deadlock is declared after this many rounds without a progress event: 2 million instructions of
+// each warp that does not poll.
 constexpr uint64_t kIdleRounds = 10'000;
 
-// A loop that reads the clock may end by itself when its time is up: so many instructions more, of
-// all blocks together.
+// A loop that reads the clock may end by itself after a time: it gets this many more instructions,
+// for all blocks together.
 constexpr uint64_t kClockBudget = 100'000'000;
 
-// At random: blocks under way as long as none waits for another that has not begun.
+// With a random schedule: number of running blocks, as long as none waits for a block that has not
+// started.
 constexpr uint64_t kUnderWay = 8;
-// Slices per warp of all blocks under way, after which it is asked whether anybody has moved; a
-// slice has a hundred instructions, one with another.
+// Slices per warp of all running blocks between two tests for progress. A slice has a hundred
+// instructions on average.
 constexpr uint64_t kWatchedSlices = 64;
-// Such rounds without a progress event: as many instructions as above.
+// Tests without a progress event before a deadlock is declared: as many instructions as above.
 constexpr uint64_t kIdleWatches = 300;
 
-// Whether other blocks may go on when it is issued.
+// Whether the instruction can release another block.
 bool is_progress(const KernelProgram& program, const Site& site) {
   const ptx::Traits& traits = site.ptx->op->traits;
-  // Whoever reads the result of an atomic may be polling by it.
+  // A warp that reads the result of an atomic may be polling by it.
   if (traits.is_atomic() && has_result(program.functions[site.function].code[site.index]))
     return false;
   return traits.is_progress();
 }
 
-// What counts a multiprocessor's cycles; loops of libcu++ that wait read %globaltimer, too.
+// Whether the instruction reads a clock. The waiting loops of libcu++ read %globaltimer, too, so
+// that register does not count.
 bool reads_clock(const Site& site) {
   const auto& operands = site.ptx->operands;
   return std::any_of(operands.begin(), operands.end(), [](const ptx::Operand& op) {
@@ -55,7 +58,7 @@ ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Ob
   for (size_t s = 0; s < launch.program->sites.size(); ++s)
     if (is_progress(*launch.program, launch.program->sites[s]))
       progress_sites_.push_back(static_cast<uint32_t>(s));
-  // All blocks of a cooperative launch are expected to meet.
+  // All blocks of a cooperative launch are expected to synchronise.
   if (launch.grid_workspace != 0) slice_ = kPollSlice;
 }
 
@@ -81,7 +84,8 @@ void ResidentBlocks::begin(Slot& slot, uint64_t nth) {
   slot.group.trap(Trap{std::move(full), 0});
 }
 
-// Which group starts as the n-th. In reverse, of each set that the device holds the last is first.
+// The group that starts as the n-th. In reverse order, the last group of each set that the device
+// holds starts first.
 uint64_t ResidentBlocks::number_of(uint64_t nth) const {
   if (!launch_.reversed) return nth;
   const uint64_t set = nth / capacity_ * capacity_;
@@ -104,7 +108,7 @@ void ResidentBlocks::run(uint64_t first, uint64_t most) {
   for (auto& slot : slots_) slot->group.take();
 }
 
-// Until all blocks have ended, or one has trapped.
+// Runs until all blocks have ended or one has trapped.
 void ResidentBlocks::run_blocks(uint64_t first) {
   uint64_t next = first, idle = 0, progress_before = 0, moved_at = issued_;
   const auto resume = [this](Slot& slot) {
@@ -156,13 +160,13 @@ bool ResidentBlocks::all_poll() {
   return all;
 }
 
-// As run_blocks(), from the first on. A device starts blocks in the order of their numbers: which
-// of those that it holds has come how far is open.
+// As run_blocks(), from block 0, with a random schedule. A device starts blocks in the order of
+// their numbers, but resident blocks may be at any point of their execution.
 void ResidentBlocks::run_at_random() {
   const uint64_t warps =
       (launch_.block.count() + kWarpSize - 1) / kWarpSize * launch_.cluster.count();
   Random random(*launch_.schedule);
-  std::vector<uint64_t> arrived;  // the device holds them, and they have not begun
+  std::vector<uint64_t> arrived;  // resident blocks that have not started
   uint64_t next = 0, ended = 0, most = launch_.grid_workspace != 0 ? capacity_ : kUnderWay;
   uint64_t slices = 0, idle = 0, progress_before = 0, ended_before = 0, moved_at = 0;
   while (ended < groups_) {
@@ -189,7 +193,7 @@ void ResidentBlocks::run_at_random() {
     idle = still ? idle + 1 : 0;
     if (!still) moved_at = issued_;
     if (still && !arrived.empty()) {
-      most = 2 * residents_.size();  // they may wait for one of these
+      most = 2 * residents_.size();  // the running blocks may wait for one of these
     } else if (idle > kIdleWatches && !residents_.empty() && !may_time_out(moved_at)) {
       return report_deadlock(next);
     }

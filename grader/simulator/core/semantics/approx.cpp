@@ -1,4 +1,5 @@
-// Binds the approximations. They cost more than the loop over lanes: active lanes only.
+// Binds the approximations to the rows of opcodes.def. They cost more than the loop over lanes, so
+// they run for active lanes only.
 #include "simulator/core/semantics/approx.h"
 
 #include "simulator/core/semantics/lanes.h"
@@ -15,7 +16,7 @@ ExecFn pick_unary_f32() {
   return exec_modified<FloatOp<Op>, float, float>;
 }
 
-// Division and root are vectors, also in double.
+// The compiler vectorises division and square root, also in double.
 template <class Op, int Operands = 1>
 ExecFn pick_vector_f32(const Instruction& in) {
   return in.has(Mod::ftz) ? exec_flushed<FloatOp<Op>, Operands>

@@ -97,7 +97,8 @@ ExecFn with_unordered(const Instruction& in, F f) {
   return with_order(in, f);
 }
 
-// Calls f(operand type tag, comparison, ftz) for what the ISA lets the operand type compare.
+// Calls f(operand type tag, comparison, ftz) for the comparisons that the ISA allows for the
+// operand type.
 template <class F>
 ExecFn with_comparison(const Instruction& in, Type type, F f) {
   if (in.has(Mod::ftz) && type != Type::f32) refuse(in, ".ftz is for .f32 operands only");
@@ -120,9 +121,8 @@ ExecFn with_comparison(const Instruction& in, Type type, F f) {
   });
 }
 
-// Four comparisons of floats and two of integers say all others: of the operands in the other
-// order, or negated. Those are compiled, and setp and set share them. (Of NaN, a > b is b < a, but
-// not !(a <= b).)
+// Four comparisons of floats and two of integers are compiled; all others swap the operands or
+// negate the result. setp and set share them. (With NaN, a > b equals b < a but not !(a <= b).)
 struct BaseComparison {
   Compare from;
   bool swapped = false, negated = false;
@@ -171,7 +171,7 @@ template <class T, Compare C, bool Ftz>
 template <class T, Compare C, bool Ftz>
 uint32_t compare_lanes(const Exec& x, const Inst& in) {
   constexpr BaseComparison base = base_of(C, std::is_integral_v<T>);
-  // Integers are equal whatever their signs mean.
+  // Equality of integers does not depend on their signedness.
   using Compared = typename std::conditional_t<std::is_integral_v<T> && base.from == Compare::eq,
                                                detail::BitsOfSize<sizeof(T)>, Tag<T>>::type;
   const std::byte* const a = x.regs + in.src[base.swapped ? 1 : 0].offset;
@@ -180,13 +180,13 @@ uint32_t compare_lanes(const Exec& x, const Inst& in) {
   return base.negated ? ~result : result;
 }
 
-// --- what becomes of it --------------------------------------------------------------------------
+// --- the results --------------------------------------------------------------------------------
 
 bool has_bool_op(const Instruction& in) {
   return in.has(Mod::op_and) || in.has(Mod::op_or) || in.has(Mod::op_xor);
 }
 
-// (a ? b) op c, with c the predicate that stands behind the operands.
+// Combines a comparison result with predicate operand c, if there is one.
 uint32_t combine(const Exec& x, const Inst& in, uint32_t result) {
   if (in.src_count < 3) return result;
   const uint32_t c = read_predicate(x, in.src[2]);
@@ -251,7 +251,7 @@ float half_operand(H h, bool ftz) {
   return to_float(h);
 }
 
-// Operand `i` of all lanes as floats; of a pair the half that is asked for.
+// Converts operand `i` of all lanes to floats; of a pair the upper or lower half.
 template <class T, bool High>
 [[gnu::noinline]] void half_operands(const Exec& x, const Inst& in, int i, float* to) {
   const bool ftz = in.ptx->has(Mod::ftz);
@@ -283,7 +283,7 @@ uint32_t compare_halves(const Exec& x, const Inst& in, CompareFloats compares) {
   return compares(a, b);
 }
 
-// A bit per lane; for pairs the two halves separately.
+// Returns a bit per lane; for pairs one mask for each half.
 template <class T>
 [[gnu::noinline]] void compare_half_lanes(const Exec& x, const Inst& in, CompareFloats compares,
                                           uint32_t* lo, uint32_t* hi) {
@@ -309,7 +309,7 @@ ExecFn with_half_comparison(const Instruction& in, Type type, F f) {
       in, type, [&](auto tag) { return with_unordered(in, [&](auto c) { return f(tag, c); }); });
 }
 
-// The result types that the ISA pairs with the operand type, and what "true" is in one of them.
+// Whether the ISA has set with this result and operand type.
 bool set_half_exists(Type result, Type operand) {
   const bool pair = operand == Type::f16x2 || operand == Type::bf16x2;
   if (result == operand || result == Type::u32 || result == Type::s32) return true;

@@ -1,5 +1,5 @@
-// Binds cvt and the packing cvt. Conversions that kernels are full of have their own loops, which
-// vectorise; all others go by the general function.
+// Binds cvt and the packing cvt. Frequent conversions have their own vectorised loops; all others
+// use the general function.
 #include "simulator/core/semantics/convert.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ CvtForm form_of(const Instruction& in) {
 
 // --- execution -----------------------------------------------------------------------------------
 
-// An integer of any type, extended.
+// Loads an integer of any type, extended to 128 bits.
 int128 load_integer(const std::byte* from, Type type) {
   uint64_t raw = 0;
   const uint32_t bits = ptx::bits_of(type);
@@ -46,7 +46,8 @@ int128 load_integer(const std::byte* from, Type type) {
   return is_signed(type) ? static_cast<int64_t>((raw ^ sign) - sign) : static_cast<int128>(raw);
 }
 
-// A register wider than the type receives the value extended as its type says.
+// Stores an integer. A register wider than the type receives the value extended according to the
+// type.
 void store_integer(std::byte* to, uint32_t bytes, int128 value, Type type) {
   const uint32_t unused = 128 - ptx::bits_of(type);
   const uint128 top = static_cast<uint128>(value) << unused;
@@ -80,8 +81,7 @@ S load_float(const std::byte* from) {
   return s;
 }
 
-// Every pair of types. Those of integers are looked at as it runs: there are 64 pairs of them
-// alone.
+// Every pair of integer types. The types are tested at run time, because there are 64 pairs.
 void exec_int_to_int(const Exec& x, const Inst& in) {
   const Type to = in.ptx->type(0), from = in.ptx->type(1);
   const bool sat = in.ptx->has(Mod::sat);
@@ -129,7 +129,8 @@ constexpr ExecFn general_form() {
     return exec_float_to_float<D, S>;
 }
 
-// The common forms between registers of the types' own widths: Fast::apply(S) -> D without options.
+// The common forms between registers of the types' own widths, without options: Fast::apply(S) ->
+// D.
 template <class D, class S, class Fast>
 void exec_fast(const Exec& x, const Inst& in) {
   if (in.dst[0].bytes != sizeof(D) || in.src[0].bytes != sizeof(S)) {
@@ -139,8 +140,8 @@ void exec_fast(const Exec& x, const Inst& in) {
   }
 }
 
-// Integers to a register of D's width, from one of S's or a wider one, as nvcc has them all the
-// time: cvt.s64.s32 %rd1, %rd2.
+// Integer conversions to a register of D's width, from one of S's width or wider. nvcc uses them
+// often: cvt.s64.s32 %rd1, %rd2.
 template <class D, class S>
 void exec_extend(const Exec& x, const Inst& in) {
   const auto from = [&](auto reg) {
@@ -200,7 +201,7 @@ struct ToFloat {
     return s;
   }
 };
-// .sat, by bits, so that it is vectorised: below zero, and NaN, are zero.
+// .sat, on the bits, so that it is vectorised: negative numbers and NaN become zero.
 struct Saturate {
   template <class D>
   static float apply(float s) {
@@ -215,7 +216,7 @@ struct ToHalf {
   }
 };
 
-// nullptr: no loop of its own.
+// The conversion's own loop; nullptr: there is none.
 template <class D, class S>
 ExecFn fast_form(const Instruction& in) {
   const ptx::Mods& mods = in.mods;
@@ -254,7 +255,8 @@ bool has_any(const Instruction& in, std::initializer_list<Mod> mods) {
   return std::any_of(mods.begin(), mods.end(), [&](Mod m) { return in.has(m); });
 }
 
-// Between the two 16-bit formats, which hold neither each other's range nor precision, also.
+// Whether a conversion can lose precision. It can in both directions between the two 16-bit
+// formats, because each lacks the other's range or precision.
 bool loses_precision(Type to, Type from) {
   if (to == from) return false;
   return ptx::bits_of(to) < ptx::bits_of(from) || to == Type::tf32 ||

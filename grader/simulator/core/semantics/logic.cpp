@@ -78,8 +78,8 @@ struct ShfRight {
   }
 };
 
-// Counts beyond the width shift everything out. The masked count keeps the shift defined in the
-// lanes whose result is not taken.
+// Counts beyond the width shift all bits out. The masked count keeps the C++ shift defined in lanes
+// whose result is discarded.
 struct Shl {
   template <class T>
   static T apply(T a, uint32_t n) {
@@ -171,7 +171,7 @@ void exec_lop3_pred(const Exec& x, const Inst& in) {
   if (in.dst_count > 1) write_predicate(x, in.dst[1], p);
 }
 
-// A shift by an amount that is only known now.
+// A shift by a run-time amount.
 template <class Op, class T>
 void exec_shift(const Exec& x, const Inst& in) {
   constexpr uint32_t kBits = 8 * sizeof(T);
@@ -245,9 +245,10 @@ ExecFn pick_prmt(const Instruction& in) {
 
 // A warp that sleeps loses no time: it only lets other warps run, which they do anyway.
 ExecFn pick_nanosleep(const Instruction&) { return exec_nothing; }
-// Grids run one after the other, so what it waits for has been, and nobody waits for it.
+// Grids run one after the other, so the grid that it waits for has ended, and no grid waits for
+// this one.
 ExecFn pick_griddepcontrol(const Instruction&) { return exec_nothing; }
-// Counts something in a profiler, and nothing that a program sees.
+// Triggers a profiler's counter, which no program can observe.
 ExecFn pick_pmevent(const Instruction&) { return exec_nothing; }
 ExecFn pick_nop(const Instruction&) { return exec_nothing; }
 
@@ -281,7 +282,7 @@ void exec_mov_bytes(const Exec& x, const Inst& in) {
       std::memcpy(bytes + at, x.regs + in.src[i].offset + static_cast<size_t>(lane) * n, n);
       at += n;
     }
-    // The elements of a vector are equally wide, also one that is not wanted ('_', no slot).
+    // The elements of a vector have equal widths, including an unused one ('_', no slot).
     const size_t width = at / in.dst_count;
     at = 0;
     for (int i = 0; i < in.dst_count; ++i) {
@@ -297,8 +298,8 @@ void exec_mov_bytes(const Exec& x, const Inst& in) {
 
 bool is_vector(const Operand& operand) { return operand.kind == Operand::Kind::vector; }
 
-// Two halves into a register of twice their width, the lower first, and back: of whole warps, half
-// of what takes a shuffle of 64-bit values.
+// Packs two halves into a register of twice their width, the lower first, and unpacks them. For
+// whole warps this is half the cost of a shuffle of 64-bit values.
 template <class Half, class Whole>
 void exec_pack(const Exec& x, const Inst& in) {
   if (in.src[0].bytes != sizeof(Half) || in.src[1].bytes != sizeof(Half) ||
@@ -328,7 +329,7 @@ void exec_unpack(const Exec& x, const Inst& in) {
   }
 }
 
-// nullptr: not of two halves.
+// nullptr: the instruction does not pack or unpack two halves.
 ExecFn pick_halves(const Instruction& in) {
   const auto is_pair = [](const Operand& o) { return is_vector(o) && o.elements.size() == 2; };
   const bool to_pair = is_pair(in.operands[0]), from_pair = is_pair(in.operands[1]);
@@ -346,7 +347,7 @@ ExecFn pick_halves(const Instruction& in) {
 template <class T>
 void exec_mov(const Exec& x, const Inst& in) {
   if (in.dst[0].bytes == 0) return;
-  // A special register may be wider than what it is read into: mov.u16 %rs1, %tid.x.
+  // A special register may be wider than its destination: mov.u16 %rs1, %tid.x.
   if (in.dst[0].bytes != sizeof(T) || in.src[0].bytes != sizeof(T)) return exec_mov_bytes(x, in);
   std::byte* const d = x.regs + in.dst[0].offset;
   const std::byte* const s = x.regs + in.src[0].offset;

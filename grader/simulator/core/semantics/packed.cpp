@@ -9,7 +9,7 @@ namespace lab32::sim {
 
 // Packed integers: two or four elements in a 32-bit register.
 
-// Element i of the N in a word, extended as its type says.
+// Element i of the N elements in a word, extended according to its type.
 template <int N, bool is_signed>
 inline int32_t element(uint32_t word, int i) {
   constexpr int bits = 32 / N;
@@ -60,7 +60,7 @@ struct MaxRelu {
   static int32_t apply(int32_t a, int32_t b) { return std::max(std::max(a, b), 0); }
 };
 
-// cvt.pack.sat: a above b, each kept in the range of the narrow type; c's low bits above both.
+// cvt.pack.sat: a above b, each clamped to the range of the narrow type; c's low bits above both.
 template <class Narrow>
 struct Narrowed {
   static constexpr int kBits = 8 * sizeof(Narrow);
@@ -122,12 +122,12 @@ ExecFn pick_cvt_pack_x4(const Instruction& in) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Video instructions (PTX ISA 9.0, 9.7.17 and 9.7.18) on one lane's values: an operation on two
-// integers that is exact, and what becomes of its result.
+// Video instructions (PTX ISA 9.0, 9.7.17 and 9.7.18) on one lane's values: an exact operation on
+// two integers, followed by an operation on its result.
 
 enum class VideoOp : uint8_t { add, sub, average, absdiff, min, max, eq, ne, lt, le, gt, ge };
 
-// Of elements as their types extend them.
+// The exact result for two elements, extended according to their types.
 inline int64_t video(VideoOp op, int64_t a, int64_t b) {
   switch (op) {
     case VideoOp::add:
@@ -165,15 +165,15 @@ inline int64_t extended(uint32_t word, int bits, bool is_signed) {
   return static_cast<int64_t>(is_signed ? (raw ^ sign) - sign : raw);
 }
 
-// .sat: kept in the range of so many bits.
+// .sat: clamps to the range of `bits` bits.
 inline int64_t clamp_to_bits(int64_t value, int bits, bool is_signed) {
   const int64_t least = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
   return std::clamp(value, least, least + (int64_t{1} << bits) - 1);
 }
 
 // ---------------------------------------------------------------------------------------------
-// Binds the rows of the video instructions. Few programs have them, so one function does all that
-// share a form, and asks the instruction what it is.
+// Binds the rows of the video instructions. Few programs use them, so one function handles all that
+// share a form and tests the instruction's modifiers at run time.
 
 namespace {
 
@@ -187,7 +187,7 @@ uint32_t operand(const Exec& x, const Inst& in, int i, int lane) {
   return load_lane<uint32_t>(x.regs + in.src[i].offset, lane);
 }
 
-// Calls result(lane) for each lane; what it gives is stored.
+// Stores result(lane) for each lane.
 template <class F>
 void each_lane(const Exec& x, const Inst& in, F result) {
   if (in.dst[0].bytes == 0) return;
@@ -200,11 +200,12 @@ void each_lane(const Exec& x, const Inst& in, F result) {
     store_lane(x.regs + in.dst[0].offset, __builtin_ctz(r), results[__builtin_ctz(r)]);
 }
 
-// d = a op b in each of N elements; .add: c and the sum of all of them, which are exact then.
+// d = a op b in each of N elements; .add: the sum of c and all elements, without clamping the
+// elements.
 template <int N, VideoOp op>
 void packed(const Exec& x, const Inst& in) {
   constexpr int kBits = 32 / N;
-  constexpr bool compares = op >= VideoOp::eq;  // its result has no type
+  constexpr bool compares = op >= VideoOp::eq;  // the result of a comparison has no type
   const bool d = !compares && is_signed(in, 0), a = is_signed(in, compares ? 0 : 1),
              b = is_signed(in, compares ? 1 : 2);
   each_lane(x, in, [&](int lane) {
@@ -220,7 +221,7 @@ void packed(const Exec& x, const Inst& in) {
   });
 }
 
-// What becomes of an exact result: kept in range, or cut off, and then put together with c.
+// Clamps or truncates an exact result and combines it with c.
 uint32_t finished(const Exec& x, const Inst& in, int lane, int64_t value, bool d) {
   if (in.ptx->has(Mod::sat)) value = clamp_to_bits(value, 32, d);
   const auto first = static_cast<uint32_t>(value);
@@ -237,8 +238,8 @@ void scalar(const Exec& x, const Inst& in) {
   each_lane(x, in, [&](int lane) {
     int64_t value = video(op, extended(operand(x, in, 0, lane), 32, a),
                           extended(operand(x, in, 1, lane), 32, b));
-    // sm_90 has no such instructions, and what ptxas makes of them keeps an unsigned result from
-    // below only, not as the PTX ISA says.
+    // sm_90 lacks these instructions. The code that ptxas emits clamps an unsigned result at 0
+    // only, contrary to the PTX ISA.
     if (!d && value >= 0) value = static_cast<uint32_t>(value);
     return finished(x, in, lane, value, d);
   });
@@ -260,8 +261,9 @@ void shift(const Exec& x, const Inst& in) {
   });
 }
 
-// For a GPU without these instructions ptxas compares a result that does not fit with c in ways of
-// its own: with the sign of a result that has none, or before it is cut off.
+// Refuses some forms with c: on a GPU without these instructions the code of ptxas deviates from
+// the ISA for results that do not fit. It compares the sign of an unsigned result, or compares
+// before it truncates.
 template <VideoOp op>
 ExecFn pick_with_c(const Instruction& in) {
   const bool fits = in.type() == Type::s32 && (in.has(Mod::sat) || op != VideoOp::absdiff);

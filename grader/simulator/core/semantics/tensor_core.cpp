@@ -12,7 +12,7 @@ namespace {
 
 using ptx::Type;
 
-constexpr int kPlaces = 25;      // that are kept below the largest exponent
+constexpr int kPlaces = 25;      // binary places that are kept below the largest exponent
 constexpr int kNone = -1000000;  // no exponent: a zero
 constexpr uint32_t kNan32 = 0x7fffffff;
 
@@ -38,7 +38,7 @@ Number number_of(uint64_t bits, int exponent_bits, int fraction_bits) {
 
 int fraction_bits_of(Type type) { return type == Type::bf16 ? 7 : 10; }
 
-// The low bits of a tf32, which is kept as a float, are not looked at.
+// Decodes a factor. A tf32 is stored as a float, whose low bits are ignored.
 Number factor_of(Type type, uint64_t bits) {
   if (type == Type::e4m3) return number_of(half_of<E4M3>(static_cast<uint8_t>(bits)).bits, 5, 10);
   if (type == Type::e5m2) return number_of(half_of<E5M2>(static_cast<uint8_t>(bits)).bits, 5, 10);
@@ -51,7 +51,7 @@ uint64_t infinity_of(bool is_half, bool is_negative) {
   return is_negative ? 0xff800000 : 0x7f800000;
 }
 
-// magnitude * 2^exponent as a float, cut off.
+// magnitude * 2^exponent as a float, truncated.
 uint64_t cut_to_float(bool is_negative, uint64_t magnitude, int exponent) {
   const int top = 63 - __builtin_clzll(magnitude) + exponent;
   if (top > 127) return infinity_of(false, is_negative);
@@ -68,7 +68,7 @@ uint64_t round_to_half(bool is_negative, uint64_t magnitude, int exponent) {
   return half == 0 ? 0 : half | (is_negative ? 0x8000u : 0u);
 }
 
-// One block: C (a float's or a half's bits) and the products of a[i] and b[i].
+// Adds one block: C (bits of a float or a half) and the products of a[i] and b[i].
 uint64_t add_block(const Number* a, const Number* b, int count, int fraction_bits, uint64_t c_bits,
                    bool c_is_half, bool d_is_half) {
   if (c_is_half) c_bits = bits(to_float(F16{static_cast<uint16_t>(c_bits)}));
@@ -114,14 +114,14 @@ uint64_t float_bits(float x) { return std::isnan(x) ? kNan32 : bits(x); }
 uint64_t half_bits(double x) { return to_half<F16>(x, Rounding::rn).bits; }
 float float_of_half(uint64_t bits) { return to_float(F16{static_cast<uint16_t>(bits)}); }
 
-// Of two halves or two floats, rounded to nearest, as by an instruction of its own.
+// The sum of two halves or two floats, rounded to nearest like a separate instruction.
 uint64_t add_rounded(bool are_halves, uint64_t a, uint64_t b) {
   if (are_halves) return half_bits(double{float_of_half(a)} + double{float_of_half(b)});
   return float_bits(bit_copy<float>(static_cast<uint32_t>(a)) +
                     bit_copy<float>(static_cast<uint32_t>(b)));
 }
 
-// Where element `i` of a row of A stands in the order of the blocks.
+// The position of element `i` of a row of A in the order of the blocks.
 int place_of(const TileForm& form, int i) {
   if (form.order != TileForm::Order::halves_apart) return i;
   return i % 4 / 2 * (form.stored_columns() / 2) + i / 4 * 2 + i % 2;
@@ -185,7 +185,8 @@ void multiply_in_floats(const TileForm& form, const uint64_t* a, const uint64_t*
     }
 }
 
-// Which NaN comes out: that of B, else of C, else of A, made quiet; a new one is negative.
+// A fused multiply-add of doubles. A NaN result is the NaN of B, else of C, else of A, made quiet;
+// a newly generated NaN is negative.
 uint64_t fused(uint64_t a, uint64_t b, uint64_t c) {
   for (const uint64_t x : {b, c, a})
     if (std::isnan(bit_copy<double>(x))) return x | uint64_t{1} << 51;

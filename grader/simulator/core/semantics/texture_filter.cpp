@@ -14,7 +14,8 @@ constexpr int kCoordinatePlaces = 21;  // of a coordinate
 constexpr double kTexel = 1 << kCoordinatePlaces;
 constexpr uint32_t kNaN = 0x7fffffff;
 
-// What an 8-bit code of sRGB reads as, in 1/16384: measured. (The standard's curve, coarsely.)
+// The linear value of an 8-bit sRGB code in 1/16384, measured. (It approximates the standard's
+// curve.)
 constexpr std::array<uint16_t, 256> kLinearOfSrgb = {
     0,     5,     10,    15,    20,    25,    30,    35,    40,    45,    50,    55,    60,
     66,    72,    78,    85,    92,    99,    107,   115,   123,   131,   140,   150,   159,
@@ -69,8 +70,8 @@ int32_t largest_of(const TexelFormat& format) {
   return (1 << value_bits) - 1;
 }
 
-// Floats and halves: what a weighted sum is made of. Texels keep 4 places below the last of the
-// largest.
+// The parameters of a weighted sum of floats or halves. Texels keep 4 places below the last place
+// of the largest.
 struct FloatRules {
   int places;    // of a mantissa, the leading one included
   int smallest;  // exponent of the last normal number; below it a half keeps subnormals
@@ -78,7 +79,7 @@ struct FloatRules {
 constexpr FloatRules kSingle{24, -126}, kHalf{11, -14};
 constexpr int kMorePlaces = 4, kWeightPlaces = 8, kPartPlaces = 1;
 
-// The sum of a part, in units of 2^exponent.
+// The sum of one slice or level, in units of 2^exponent.
 struct PartSum {
   int64_t value = 0;
   int exponent = 0;
@@ -103,7 +104,7 @@ PartSum sum_of_part(const double* texel, const Tap* taps, unsigned count, unsign
   return sum;
 }
 
-// Rounded to nearest, halves away from zero; a float that would be subnormal is zero.
+// Rounds to nearest, halves away from zero; a subnormal float becomes zero.
 double rounded(int64_t value, int exponent, const FloatRules& rules) {
   if (value == 0) return 0;
   uint64_t magnitude = static_cast<uint64_t>(std::llabs(value));
@@ -118,7 +119,7 @@ double rounded(int64_t value, int exponent, const FloatRules& rules) {
   return value < 0 ? -result : result;
 }
 
-// Nothing but negative zeros gives one.
+// A zero sum. It is negative only if all texels are negative zeros.
 double zero_sum(const double* texel, const Tap* taps, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     if (taps[i].weight != 0 && !std::signbit(texel[i])) return 0;
@@ -148,7 +149,7 @@ double weighted_sum(const double* texel, const Tap* taps, unsigned count, const 
   return rounded(total, unit, rules);
 }
 
-// Infinities and NaN: true, and the result.
+// Handles sums with infinities or NaN: returns true and sets the result.
 bool special_sum(const double* texel, unsigned count, uint32_t nan, uint32_t* result) {
   bool plus = false, minus = false, not_a_number = false;
   for (unsigned i = 0; i < count; ++i) {
@@ -177,7 +178,7 @@ uint32_t sum_of_halves(const Tap* taps, unsigned count, const double* texel) {
                                       : std::copysign(INFINITY, static_cast<float>(sum)));
 }
 
-// n = 256 times an 8-bit snorm texel: what it is of 32767, by the bits that a GPU uses.
+// Scales n, 256 times an 8-bit snorm texel, to the range of 32767 as a GPU does.
 int64_t wider(int64_t n) { return (n * 8 + (n >> 4) + (n >> 12) + 4) >> 3; }
 
 uint32_t sum_of_integers(const TexelFormat& format, const Tap* taps, unsigned count) {
@@ -191,7 +192,7 @@ uint32_t sum_of_integers(const TexelFormat& format, const Tap* taps, unsigned co
                     is_signed ? 0x7fff : 0xffff);
 }
 
-// Of a normalised coordinate, what its address mode looks at: the whole part repeats, or lies far
+// Reduces a normalised coordinate according to its address mode: the integer part repeats or is far
 // outside.
 double reduced(double x, AddressMode mode) {
   switch (mode) {
@@ -306,8 +307,8 @@ uint32_t border_bits(const TexelFormat& format, const Sampler& sampler, unsigned
 
 namespace {
 
-// What ptxas does before the texture unit sees them: the largest component becomes 1, by an
-// approximate reciprocal that takes and gives no subnormals.
+// ptxas normalises the direction before the fetch: it scales the largest component to 1 by an
+// approximate reciprocal that flushes subnormals.
 float reciprocal(float x) {
   if (x < 0x1p-126f) return INFINITY;
   const float r = RcpApprox::apply(x);
@@ -319,8 +320,8 @@ int64_t on_face(float along) {
   return static_cast<int64_t>(std::floor((x + 1) / 2 * 0x1p21));
 }
 
-// Twice the coordinates of a texel's centre on a face of `size`, from the middle: a point on the
-// cube whose faces lie at ±size.
+// Twice the coordinates of a texel's centre relative to the cube's centre: a point on a cube whose
+// faces are at ±size.
 struct Point {
   int32_t x, y, z;
 };
@@ -366,14 +367,16 @@ void drop_corner_texel(unsigned corner, uint32_t* weights) {
 }
 
 CubeTexel across_edge(const CubeTexel& outside, int32_t size) {
-  // The texel lies half a texel beyond the edge: on the neighbour, half a texel from it.
+  // The texel's centre is half a texel beyond the edge, so on the neighbour face it is half a texel
+  // inside.
   const auto inside = [&](int32_t i) { return i < 0 ? 0 : i >= size ? size - 1 : i; };
   const Point edge = point_of({outside.face, inside(outside.x), inside(outside.y)}, size);
   const Point beyond = point_of(outside, size);
   const bool out_x = std::abs(beyond.x) > size, out_y = std::abs(beyond.y) > size;
   const auto sign = [](int32_t v) { return v < 0 ? -1 : 1; };
   const bool had_x = outside.face < 2, had_y = outside.face == 2 || outside.face == 3;
-  // The face that it left is a plane of one axis; there it is half a texel inside now.
+  // The old face is perpendicular to one axis; along that axis the point is now half a texel
+  // inside.
   Point p = edge;
   if (had_x)
     p.x = sign(p.x) * (size - 1);
@@ -405,8 +408,8 @@ CubeTexel across_edge(const CubeTexel& outside, int32_t size) {
 
 namespace {
 
-// 256 log2(1 + m/256), as a GPU has it: near its value in the middle of a step, and not rounded in
-// one way (H200, 2026-11-26: 1 Mi steps from 1 to 2, as many from 4 to 8).
+// 256 log2(1 + m/256) as measured on a GPU: close to the value in the middle of a step, but not
+// rounded consistently (H200, 2026-11-26: 1 Mi steps from 1 to 2 and 1 Mi from 4 to 8).
 constexpr uint8_t kLogarithm[256] = {
     0,   2,   4,   5,   6,   8,   9,   11,  12,  13,  15,  16,  18,  19,  20,  22,  23,  24,  26,
     27,  28,  30,  31,  32,  34,  35,  36,  38,  39,  40,  42,  43,  44,  45,  47,  48,  49,  50,
@@ -428,7 +431,7 @@ constexpr uint8_t kLogarithm[256] = {
 int32_t level_of_step(double texels) {
   if (!(texels > 0)) return kLowestLevel;
   int exponent;
-  const double mantissa = std::frexp(texels, &exponent);  // from 1/2
+  const double mantissa = std::frexp(texels, &exponent);  // in [1/2, 1)
   const auto place = static_cast<int>(mantissa * 512) - 256;
   return (exponent - 1) * 256 + kLogarithm[place];
 }

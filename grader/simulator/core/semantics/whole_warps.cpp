@@ -1,4 +1,5 @@
-// What rows do whose function knows all lanes only, or no modifiers.
+// Helpers for rows whose function executes all lanes, or has no modifiers: inactive lanes, .sat and
+// .ftz.
 #include "simulator/core/semantics/float.h"
 #include "simulator/core/semantics/lanes.h"
 
@@ -27,7 +28,7 @@ void execute_saturated(const Exec& x, const Inst& in, ExecFn plain) {
   alignas(64) std::byte before[kWarpSize * sizeof(float)];
   std::memcpy(before, d, sizeof before);
   plain(Exec{x.regs, kFullMask, x.warp}, in);
-  // By bits, so that it is vectorised: below zero, and NaN, which is 0x7fffffff, are zero.
+  // On the bits, so that it is vectorised: negative numbers and NaN (0x7fffffff) become zero.
   constexpr uint32_t kOne = 0x3f800000, kInfinity = 0x7f800000;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     const auto b = load_lane<uint32_t>(d, lane);
@@ -40,7 +41,7 @@ void execute_saturated(const Exec& x, const Inst& in, ExecFn plain) {
 void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modified) {
   if (in.dst[0].bytes == 0) return;
   constexpr uint32_t kBytes = kWarpSize * sizeof(float), kSmallestNormal = 0x00800000;
-  // A register file of its own, for its operands and its result.
+  // A temporary register file for the flushed operands and the result.
   alignas(64) std::byte own[4 * kBytes];
   Inst on_own;
   on_own.dst[0] = in.dst[0];
@@ -54,7 +55,8 @@ void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modifie
   }
   std::byte* const result = own + 3 * kBytes;
   plain(Exec{own, kFullMask, x.warp}, on_own);
-  // What is that small may have been rounded up to it, or would have been further down.
+  // A result up to the smallest normal number may have been rounded up to it, or would be flushed,
+  // so `modified` recomputes it.
   uint32_t any = 0;
   alignas(64) uint32_t small[kWarpSize];
   for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -70,7 +72,8 @@ void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modifie
   if (any != 0)
     for (int lane = 0; lane < kWarpSize; ++lane) again |= (small[lane] & 1u) << lane;
   again &= x.mask;
-  // A destination may be a source: those lanes are still as they were.
+  // The destination may also be a source, so these lanes are recomputed before the others are
+  // stored.
   if (again != 0) modified(Exec{x.regs, again, x.warp}, in);
   blend<float>(x.regs + in.dst[0].offset, result, x.mask & ~again);
 }

@@ -130,7 +130,7 @@ class Flow {
       if (some(s) != 0) all_of(x_.mask);
   }
 
-  // Vectors are packed and unpacked by mov: the sources one after the other are the results.
+  // mov packs and unpacks vectors: the concatenated sources are the concatenated results.
   void copy(int l) {
     unsigned __int128 bits = 0;
     unsigned filled = 0;
@@ -189,7 +189,8 @@ class Flow {
     }
   }
 
-  // Instructions that only move bits: executed on the undefined bits of their first `data` sources.
+  // For instructions that only move bits: executes the instruction on the undefined bits of its
+  // first `data` sources.
   void on_bits(unsigned data) {
     uint32_t unsure = 0;
     for (unsigned s = data; s < in_.src_count; ++s) {
@@ -208,7 +209,7 @@ class Flow {
                   in_.src[d].bytes * 32u);
     in_.exec(x_, in_);
     each_lane([&](int l) { out_[0][at(l)] = get_bits(x_.regs, to, l); });
-    // The result may lie where a source did.
+    // The result register may also be a source.
     std::memcpy(x_.regs + to.offset, result, to.bytes * 32u);
     for (unsigned d = data; d-- > 0;)
       std::memcpy(x_.regs + in_.src[d].offset, kept[d], in_.src[d].bytes * 32u);
@@ -228,7 +229,7 @@ class Flow {
       out_[0][at(l)] = value(2, l).low != 0 ? a : b;
   }
 
-  // An undefined bit reaches all that are above it.
+  // An undefined bit makes all higher bits undefined.
   void carry(int l) {
     LaneBits any;
     for (unsigned s = 0; s < in_.src_count; ++s) any = any | undefined(s, l);
@@ -255,7 +256,8 @@ class Flow {
     }
     all_of(unsure);
   }
-  // Lanes whose result changes with the predicate it is combined with.
+  // The lanes whose result depends on the comparison and not only on the predicate with which it is
+  // combined.
   uint32_t matters_with(uint32_t lanes) const {
     if (in_.dst[0].bytes == 0) return lanes;
     std::byte* const p = x_.regs + in_.src[2].offset;
@@ -289,7 +291,7 @@ class Flow {
     all_of(unsure);
   }
 
-  // One lane whose predicate is known may settle it.
+  // A vote is defined if a lane with a defined predicate already determines it.
   void vote() {
     const uint32_t unsure = some(0);
     if (unsure == 0) return;

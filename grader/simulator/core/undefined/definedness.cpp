@@ -15,7 +15,7 @@ using MemoryKind = ptx::MemoryUse::Kind;
 
 const ptx::Traits& traits_of(const Inst& in) { return in.ptx->op->traits; }
 
-// Does it read or write memory, wait, or send lanes elsewhere, besides computing?
+// Whether the instruction only computes: it does not access memory, wait or change control flow.
 bool only_computes(const Inst& in) {
   const ptx::Traits& t = traits_of(in);
   return t.memory_count == 0 && !t.is_texture() && !t.bulk && t.sync == ptx::Sync::none &&
@@ -66,7 +66,8 @@ uint32_t Definedness::lanes_with_undefined_guard(const UndefinedBits& u, const I
 
 void Definedness::report_use(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use) {
   BlockContext& block = warp_.block();
-  // Told once; what follows from it is not told again.
+  // Reported once: the value then counts as defined, so that its consequences are not reported
+  // again.
   for (uint32_t r = lanes; r; r &= r - 1) set_bits(u.registers.data(), slot, __builtin_ctz(r), {});
   const UndefinedBits::OfLanes& origin = u.origin[slot.offset];
   for (uint32_t left = lanes; left != 0;) {
@@ -98,7 +99,7 @@ uint32_t Definedness::device_lanes(uint32_t mask, const Inst& in) const {
   }
 }
 
-// Those of an instruction with an effect that no register shows.
+// Requires defined operands for an instruction with effects beyond its registers.
 void Definedness::require_defined_operands(UndefinedBits& u, uint32_t mask, const Inst& in) {
   const ptx::Traits& t = traits_of(in);
   if (t.memory_count > 0 && !is_param(in)) {
@@ -110,11 +111,11 @@ void Definedness::require_defined_operands(UndefinedBits& u, uint32_t mask, cons
   if (updates || waits || t.memory_count > 1)
     for (uint8_t s = 0; s < in.src_count; ++s)
       require_defined(u, in.src[s], mask, updates ? ValueUse::atomic : ValueUse::branch);
-  // The member mask: who is waited for.
+  // The member mask, which says for which lanes the instruction waits.
   if (t.sync == ptx::Sync::warp && !t.of_whole_warp())
     require_defined(u, in.src[in.src_count - 1], mask, ValueUse::branch);
   if (t.uses(MemoryKind::store) && t.memory_count == 1 && !is_param(in)) {
-    if (t.matrix)  // lanes write pieces of other lanes' rows: not followed
+    if (t.matrix)  // lanes write parts of other lanes' rows, so undefined bits are not tracked
       for (uint8_t s = 0; s < in.src_count; ++s)
         require_defined(u, in.src[s], mask, ValueUse::output);
     const uint32_t device = device_lanes(mask, in);
@@ -129,7 +130,7 @@ void Definedness::decide(Frame& frame, uint32_t mask, const Inst& in) {
   if (const uint32_t lanes = lanes_with_undefined_guard(u, in, mask))
     execute_with_undefined_guard(frame, lanes, in);
   const ptx::Traits& t = traits_of(in);
-  if (t.sync == ptx::Sync::warp) return;  // executed when all have come
+  if (t.sync == ptx::Sync::warp) return;  // executed when all lanes have arrived
   for (uint8_t s = 0; s < in.src_count; ++s) require_defined(u, in.src[s], mask, ValueUse::branch);
   if (in.flow == Dispatch::call) {
     const CallSite& site = warp_.program().calls[in.target];
@@ -159,7 +160,7 @@ void Definedness::execute_with_undefined_guard(Frame& frame, uint32_t mask, cons
 }
 
 // ---------------------------------------------------------------------------------------------
-// How it travels
+// Propagation
 
 void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   const Exec x{frame.regs, mask, &warp_};
@@ -174,7 +175,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
     if (traits_of(in).writes_texels)
       for (const Slot& slot : op.value)
         require_defined(u, slot, mask, op.reduction ? ValueUse::atomic : ValueUse::output);
-    define_results(u, mask, in);  // a fetch says itself what it found
+    define_results(u, mask, in);  // the fetch itself marks undefined results
     return in.exec(x, in);
   }
   if (traits_of(in).bulk) {
@@ -215,7 +216,8 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   if (traits_of(in).carry)
     take(in.mem_base.offset,
          load_lane<uint32_t>(u.registers.data() + in.mem_base.offset, 0) & mask);
-  // Lanes exchange values: whose it is now is not followed, only that it is one of these.
+  // Lanes exchange values. The origin of each lane's value is not tracked, only the set of possible
+  // origins.
   if (any != 0 && traits_of(in).sync == ptx::Sync::warp) {
     UndefinedOrigins::Id all = origin[static_cast<size_t>(__builtin_ctz(any))];
     for (uint32_t r = any; r; r &= r - 1)
@@ -248,8 +250,8 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   if (in.has_guard) execute_with_undefined_guard(frame, warp_.current().mask, in);
 }
 
-// An element of the result is undefined if one of its row of A, its column of B or C is. Whose
-// value that was is not followed, only that it is one of these.
+// An element of the result is undefined if an element of its row of A, its column of B, or C is.
+// The exact origin is not tracked, only the set of possible origins.
 void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in) {
   const FragmentOp& op = fragment_op(x, in);
   const auto define = [&](const Fragment& fragment) {
@@ -276,7 +278,7 @@ void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const In
   for (const Fragment* fragment : {&op.a, &op.b, &op.c})
     for (const Slot& slot : fragment->slots) look(slot);
   if (op.form.sparse) look(op.metadata);
-  // Before it is executed: D may lie where an operand does.
+  // Before the execution, because D may use the registers of an operand.
   if (any) follow_undefined(op, x.regs, u.registers.data());
   in.exec(x, in);
   if (!any) return define(op.d);
@@ -308,7 +310,7 @@ Exec Definedness::loaded(const Exec& x, const Inst& in, uint32_t lanes,
   return {u.registers.data(), lanes, &warp_};
 }
 
-// Behind a store to shared or local memory, which counts all of it as defined.
+// Called after a store to shared or local memory, which marks all bytes as defined.
 void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in) {
   uint32_t any = 0;
   for (uint8_t s = 0; s < in.src_count; ++s) any |= undefined_lanes(u, in.src[s], mask);
@@ -376,7 +378,7 @@ void Definedness::load_params(UndefinedBits& u, const Frame& frame, uint32_t mas
       std::memcpy(&bits, u.params.data() + static_cast<size_t>(l) * stride + at, bytes);
       if (bits.any()) set_bits(u.registers.data(), in.dst[d], l, bits);
     }
-    // Parts of what was stored as one have no entry of their own.
+    // A part of a larger stored value has no entry of its own.
     const auto from = u.param_origin.upper_bound(static_cast<uint32_t>(at));
     if (from != u.param_origin.begin()) u.origin[in.dst[d].offset] = std::prev(from)->second;
   }

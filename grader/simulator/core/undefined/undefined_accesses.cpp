@@ -1,12 +1,11 @@
-// Which bytes of memory are undefined, what a warp's accesses find of them, and what they define.
-#include "simulator/core/undefined/undefined_bits.h"
-
+// Tracks undefined bytes of memory: a warp's reads find them, and its writes define them.
 #include <algorithm>
 #include <cstring>
 
 #include "simulator/core/memory/access.h"
 #include "simulator/core/undefined/bit_flow.h"
 #include "simulator/core/undefined/definedness.h"
+#include "simulator/core/undefined/undefined_bits.h"
 #include "simulator/core/warp/warp.h"
 
 namespace lab32::sim {
@@ -27,7 +26,7 @@ bool any_set(const std::byte* bits, size_t bytes) {
   return all != 0;
 }
 
-// Whether any lane's bytes have a bit set: the usual answer is no, and has to be quick.
+// Whether any lane's bytes have a bit set. The usual answer is no and must be fast.
 template <class Word>
 bool any_lane_set(const std::byte* bits, const uint64_t* address, size_t stride, uint32_t mask) {
   Word all = 0;
@@ -106,7 +105,6 @@ void UndefinedBytes::define(const uint64_t* address, size_t stride, uint32_t mas
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a warp's accesses find undefined, and what they define.
 
 ValueTracker& Warp::track() {
   if (!track_) track_ = std::make_unique<Definedness>(*this);
@@ -129,7 +127,7 @@ bool Warp::find_undefined(AccessSpace space, const uint64_t* address, uint32_t m
   } else {
     read->lanes = block_.accesses().take_unwritten() & mask;
     if (read->lanes == 0) return false;
-    // A bit says whether a byte was written: here a byte for each.
+    // Expands the written bits of device memory to one byte for each byte.
     static constexpr uint64_t kStart[kWarpSize] = {};
     const Memory& memory = *block_.launch().memory;
     for (uint32_t r = read->lanes; r; r &= r - 1) {
@@ -189,8 +187,7 @@ void Warp::define(AccessSpace space, const uint64_t* address, uint32_t mask, uns
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is undefined in registers goes with them where st.async sends them, and matters where
-// red.async does.
+// st.async passes undefined bits on with its values; in red.async an undefined value is a fault.
 
 void Definedness::execute_sending(UndefinedBits& u, const Exec& x, const Inst& in,
                                   const BulkOp& op) {

@@ -46,7 +46,7 @@ void Faults::raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
   if (!launch_.keep_going) throw Trap{facts(first), site};
   FaultEvent fault{kind, site, static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
   const auto bit = static_cast<uint8_t>(1u << static_cast<unsigned>(kind));
-  // Facts cost more than the access, and only the first are shown.
+  // Computing the facts costs more than the access, and only the first are shown.
   if ((reported_[site] & bit) == 0) {
     reported_[site] |= bit;
     fault.facts = facts(first);
@@ -63,8 +63,8 @@ void Faults::report_undefined_use(const UndefinedOrigin& origin, ValueUse use, u
     raise(origin.site, lanes, FaultEvent::Kind::uninitialised, [&](int) { return facts; });
     return;
   }
-  // Never the end of a launch: those who look for races know the read, and whether a race with a
-  // store is the whole story.
+  // This never ends a launch: race detection also knows the read and can tell whether a race with a
+  // store explains it.
   FaultEvent event{FaultEvent::Kind::shared_value, origin.site,
                    static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
   event.used_as = use;
@@ -104,12 +104,12 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
   Allocation *const before = recent.site == in.site ? recent.allocation : nullptr,
                     *a = recent.allocation;
   if (!a || low < a->begin || low >= a->end) a = memory.find(low);
-  // Not high + bytes > end: a wild address may lie so high that the sum wraps.
+  // Not high + bytes > end, because the sum wraps for a very high wild address.
   if (!a || a->freed || !memory.reaches(*a) || low < a->begin || high > a->end - bytes ||
       (bits & (bytes - 1)) != 0 || (use != Use::read && a->read_only) ||
       !a->permits(low, high + bytes - low, use != Use::read)) {
-    // Lanes may lie in different allocations, or one is wrong: look at each. What is meant is where
-    // the first right one lies: those behind it may have strayed into the next array.
+    // The lanes access different allocations, or one is faulty: check each. The intended array is
+    // that of the first valid lane, because later lanes may have run into the next array.
     uint32_t wrong = 0;
     const Allocation* meant = nullptr;
     for (uint32_t r = mask; r; r &= r - 1) {
@@ -129,7 +129,7 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
   }
   recent = {in.site, a};
   if (a->reached_by != nullptr && a->device != memory.device()) ++tally_[in.site].peer;
-  // The guard first: whether something was written may depend on the order of the blocks too.
+  // The guard comes first, because the written bits may depend on the order of the blocks, too.
   if (guard_) {
     const OrderGuard::Accessor by{{info_.index, epoch_, warp},
                                   in.order.strong && in.order.scope != ptx::Scope::block};
@@ -196,7 +196,7 @@ void AccessChecks::shared(uint32_t warp, const Inst& in, uint64_t* offset, uint3
   if (cluster_ != nullptr) return shared_of_cluster(warp, in, offset, mask, bytes, use);
   const uint64_t size = launch_.shared_bytes;
   uint64_t high = 0, bits = 0;
-  if (mask == kFullMask && size >= bytes) {  // the sign says which is too far
+  if (mask == kFullMask && size >= bytes) {  // the sign bit shows lanes that are out of bounds
     uint64_t beyond = 0;
     for (int l = 0; l < kWarpSize; ++l) {
       beyond |= (size - bytes - offset[l]) | offset[l];
@@ -248,7 +248,7 @@ TrapFacts AccessChecks::facts_of_global(uint32_t warp, int lane, uint64_t at, un
 
 void AccessChecks::bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
                               unsigned bytes, Use use, const Allocation* meant) {
-  // What lies in a lane's sink, and which fault is the first, must not depend on host threads.
+  // The contents of a lane's sink and the first fault must not depend on host threads.
   if (launch_.keep_going && parallel()) throw OrderMatters{};
   faults_.raise(in.site, lanes, FaultEvent::Kind::memory,
                 [&](int l) { return facts_of_global(warp, l, address[l], bytes, use, meant); });
@@ -266,12 +266,12 @@ void AccessChecks::unwritten_global(uint32_t warp, const Inst& in, const uint64_
   faults_.raise(in.site, lanes, FaultEvent::Kind::uninitialised, [&](int l) {
     return facts_of_global(warp, l, address[l], bytes, Use::update, nullptr);
   });
-  // It has written by now; the next one shall not be told again.
+  // The atomic has written the bytes, so the next read is not reported again.
   launch_.memory->mark_lanes(address, lanes, bytes);
 }
 
 // ---------------------------------------------------------------------------------------------
-// Values that nobody has defined
+// Undefined values
 
 TrapFacts AccessChecks::facts_of_unwritten(uint32_t warp, int lane, AccessSpace space, uint64_t at,
                                            unsigned bytes) const {
@@ -298,8 +298,7 @@ TrapFacts AccessChecks::facts_of_shared(uint32_t warp, int lane, uint64_t offset
   MemoryAccess& access = *facts.access;
   access.size = launch_.shared_bytes;
   if (cluster_ != nullptr) {
-    // What lies before the start of a block's memory comes out close to the end of the window
-    // before it.
+    // An address before the start of a block's memory is close to the end of the preceding window.
     const uint64_t nearest = (offset + kBlockWindow / 2) >> kRankShift;
     access.offset = static_cast<int64_t>(offset - (nearest << kRankShift));
     facts.limit = cluster_->blocks();
@@ -307,7 +306,7 @@ TrapFacts AccessChecks::facts_of_shared(uint32_t warp, int lane, uint64_t offset
     access.rank = static_cast<uint32_t>(facts.value);
     if (access.rank == info_.rank) access.rank = MemoryAccess::kOwn;
   } else {
-    // Addresses of 32 bits wrap: what lies before the start comes out close to 2^32.
+    // Addresses of 32 bits wrap: an address before the start is close to 2^32.
     access.offset = offset >> 32 == 0 ? static_cast<int32_t>(static_cast<uint32_t>(offset))
                                       : static_cast<int64_t>(offset);
   }
@@ -324,7 +323,7 @@ std::optional<TrapReason> AccessChecks::wrong_in_cluster(const Inst& in, uint64_
                                                          unsigned bytes) const {
   const uint64_t rank = rank_of(address), at = offset_in_block(address);
   const bool own = rank == info_.rank;
-  // A bad offset of one's own, or of a block's that is there.
+  // A bad offset in the block's own memory, or in that of an existing block.
   if (at + bytes > launch_.shared_bytes || at % bytes != 0) {
     const uint64_t nearest = (address + kBlockWindow / 2) >> kRankShift & 0xff;
     return nearest < cluster_->blocks() ? TrapReason::past_end : TrapReason::no_such_block;

@@ -24,7 +24,8 @@ AccessPlan as_written(Unmatched::Reason reason) {
   return plan;
 }
 
-// Of all others the warp's loop must hear: where its slice ends, whether it waits, what it holds.
+// Whether the instruction can be part of a run. Other instructions need the warp's loop, because
+// they end slices, wait or change the state of the warp.
 bool is_straight_line(const Inst& in) {
   if (in.flow != Dispatch::straight || in.has_guard) return false;
   switch (in.ptx->op->id) {
@@ -150,8 +151,8 @@ bool is_result_read(const ptx::Function& function, const ptx::Instruction& in) {
 }
 
 bool needs_block_order(const ptx::Instruction& in, const Inst& decoded) {
-  // Reductions by the copy engine, or through a surface, are not those that host threads do at
-  // once.
+  // Reductions by the copy engine or through a surface are not implemented for concurrent host
+  // threads.
   if (in.has(ptx::Mod::reduce) && in.has(ptx::Mod::global)) return true;
   if (in.op->id == OpId::sured) return true;
   if (!in.op->traits.is_atomic() || ptx::memory_space(in, 0) == ptx::Space::shared) return false;
@@ -205,7 +206,7 @@ class Finder {
     const ptx::Function* g = module_.find_function(name);
     if (g && !g->is_entry) add(g);
   }
-  // Adds what the functions from that one on name, and what those name in turn.
+  // Adds the functions that functions[first] and all later ones name, transitively.
   void follow(size_t first) {
     for (size_t i = first; i < functions.size(); ++i) {
       const ptx::Function& f = *functions[i];
@@ -282,7 +283,7 @@ SharedLayout lay_out_shared(const ptx::Module& module,
   for (const auto* f : functions)
     for (const ptx::Variable& v : f->locals) place(v);
   layout.static_bytes = at;
-  // Dynamic shared memory follows, and all its names mean the same place.
+  // Dynamic shared memory follows; all its variables share one address.
   for (const ptx::Variable* v : dynamic) at = align_up(at, std::max(16u, v->align));
   layout.dynamic_offset = at;
   for (const ptx::Variable* v : dynamic)

@@ -9,7 +9,7 @@
 namespace lab32::sim {
 namespace {
 
-// More than a whole launch may print (launch.cpp).
+// More than a whole launch may print (kOutputLimit).
 constexpr size_t kKeptOutput = 2 << 20;
 
 }  // namespace
@@ -34,7 +34,7 @@ SharedMemory::SharedMemory(const LaunchContext& launch, ClusterContext* cluster,
 }
 
 void SharedMemory::restart() {
-  // Poison: what a kernel reads without having written it is NaN or -1 here.
+  // Poison: reads of memory that was never written return NaN or -1.
   std::memset(data_ + base_, 0xff, size());
   if (follows_) {
     if (cluster_ == nullptr)
@@ -87,7 +87,7 @@ uint64_t BlockContext::issued_at(uint32_t site) const {
   const Site& at = launch_.program->sites[site];
   const std::vector<Inst>& code = launch_.program->functions[at.function].code;
   uint64_t warps = tally_[site].warps;
-  // All runs that reach it begin one before the other.
+  // Runs that include this instruction begin at consecutive earlier instructions.
   for (uint32_t back = 0; back <= at.index && code[at.index - back].run > back; ++back)
     warps += runs_[site - back].warps;
   return warps;

@@ -138,8 +138,7 @@ class Decoder {
     return t == Type::none ? 4 : bytes(t);
   }
 
-  // The type of an immediate in that place: the mask in `vote.sync.all.pred p, q, -1` is no
-  // predicate.
+  // The type of an immediate operand: the mask in `vote.sync.all.pred p, q, -1` is not a predicate.
   static Type spec_type(const std::string& spec, const ptx::Instruction& in) {
     if (spec == "U") return in.type(1);
     if (spec == "V") return in.type(2);
@@ -222,7 +221,8 @@ class Decoder {
         add(out, slots_->value(op, bytes, type, in), spec.is_dest);
       }
     }
-    // An atomic whose result nobody reads is a reduction. There is none that compares.
+    // An atomic whose result is unused is a reduction, except compare-and-swap, which has no
+    // reduction form.
     if (traits.is_atomic() && !in.has(ptx::Mod::cas) && !is_result_read(*function_, in))
       std::fill(std::begin(out.dst), std::end(out.dst), Slot{});
     if (traits.carry) out.mem_base.offset = code_->carry_offset;
@@ -313,7 +313,7 @@ class Decoder {
   std::unordered_map<std::string, uint32_t> shared_;  // offsets
   const KernelNames names_{module_, symbols_, shared_, program_.param_address};
 
-  // of the function being decoded
+  // The function being decoded:
   const ptx::Function* function_ = nullptr;
   CodeFunction* code_ = nullptr;
   std::optional<FunctionSlots> slots_;

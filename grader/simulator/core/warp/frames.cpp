@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kRegisterAlign = 64;
 
-// What special registers are made of.
+// The inputs of special registers.
 struct SpecialsOf {
   const LaunchContext& launch;
   const BlockInfo& block;
@@ -33,9 +33,8 @@ struct SpecialRow {
         []([[maybe_unused]] const SpecialsOf& of) { return static_cast<uint32_t>(expression); } \
   }
 
-// clang-format off
-// A lane has these values for as long as its warp lives. The registers that are in neither table are
-// read by instructions of their own.
+// clang-format off Values that a lane keeps as long as its warp object exists. Registers that are
+// in neither table are read by special instructions.
 constexpr SpecialRow kOfLaunch[] = {
     SPECIAL(tid_x, of.thread() % of.launch.block.x),
     SPECIAL(tid_y, of.thread() / of.launch.block.x % of.launch.block.y),
@@ -63,7 +62,7 @@ constexpr SpecialRow kOfLaunch[] = {
     SPECIAL(reserved_smem_1, of.launch.reserved_at()),
     SPECIAL(reserved_smem_end, of.launch.reserved_at() + LaunchContext::kReservedShared),
     SPECIAL(reserved_smem_cap, of.launch.reserved_at() + 1024),
-    // The ABI of cooperative_groups (details/driver_abi.h).
+    // The ABI of the cooperative_groups headers of the toolkit.
     SPECIAL(envreg1, of.launch.grid_workspace >> 32),
     SPECIAL(envreg2, of.launch.grid_workspace),
     SPECIAL(warpsize, kWarpSize),
@@ -76,7 +75,7 @@ constexpr SpecialRow kOfLaunch[] = {
     SPECIAL(cluster_nctarank, of.launch.cluster.count()),
 };
 
-// All lanes of a block have one value, and those of the next block another.
+// Values that all lanes of a block share and that change with the block.
 constexpr SpecialRow kOfBlock[] = {
     SPECIAL(ctaid_x, of.block.x),
     SPECIAL(ctaid_y, of.block.y),
@@ -146,11 +145,11 @@ Frame* Frames::make(const CodeFunction& function, Frame* parent, const Inst* cal
     frame = frames_.back().get();
     make_registers(*frame, function);
   }
-  // What a GPU finds there is what another kernel has left; here it is poison, as in memory.
+  // On a GPU these registers hold values of another kernel; here they hold poison, like memory.
   for (auto [offset, bytes] : function.undefined) std::memset(frame->regs + offset, 0xff, bytes);
   std::memset(frame->regs + function.carry_offset, 0, sizeof(uint32_t));
   frame->undefined.reset();
-  // Padding of a structure may be loaded though nobody stored it.
+  // Padding of a structure may be loaded although it is never stored.
   std::fill(frame->params.begin(), frame->params.end(), std::byte{0});
   fill_block_specials(*frame);
   frame->parent = parent;
@@ -220,7 +219,7 @@ void LocalMemory::check(const Inst& in, uint64_t* offset, uint32_t mask, unsigne
       block_.faults().raise(in.site, 1u << l, FaultEvent::Kind::memory, [&](int) {
         return facts(outside ? TrapReason::outside_local : TrapReason::misaligned);
       });
-      offset[l] = 0;  // before the first variable: a null pointer's place
+      offset[l] = 0;  // before the first variable, where a null pointer is
       std::memset(of(l), 0xff, kSinkBytes);
       continue;
     }
@@ -252,7 +251,7 @@ uint32_t LocalMemory::extend(Frame& frame, const Inst& in, uint32_t mask, uint64
   return begin;
 }
 
-// Lanes' stacks lie side by side; growing moves each to its new place.
+// The lanes' stacks are consecutive, so growing them moves each stack.
 void LocalMemory::grow(uint32_t least, bool in_call) {
   const uint32_t before = capacity_;
   capacity_ = std::max(least, std::min(before * 2, kLocalLimit));
@@ -264,11 +263,11 @@ void LocalMemory::grow(uint32_t least, bool in_call) {
   if (block_.checks_reads()) undefined_.reset(0, bytes_.size());
   for (int l = 0; l < kWarpSize; ++l) {
     const size_t at = static_cast<size_t>(l) * before;
-    std::copy_n(old.data() + at, before, of(l));  // none at first, of no vector
+    std::copy_n(old.data() + at, before, of(l));  // `old` is empty at first
     if (old_undefined.is_tracked())
       std::copy_n(old_undefined.data() + at, before, undefined(l, 0, before));
   }
-  // What lies before the first variable is nobody's.
+  // The bytes before the first variable stay unused.
   forget(kFullMask, std::max(before, kLocalStart), capacity_ - std::max(before, kLocalStart));
 }
 

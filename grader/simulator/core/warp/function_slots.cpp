@@ -17,7 +17,7 @@ using ptx::Space;
 using ptx::Type;
 using Kind = ptx::Operand::Kind;
 
-// Bytes of one lane's element in a slot for a register of so many bits; predicates: see Slot.
+// Bytes of one lane's element in a slot for a register of `bits` bits; for predicates see Slot.
 uint8_t element_bytes(unsigned bits) {
   return static_cast<uint8_t>(bits <= 16 ? 2 : bits <= 32 ? 4 : bits <= 64 ? 8 : 16);
 }
@@ -52,7 +52,7 @@ void FunctionSlots::place_registers(const ptx::ControlFlow& flow) {
   code_.carry_offset = allocate_slot(0);
 }
 
-// bytes 0: a predicate, one word for all lanes.
+// bytes 0: a predicate, with one word for all lanes.
 uint32_t FunctionSlots::allocate_slot(uint8_t bytes) {
   const uint32_t size = bytes == 0 ? 4 : bytes * static_cast<uint32_t>(kWarpSize);
   file_bytes_ = align_up(file_bytes_, std::min<uint32_t>(size, 64));
@@ -120,7 +120,7 @@ Slot FunctionSlots::special(ptx::SpecialReg reg) {
   return {it->second, 4, false, false};
 }
 
-// The value of a variable's or function's name, in `bytes`.
+// The slot of the address of a variable or function, `bytes` wide.
 Slot FunctionSlots::symbol(const Operand& op, uint8_t bytes, const ptx::Instruction& in) {
   if (auto s = names_.shared.find(op.name); s != names_.shared.end())
     return shared_address(s->second + static_cast<uint64_t>(op.value), bytes);
@@ -167,7 +167,7 @@ Slot FunctionSlots::value(const Operand& op, uint8_t bytes, Type type, const ptx
     }
     case Kind::real: {
       uint64_t bits = static_cast<uint64_t>(op.value);
-      // A literal takes the type of the instruction.
+      // A literal has the type of the instruction.
       if (op.is_double && bytes == 4) {
         double d;
         std::memcpy(&d, &bits, sizeof d);

@@ -46,7 +46,7 @@ class LaunchMeter {
   bool allows_local(uint64_t bytes_of_block) const {
     return local_ == 0 || bytes_of_block <= local_;
   }
-  // The same for all blocks that wait for each other.
+  // Whether the local memory of all blocks that wait for each other is within the limit.
   bool allows_local_of_all(uint64_t bytes) const {
     return local_ == 0 || bytes <= kBlocksAtOnce * local_;
   }

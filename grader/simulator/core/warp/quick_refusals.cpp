@@ -42,7 +42,7 @@ std::map<std::string, std::string> quick_refusals(const ptx::Module& module, boo
   if (refused.empty()) return kernels;
   for (const ptx::Function& kernel : module.functions) {
     if (!kernel.is_entry) continue;
-    // Parsing has spread what it refuses to all that call it.
+    // The parser has propagated a function's refusal to all its callers.
     if (!kernel.refusal.empty()) {
       kernels[kernel.name] = kernel.refusal;
       continue;

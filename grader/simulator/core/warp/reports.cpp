@@ -14,9 +14,10 @@ Reports::Reports(const LaunchContext& launch, std::vector<Observer*> observers,
   }
 }
 
-// The lanes whose compare-and-swap of shared memory takes: the lowest one of each bank, whatever
-// words the others wanted. 8-byte words lie in a pair of banks and are served half-warp by
-// half-warp; in the upper one a lane fails whose word the lower one has just changed.
+// The lanes whose compare-and-swap of shared memory succeeds: the lowest lane of each bank,
+// whichever words the other lanes access. 8-byte words occupy a pair of banks and are served
+// half-warp by half-warp; in the upper half a lane fails if the lower half has just changed its
+// word.
 static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t mask) {
   const uint64_t banks = 128 / bytes;
   const uint32_t halves[2] = {bytes == 8 ? mask & 0xffffu : mask, bytes == 8 ? mask & ~0xffffu : 0};
@@ -40,7 +41,7 @@ static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t m
 void Reports::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
   if (access.kind != AccessKind::load) stored_[warp] |= access.mask;
   if (access_observers_.empty()) return;
-  // What a GPU counts of accesses to another block's memory it counts apart (mem_dshared).
+  // A GPU counts accesses to another block's memory separately (mem_dshared).
   const uint32_t remote = access.space == AccessSpace::shared ? access.mask & remote_ : 0;
   const uint32_t own = access.mask & ~remote;
   if (own != 0) tell(warp, in, access, {own, remote, false});
@@ -75,7 +76,7 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole, const
   alignas(64) uint64_t shifted[kWarpSize];
   for (const IssuedAccess& issue : plan.issues) {
     access.bytes = issue.bytes;
-    // A copy to shared memory is planned once, as the load that it is; its other side is a store.
+    // The plan of a copy to shared memory describes its load; its other side is a store.
     const bool stores_shared =
         whole.space == AccessSpace::shared && whole.kind == AccessKind::store;
     access.kind = stores_shared ? whole.kind : issue.kind;
@@ -102,7 +103,7 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole, const
         emit();
         break;
       case IssuedAccess::Lanes::spin: {
-        // Each round all lanes that have not won load and try to swap.
+        // In each round all lanes that have not succeeded load and try to swap.
         uint32_t rest = mask;
         while (rest) {
           access.mask = rest;
@@ -123,7 +124,7 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole, const
 void Reports::texels(uint32_t warp, TexelAccess access) {
   const AccessPlan& plan = launch_.program->plans[access.site];
   access.ptx_level = plan.unmatched.has_value();
-  if (!plan.unmatched && plan.issues.empty()) return;  // ptxas left it out
+  if (!plan.unmatched && plan.issues.empty()) return;  // ptxas removed the access
   for (Observer* o : access_observers_) o->texels(warp, access);
 }
 

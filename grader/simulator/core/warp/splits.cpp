@@ -5,12 +5,12 @@
 namespace lab32::sim {
 namespace {
 
-// A place in the split's own activation where lanes wait; not where a call returns to.
+// Whether the join is in the split's own activation and is not a call's return point.
 bool is_place(const Join* join, const Split& split) {
   return join != nullptr && join->callee == nullptr && join->frame == split.frame;
 }
 
-// Whether lanes that meet at `join` come to the reconvergence after that.
+// Whether lanes from `join` can reach the reconvergence point afterwards.
 bool is_before(const Join& join, int reconvergence, const CodeFunction& function) {
   return join.reconvergence >= 0 && function.can_reach(reconvergence, join.pc) &&
          !function.can_reach(join.reconvergence, function.pc_of(reconvergence));
@@ -67,7 +67,7 @@ Join* Splits::make_join() {
   return join;
 }
 
-// The lanes that have come to the join go on as one split.
+// Makes one split of the lanes that have arrived at the join.
 void Splits::push_split(const Join& join) {
   Split split;
   split.id = next_id_++;
@@ -78,7 +78,7 @@ void Splits::push_split(const Join& join) {
   list_.push_back(split);
 }
 
-// All that are expected have come.
+// Called when all expected lanes have arrived.
 void Splits::push_arrived(Join* join) {
   push_split(*join);
   if (join->callee) frames_.free(join->callee);
@@ -134,9 +134,10 @@ Join* Splits::join_of(const Inst& in, const Split& split) {
   Join* const join = split.join;
   if (in.reconvergence < 0) return join;
   const CodeFunction& function = *split.frame->function;
-  // Who meets others on the way there does so first: leave_joins sees to those who do not.
+  // Lanes whose own join is before the reconvergence point wait there first. leave_joins() handles
+  // lanes that cannot reach it.
   if (is_place(join, split) && is_before(*join, in.reconvergence, function)) return join;
-  // A loop that lanes leave one after the other has one join, not one for each iteration.
+  // A loop that lanes leave one after the other needs one join, not one for each iteration.
   return join_at(function.pc_of(in.reconvergence), in.reconvergence, split);
 }
 
@@ -174,7 +175,7 @@ void Splits::leave_joins(size_t which, const Inst& in) {
   }
 }
 
-// The lanes that stand there go on, and are expected no longer.
+// Releases the waiting lanes, which the join then no longer expects.
 void Splits::release(Join* join) {
   push_split(*join);
   join->expected &= ~join->arrived;
@@ -252,9 +253,9 @@ void Splits::release_barrier(uint32_t split_id) {
   }
 }
 
-// `if (t < 16) { ...; __syncwarp(); }` waits for lanes that leave the branch and exit. That they
-// wait behind it for the others is our way of bringing lanes together; on an H100 they do not
-// (programs/warp_barriers). An exchange of data with them stays what it is, a mistake.
+// `if (t < 16) { ...; __syncwarp(); }` waits for lanes that skip the branch and exit. In the
+// simulator these lanes wait at the branch's join; on an H100 they do not (programs/warp_barriers),
+// so they are released here. An exchange of data with them remains a fault.
 bool Splits::release_for_warp_barrier() {
   const auto is_at_barrier = [](const Split& s) {
     return s.state == Split::State::warp_sync && is_warp_barrier(s.frame->function->code[s.pc]);

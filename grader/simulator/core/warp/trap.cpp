@@ -43,7 +43,7 @@ const char* verb(AccessUse use) {
   return use == AccessUse::read ? "reads" : use == AccessUse::write ? "writes" : "updates";
 }
 
-// " of block 2 of its cluster"; of its own memory "".
+// " of block 2 of its cluster"; "" for its own memory.
 std::string of_block(const MemoryAccess& a) {
   return a.rank == MemoryAccess::kOwn ? "" : fmt::format(" of block {} of its cluster", a.rank);
 }
@@ -54,7 +54,7 @@ std::string name_of_object(const MemoryAccess& a) {
   return a.space == AccessSpace::local ? "its local memory" : "`" + a.object + "`" + of_block(a);
 }
 
-// "in[7]", "in[4] to in[7]", "s[1].mass"; empty where that is not known.
+// "in[7]", "in[4] to in[7]", "s[1].mass"; empty if the type is unknown.
 std::string elements_of(const MemoryAccess& a) {
   if (!a.place.empty()) return a.place;
   const auto element = static_cast<int64_t>(a.element);
@@ -64,7 +64,7 @@ std::string elements_of(const MemoryAccess& a) {
   return last == first ? one : fmt::format("{} to {}[{}]", one, a.object, last);
 }
 
-// Of an array, of which more than its end is known.
+// The end of an array whose element type or last place is known.
 std::string end_of(const MemoryAccess& a) {
   if (!a.last_place.empty()) return "the last is " + a.last_place;
   if (a.element == 0)
@@ -124,7 +124,7 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
   }
 }
 
-// Of another block's shared memory, as it is there or would be.
+// A fault in another block's shared memory.
 std::string describe_remote(const TrapFacts& f, const MemoryAccess& a) {
   const std::string elements = elements_of(a);
   const std::string what =

@@ -6,11 +6,10 @@
 namespace lab32::sim {
 namespace {
 
-// A split's time slice in instructions: when it is used up, another ready split of the warp runs.
-// When all ready splits have used up theirs and look as if they waited for a lane (they executed an
-// atomic with a result or a volatile load meanwhile), lanes that stand in a join are let go on.
-// Once a warp has shown that it spins, slices are short: a lock that 32 lanes take one after the
-// other changes hands 31 times.
+// A split's time slice in instructions. After it another ready split of the warp runs. If all ready
+// splits have used their slices and seem to wait for a lane (they executed an atomic with a result
+// or a volatile load), lanes that wait in a join are released. Slices of a warp that has spun are
+// short, because a lock that 32 lanes take in turn changes hands 31 times.
 constexpr uint64_t kSlice = 10'000;
 constexpr uint64_t kSpinSlice = 500;
 
@@ -45,7 +44,7 @@ void Warp::branch(const Inst& in, uint32_t op_mask) {
   if (splits_.branch(in, op_mask)) ++block_.tally()[in.site].splits;
 }
 
-// Lanes with the same target go on as one split.
+// Makes one split of the lanes with equal targets.
 void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
   const auto* index =
       reinterpret_cast<const uint32_t*>(splits_.current().frame->regs + in.src[0].offset);
@@ -74,7 +73,8 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
       splits_.current().pc = target;
     } else {
       ++block_.tally()[in.site].splits;
-      // The rest is sent on by the next rounds; what is left then, its guard off, goes on here.
+      // The next rounds handle the other lanes; the remaining ones, whose guard is false, continue
+      // here.
       splits_.diverge(target, same, next, others, splits_.join_of(in, splits_.current()));
       splits_.last_leaves_joins(in);
     }
@@ -85,7 +85,7 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
 // ---------------------------------------------------------------------------------------------
 // The loop
 
-// The current split has used up its time slice, and the others run.
+// Ends the time slice of the current split and switches to the others.
 void Warp::end_slice() {
   const size_t ready = splits_.ready();
   const bool spins = polling_.synchronised() && splits_.is_current_ready();
@@ -93,7 +93,7 @@ void Warp::end_slice() {
   spun_slices_ = spins ? spun_slices_ + 1 : 0;
   if (spun_slices_ >= ready && spins) {
     if (splits_.release_one_join()) slice_ = kSpinSlice;
-    // The next slice that ends tries the next split's joins, should these not have been the ones.
+    // If this was the wrong join, the end of the next slice tries the next split's joins.
     spun_slices_ = ready - 1;
   }
   splits_.choose_next();
@@ -114,7 +114,7 @@ Warp::Progress Warp::run(uint64_t slice) {
   BlockContext::RunTally* const runs = block_.runs().data();
 
   for (;;) {
-    // Choose a split that can run.
+    // Choose a ready split.
     if (!splits_.is_current_ready()) {
       if (splits_.live() == 0) return Progress::done;
       if (!splits_.choose_next()) return Progress::blocked;
@@ -122,7 +122,7 @@ Warp::Progress Warp::run(uint64_t slice) {
     }
     if (!splits_.join_lanes()) continue;
 
-    // The hot part: straight instructions of one split. All it needs is in locals.
+    // The hot loop: straight instructions of one split. It keeps its state in local variables.
     Split* split = &splits_.current();
     std::byte* const regs = split->frame->regs;
     const Inst* const code = split->frame->function->code.data();
@@ -212,7 +212,7 @@ Warp::Progress Warp::run(uint64_t slice) {
           if (op_mask != mask) {
             set_aside(*in, mask & ~op_mask, pc + 1);
           } else {
-            in->exec(Exec{regs, op_mask, this}, *in);  // arrives, and waits or goes on
+            in->exec(Exec{regs, op_mask, this}, *in);  // arrives, and waits or continues
           }
           break;
         case Dispatch::trap:

@@ -19,7 +19,8 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes) {
   }
   Frame* const caller = current().frame;
   Frame* const frame = frames_.make(callee, caller, &call);
-  // What an earlier call left there is not this one's. Other lanes may be in calls of their own.
+  // Values of an earlier call are undefined for this one. Only for these lanes, because others may
+  // be in their own calls.
   local_.forget(lanes, frame->local_base, callee.local_bytes);
   const uint32_t from_bytes = caller->function->param_bytes;
   for (size_t a = 0; a < callee.arguments.size() && a < site.arguments.size(); ++a) {
@@ -73,7 +74,7 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
   if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
   if (site.target == CallSite::Target::function) return enter(site.function, in, op_mask);
 
-  // Through a pointer: lanes with the same target go together, the others call by themselves.
+  // Through a pointer: lanes with equal targets call together, and the others call separately.
   const auto* pointer = reinterpret_cast<const uint64_t*>(split.frame->regs + site.pointer.offset);
   const int first = __builtin_ctz(op_mask);
   const uint64_t target = pointer[first];
@@ -92,8 +93,8 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
   enter(callee->second, in, op_mask);
 }
 
-// Lanes that cannot execute this instruction with the rest leave the split (to come back to it, or
-// to wait behind it); the instruction is then executed anew, so this issue of it does not count.
+// Lanes that cannot execute this instruction with the rest leave the split, to return to it or to
+// wait after it. The instruction is then executed again, so this issue does not count.
 void Warp::set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc) {
   Split& split = current();
   IssueTally& t = block_.tally()[in.site];
@@ -110,7 +111,7 @@ void Warp::leave(uint32_t lanes, bool exit_thread) {
   const bool to_caller = !exit_thread && frame->parent != nullptr;
 
   if (to_caller) {
-    // Results go from the callee's return parameters to where the caller wants them.
+    // Copies results from the callee's return parameters to the caller's.
     const Join* back = current().join;
     while (back->callee != frame) back = back->parent;
     const CodeFunction& callee = *frame->function;
@@ -137,16 +138,16 @@ void Warp::leave(uint32_t lanes, bool exit_thread) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Operations of several lanes together: which lanes they wait for, and when they go.
+// Warp operations: for which lanes they wait, and when they execute.
 
-// Which lanes the instruction wants: the member mask operand, for lane `l`.
+// The member mask operand of lane `l`.
 static uint32_t member_mask(const Inst& in, const std::byte* regs, int l, uint32_t live) {
   if (in.ptx->op->traits.of_whole_warp()) return live;
   const Slot& slot = in.src[in.src_count - 1];
   return reinterpret_cast<const uint32_t*>(regs + slot.offset)[l];
 }
 
-// Those of the lanes that want the same ones.
+// The lanes whose member mask equals `wanted`.
 static uint32_t lanes_with_same_mask(const Inst& in, const std::byte* regs, uint32_t lanes,
                                      uint32_t wanted) {
   if (in.ptx->op->traits.of_whole_warp()) return lanes;
@@ -157,9 +158,9 @@ static uint32_t lanes_with_same_mask(const Inst& in, const std::byte* regs, uint
   return same & lanes;
 }
 
-// Lanes execute a warp operation whose mask does not name them.
+// Handles lanes that execute a warp operation whose mask does not name them.
 void Warp::own_lane_not_named(const Inst& in, uint32_t lanes, uint32_t member_mask) {
-  // An H100 has all lanes that come together take part, whatever the mask says.
+  // On an H100 all lanes that arrive together execute the operation, whatever the mask says.
   if (block_.as_on_a_gpu()) return;
   block_.faults().raise(in.site, lanes, FaultEvent::Kind::barrier, [&](int lane) {
     TrapFacts facts = this->facts(TrapReason::lane_not_named, lane);
@@ -196,18 +197,20 @@ void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
   retry_warp_syncs();
 }
 
-// Executes the warp operations whose lanes have all come (or exited).
+// Executes the warp operations whose lanes have all arrived (or exited).
 void Warp::retry_warp_syncs() {
   for (size_t i = 0; i < splits_.list().size(); ++i)
     if (splits_.list()[i].state == Split::State::warp_sync) try_warp_sync(i, false);
 }
 
-// The operation that split `i` waits at, with all who wait for the same.
+// Executes the operation at which split `i` waits, together with all splits that wait for it, if
+// all its lanes have arrived. `force`: even if lanes are missing.
 void Warp::try_warp_sync(size_t i, bool force) {
   const Split first = splits_.list()[i];
   const Inst& in = first.frame->function->code[first.pc];
   const bool barrier = is_warp_barrier(in);
-  // A barrier may be met at several places of the program, a data exchange at one only.
+  // Lanes may reach a warp barrier at different instructions, but a data exchange at one
+  // instruction only.
   auto together = [&](const Split& s) {
     if (s.state != Split::State::warp_sync || s.wanted != first.wanted) return false;
     const Inst& other = s.frame->function->code[s.pc];
