@@ -1,4 +1,4 @@
-"""Submissions for tests: those of grader/labs/*/submissions put together, and work that is half done."""
+"""Assembles submissions for tests from grader/labs/*/submissions, and makes half-done ones."""
 
 import re
 
@@ -6,8 +6,8 @@ from lab32 import ROOT
 
 
 def chunks(source):
-    """[(name, text)]: definitions at the top level; what stands between two has the name "". As
-    tests/fixtures/splice.cpp has it."""
+    """[(name, text)] of the definitions at the top level; text between two has the name "". The rules are those of
+    tests/fixtures/splice.cpp."""
     found, depth, inside = [], 0, False
     for line in source.splitlines(keepends=True):
         between = not inside and (not line.strip() or line.startswith(("#", "//")))
@@ -34,7 +34,7 @@ def name_of(text):
 
 
 def spliced(base, changes):
-    """`base` with the chunks of `changes` in the place of those of the same name, new ones before."""
+    """`base` with chunks replaced by those of `changes` with the same names; new chunks come first."""
     parts, fresh, first = chunks(base), "", None
     for name, text in chunks(changes):
         same = next((k for k, part in enumerate(parts) if name and part[0] == name), None)
@@ -49,7 +49,7 @@ def spliced(base, changes):
 
 
 def submission(kind, lab, name):
-    """What grader/labs/LAB/submissions/KIND/NAME.cu stands for."""
+    """The whole submission that the file grader/labs/LAB/submissions/KIND/NAME.cu stands for."""
     changes = (ROOT / f"grader/labs/{lab}/submissions/{kind}/{name}.cu").read_text()
     return spliced(
         (ROOT / f"solutions/{lab}/{lab}.cu").read_text(), changes.replace("@ROOT@", str(ROOT))
@@ -57,7 +57,7 @@ def submission(kind, lab, name):
 
 
 def half_done(lab):
-    """The solution with every other function and answer as in the skeleton. With the helpers of both."""
+    """The solution with every second function and answer from the skeleton, and the helpers of both."""
     solution = (ROOT / f"solutions/{lab}/{lab}.cu").read_text()
     solved = [name for name, _ in chunks(solution)]
     given = [
@@ -70,12 +70,12 @@ def half_done(lab):
 
 
 def empty(lab):
-    """Nothing but the line that every file begins with."""
+    """Only the line that every file begins with."""
     return '#include "lab32.cuh"\n'
 
 
 def written(folder, lab, text):
-    """`folder` as a folder of labs that holds this one."""
+    """Writes this lab's file into `folder`, as the only lab there."""
     (folder / lab).mkdir(parents=True, exist_ok=True)
     (folder / lab / f"{lab}.cu").write_text(text)
     return folder

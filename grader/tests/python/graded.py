@@ -1,5 +1,5 @@
-"""Results of gradings that several tests look at: each is made once per run of the tests, whichever of
-their processes needs it first. The golden tests leave theirs here, too."""
+"""Results of gradings for several tests. Each is made once per run of the tests, by the process that needs
+it first. The golden tests store theirs here, too."""
 
 import copy
 import fcntl
@@ -13,18 +13,18 @@ import corpus
 
 from lab32 import labs, results
 
-LABS = sorted(labs.names("core"))  # whose notebooks have records to draw
+LABS = sorted(labs.names("core"))  # labs whose notebooks draw measurements
 STATES = ["empty", "skeleton", "half-done", "solved"]
 MORE = ["--pictures", "--device", "sim", "--seed", "1", "--time-limit", "600"]
 
 
-# Where run_tests.py names no folder for all processes, one that ends with this process.
+# Without a folder from run_tests.py for all processes, the results end with this process.
 OWN = tempfile.TemporaryDirectory(prefix="lab32-graded-")
 FOLDER = Path(os.environ.get("LAB32_GRADED") or OWN.name)
 
 
 def graded_json(lab, directory):
-    """What `lab32 grade` prints of `labs` or `solutions`, pictures and all."""
+    """The output of `lab32 grade` for `labs` or `solutions`, with pictures."""
     file = FOLDER / f"{directory}-{lab}.json"
     with open(file.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -37,13 +37,13 @@ def graded_json(lab, directory):
 
 @functools.cache
 def graded(lab, directory):
-    """Of `labs` or `solutions`. Shared: do not change it."""
+    """The result of `labs` or `solutions`. It is shared: do not change it."""
     return results.parse(graded_json(lab, directory))
 
 
 @functools.cache
 def graded_text(lab, text, more=tuple(MORE)):
-    """Of a file with that text. It is gone afterwards: nothing is read from it again."""
+    """The result of a file with this text. The file is deleted afterwards."""
     with tempfile.TemporaryDirectory() as labs:
         corpus.written(Path(labs), lab, text)
         return results.parse(results.grade_json(lab, labs, more=more))
@@ -51,7 +51,7 @@ def graded_text(lab, text, more=tuple(MORE)):
 
 @functools.cache
 def half_done(lab):
-    """Every other check as the solution has it, the others as the skeleton."""
+    """Every second check from the solution's result, the others from the skeleton's."""
     record, begun = (json.loads(graded_json(lab, directory)) for directory in ("solutions", "labs"))
     (part,), (skeleton,) = record["labs"], begun["labs"]
     part["tests"][::2] = skeleton["tests"][::2]
@@ -61,7 +61,7 @@ def half_done(lab):
 
 
 def of_state(lab, state):
-    """As a student's work goes on: a result that is the caller's own."""
+    """A new result for a state of a student's work, which the caller may change."""
     if state in ("skeleton", "solved"):
         return copy.deepcopy(graded(lab, "labs" if state == "skeleton" else "solutions"))
     return copy.deepcopy(graded_text(lab, corpus.empty(lab)) if state == "empty" else half_done(lab))

@@ -1,4 +1,4 @@
-"""For tests that run the labs' notebooks in a kernel of their own."""
+"""Helpers for tests that run the labs' notebooks in a kernel of their own."""
 
 import base64
 import io
@@ -15,8 +15,8 @@ def images(notebook):
 
 
 def check_figures(path):
-    """An executed report has a figure for each cell that draws one, and none is blank; what is in them
-    test_gallery looks at. No cell has complained, and the score report is there in HTML."""
+    """Checks that an executed report has a figure for each cell that draws one and that none is blank (test_gallery
+    inspects their contents), that no cell failed, and that the score report is there in HTML."""
     done = nbformat.read(path, as_version=4)
     shown = list(images(done))
     assert len(shown) == sum("plots.bars" in cell.source for cell in done.cells)

@@ -1,4 +1,4 @@
-"""Pictures and a result that nobody made: what a launch could have done (schema lab32-pictures/1)."""
+"""An invented result with pictures of invented launches (schema lab32-pictures/1)."""
 
 LANES = 32
 

@@ -1,4 +1,4 @@
-"""What build/lab32 does not hold: the suites of other labs after a first `make grade LAB=...`, and always the
+"""Parts that build/lab32 may lack: the suites of other labs after a first `make grade LAB=...`, and always the
 commands for whole programs, which build/runtime/lab32 has."""
 
 import os
@@ -19,7 +19,7 @@ def say(program, *words, root=ROOT):
 
 @pytest.fixture(scope="module")
 def first_build(tmp_path_factory):
-    """lab32 without suites.o, and without the suite that such a build has."""
+    """lab32 without suites.o and without the suite of one lab, as after a first build for others."""
     program = tmp_path_factory.mktemp("first") / "lab32"
     objects = [OBJECTS / f"{unit}.o" for unit in ("services", "core", "grading", "app", "base/libraries")]
     objects += sorted((OBJECTS / "simulator").rglob("*.o"))
@@ -53,7 +53,7 @@ def test_the_help_lists_every_command():
 
 @pytest.fixture
 def tree(tmp_path):
-    """As a checkout is laid out, with a guest that tells how it was started."""
+    """A folder laid out like a checkout, with a runtime program that prints its arguments."""
     (tmp_path / "data/limits").mkdir(parents=True)
     (tmp_path / "labs/include").mkdir(parents=True)
     (tmp_path / "grader").symlink_to(ROOT / "grader")

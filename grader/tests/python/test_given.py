@@ -1,4 +1,4 @@
-"""labs/<lab>/given.cu is what labs/ and solutions/ show of it, kernel by kernel."""
+"""labs/<lab>/given.cu has the same given kernels as the files in labs/ and solutions/."""
 
 import re
 
@@ -11,7 +11,7 @@ DEFINITION = re.compile(r"^(?:template <[^\n]*>\n)?__(?:global|device)__[^;{]*\{
 
 
 def definitions(text):
-    # In a namespace of its own, it says where names come from.
+    # The namespace is needed to tell where names come from.
     return DEFINITION.findall(re.sub(r"\b(?:lab32_given)?::(?=\w)|(?<!\w)::(?=\w)", "", text))
 
 
@@ -23,7 +23,7 @@ def test_given_kernels_equal_those_in_the_students_files(file, folder):
     found = definitions(file.read_text())
     assert found
     for definition in found:
-        # What the skeleton has before a task, and no solution.
+        # The skeleton's comment before a task, which the solution lacks.
         if "_as_given(" in definition and folder == "solutions":
             continue
         assert definition.replace("_as_given(", "(") in shown

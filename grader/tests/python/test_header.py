@@ -1,4 +1,4 @@
-"""labs/include/lab32.cuh says things to the grader as data; this looks at what nvcc makes of it."""
+"""labs/include/lab32.cuh passes values to the grader as data; these tests read them in nvcc's output."""
 
 import re
 import subprocess
@@ -19,7 +19,7 @@ LAB32_ANSWER(open_question, -1);
 
 @pytest.fixture(scope="module")
 def nvcc():
-    """The one that `make` found or installed."""
+    """The nvcc that `make` found or installed."""
     lines = (ROOT / "build/toolchain.env").read_text().splitlines()
     return dict(line.split("=", 1) for line in lines)["NVCC"]
 
@@ -51,7 +51,7 @@ def test_records_are_in_the_ptx(nvcc, tmp_path):
 
 @pytest.mark.slow
 def test_a_submission_can_be_part_of_a_whole_program(nvcc, tmp_path):
-    """The host side defines the records too: else no main() could be added to the file."""
+    """The host code defines the records, too; otherwise no main() could be added to the file."""
     compile(nvcc, tmp_path, "-c", "-o", str(tmp_path / "records.o"))
     symbols = subprocess.run(
         ["nm", str(tmp_path / "records.o")], capture_output=True, text=True, check=True
@@ -61,8 +61,8 @@ def test_a_submission_can_be_part_of_a_whole_program(nvcc, tmp_path):
 
 
 def kernels(path):
-    """Every __global__ signature, in order, with single blanks."""
-    bounds = r"(?:__launch_bounds__\([^)]*\)\s*)?"  # a solution's own business
+    """Every __global__ signature in order, with single blanks."""
+    bounds = r"(?:__launch_bounds__\([^)]*\)\s*)?"  # a solution may add launch bounds
     found = re.findall(r"__global__ void " + bounds + r"(\w+\([^)]*\))", path.read_text())
     return [" ".join(signature.split()) for signature in found]
 

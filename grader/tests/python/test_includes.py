@@ -11,9 +11,9 @@ GRADER = ROOT / "grader"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 SIMULATOR = ["simulator/ptx", "simulator/core", "simulator/sass", "simulator/observers", "simulator/timing"]  # fmt: skip
 
-# Module -> the modules whose headers it may include. A module stands below all that may include it,
-# so the order of the rows is the order of the layers, lowest first. Nothing but runtime/ itself and
-# app/ includes runtime/: the grader is built and understood without it.
+# Module -> the modules whose headers it may include. A module comes after all modules that it may include,
+# so the rows are the layers, lowest first. Only runtime/ itself and app/ include runtime/: the grader is
+# built and understood without it.
 ALLOWED = {
     "base": [],
     "simulator/ptx": ["base"],
@@ -33,7 +33,7 @@ ALLOWED = {
             "simulator/observers", "toolchain", "base"],
     "tools": ["runtime", "grading", "gpu", "device", *SIMULATOR, "toolchain", "base"],
 }  # fmt: skip
-# The modules of the guest: a table of its own, read like the other.
+# The modules of the runtime library have a table of their own.
 RUNTIME = {
     "runtime/record": [],
     "runtime/cudart": ["runtime/record"],
@@ -49,13 +49,13 @@ def module_of(path):
 
 
 def is_tested(path):
-    """Tests and the programs that measure may include anything; nothing includes them."""
+    """Tests and measuring programs may include anything; no other file includes them."""
     return "tests" in path.parts or "measure" in path.parts
 
 
 @cache
 def includes():
-    """[(file, file)], both relative to grader/: who includes whom. Headers of elsewhere left out."""
+    """[(including file, included file)], both relative to grader/; external headers are left out."""
     edges = []
     for file in sorted(GRADER.rglob("*")):
         if file.suffix not in {".h", ".cpp", ".def"}:
@@ -125,7 +125,7 @@ def test_include_cycles_are_detected():
 
 
 def test_there_are_no_include_cycles():
-    # x.h and x.cpp are one idea, so one node. Across modules the layers forbid a circle.
+    # A header and its source are one node. Across modules, the layers already rule out cycles.
     graph = defaultdict(set)
     for file, header in includes():
         one, other = str(file.with_suffix("")), str(header.with_suffix(""))

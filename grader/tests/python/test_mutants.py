@@ -1,4 +1,4 @@
-"""The generator of mutants, and that what explained.toml says is of today's solutions."""
+"""The generator of mutants, and whether the entries of explained.toml match today's solutions."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_all_kinds_of_mutants_are_made():
     assert "if (true) out[i] = in[i] + 1;" in new
     assert "signed char i = blockIdx.x * blockDim.x + threadIdx.x;  // i < n" in new
     assert ";" in new  # without its barrier
-    # Neither comments nor signatures nor includes.
+    # Comments, signatures and includes are not mutated.
     assert all(m.line >= 4 for m in mutants.mutants_of("lab", SOURCE))
     assert not any("i <= n" in line and "blockIdx" in line for line in new)
 

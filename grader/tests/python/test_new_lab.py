@@ -1,5 +1,5 @@
-"""A lab is a folder: a copy of a lab under another name, in its five places, is known to everything that
-goes through the labs. No file outside these places is changed."""
+"""A lab is a folder: when a lab is copied under another name, with its files in five places, every part of the
+project that lists labs includes it. No file outside these places changes."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from lab32 import ROOT, labs
 
 pytestmark = pytest.mark.slow
 
-# As many letters: golden texts of the copy are wrapped alike.
+# The name has the same length, so that golden texts of the copy wrap alike.
 COPIED, NEW = "coalescing", "assembling"
 PLACES = ["labs/{}", "solutions/{}", "grader/labs/{}", "data/limits/{}.toml", "handouts/{}.md",
           "handouts/{}-notes.md", "handouts/zh/{}.md"]  # fmt: skip
@@ -36,7 +36,7 @@ class Checkout:
 
 
 def copy_checkout(to):
-    """What git has, and what is built of it: only what the new lab changes is compiled."""
+    """Copies the files in git and the build, so that only the new lab is compiled."""
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
     for name in map(os.fsdecode, names.split(b"\0")):
         if name and (ROOT / name).exists():
@@ -77,7 +77,7 @@ def checkout(tmp_path_factory):
 
 
 def test_a_new_lab_is_graded_with_the_others(checkout, tmp_path):
-    """A folder that holds this lab's file alone: no other lab takes time."""
+    """Grades a folder that has only this lab's file, so that no other lab takes time."""
     shutil.copytree(checkout.path / "labs" / NEW, tmp_path / NEW)
     words = ["--dir", tmp_path, "--device", "sim", "--seed", 1, "--format", "json"]
     result = json.loads(checkout.run("build/lab32", "grade", *words, status=1))

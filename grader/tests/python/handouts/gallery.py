@@ -1,7 +1,7 @@
-"""What is wrong with a figure, as its reader would see it: one list of words for drawings and for plots.
+"""Finds layout faults of a figure that its reader would see, in the same terms for drawings and for plots.
 
-A figure is brought to one form, `Sheet`: texts with their boxes, marks that texts must not cover, areas
-of colour. Boxes are in pixels of the size at which the figure is shown.
+A figure is converted to a `Sheet`: texts with boxes, marks that texts must not cover, and coloured areas. Boxes
+are in pixels of the size at which the figure is shown.
 """
 
 import functools
@@ -17,9 +17,9 @@ from matplotlib.ft2font import FT2Font
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-WIDEST = 830  # pixels of a page's column, in JupyterLab and where handouts are read
-SMALLEST = 9  # pixels of a font
-CONTRAST = 4.5  # of text to what is behind it (WCAG 2, AA)
+WIDEST = 830  # width of a page's column in pixels, in JupyterLab and in handouts
+SMALLEST = 9  # font size in pixels
+CONTRAST = 4.5  # least contrast of text to its background (WCAG 2, AA)
 
 
 @dataclass
@@ -37,14 +37,14 @@ class Sheet:
     height: float
     words: list
     marks: list = field(default_factory=list)  # boxes
-    clipped: list = field(default_factory=list)  # what leaves its axes, in words
+    clipped: list = field(default_factory=list)  # descriptions of marks that leave their axes
     axes: list = field(default_factory=list)  # (title, label of the value axis)
-    looks: list = field(default_factory=list)  # of each key: [(name, colour, second cue)]
-    widest: float = WIDEST  # pixels that its page has for it
+    looks: list = field(default_factory=list)  # per key: [(name, colour, second cue)]
+    widest: float = WIDEST  # width of its page in pixels
 
 
 def faults(sheet):
-    """Each fault in words."""
+    """A description of each fault."""
     scale = min(1, sheet.widest / sheet.width)
     found = [f"clipped: {what}" for what in sheet.clipped]
     for word in sheet.words:
@@ -66,7 +66,7 @@ def faults(sheet):
 
 
 def overlap(a, b, give=1):
-    """Whether two boxes share more than a pixel each way."""
+    """Whether two boxes share more than a pixel in both directions."""
     return (
         min(a[2], b[2]) - max(a[0], b[0]) > give and min(a[3], b[3]) - max(a[1], b[1]) > give
     )
@@ -97,7 +97,7 @@ def luminance(rgb):
 
 
 def of_plot(figure):
-    """Of a figure of matplotlib, laid out but not painted."""
+    """The Sheet of a figure of matplotlib, laid out but not painted."""
     drawn = []
     draw = Text.draw
     Text.draw = lambda text, renderer: (drawn.append(text), draw(text, renderer))[1]
@@ -140,7 +140,7 @@ def of_plot(figure):
 
 
 def look(handle):
-    """Of an entry of a key: its name, colour, and hatch or marker."""
+    """The name, colour, and hatch or marker of an entry in a key."""
     if hasattr(handle, "get_hatch") and not handle.get_paths if hasattr(handle, "get_paths") else True:
         return handle.get_label(), tuple(handle.get_facecolor()), f"hatch {handle.get_hatch()}"
     shape = handle.get_paths()[0].vertices.round(3).tobytes() if handle.get_paths() else b""
@@ -163,7 +163,7 @@ def font(style):
 
 @functools.cache
 def wide(text, style):
-    """Of a text at a size of 1, in DejaVu Sans; a Chinese character is as wide as it is high."""
+    """The width of a text at a size of 1 in DejaVu Sans; a Chinese character is as wide as it is high."""
     others = "".join(c for c in text if ord(c) < 0x2E80)
     loaded = font(style)
     loaded.set_text(others)
@@ -171,11 +171,11 @@ def wide(text, style):
 
 
 def of_drawing(text):
-    """Of an SVG that uses rect, text and groups, as `lab32.svg` and `lab32 explain` write it."""
+    """The Sheet of an SVG that consists of rect, text and groups, as `lab32.svg` and `lab32 explain` write it."""
     root = ElementTree.fromstring(text)
     width, height = map(float, root.get("viewBox").split()[2:])
     sheet = Sheet(width, height, [])
-    areas = []  # (box, colour), the later ones in front
+    areas = []  # [(box, colour)], later ones in front of earlier ones
     walk(root, {"fill": "#000000"}, (0, 0), sheet, areas)
     return sheet
 
@@ -220,9 +220,9 @@ def word(node, own, at, areas):
     length = size * wide(text, ("Mono" if mono else "") + ("-Bold" if bold else ""))
     x, y = at[0] + number(node.get("x")), at[1] + number(node.get("y"))
     left = x - length * {"start": 0, "middle": 0.5, "end": 1}[own.get("text-anchor", "start")]
-    # Of capitals and digits: from the base line up to three quarters of the size.
+    # Capitals and digits reach from the base line up to three quarters of the size.
     box = (left, y - 0.73 * size, left + length, y)
-    if own["turned"]:  # about its own anchor: a quarter turn
+    if own["turned"]:  # rotated by 90 degrees about its own anchor
         box = (x - 0.73 * size, y - (left + length - x), x, y - (left - x))
         if own["turned"] > 0:
             box = (x, y + left - x, x + 0.73 * size, y + left + length - x)
@@ -238,7 +238,7 @@ def word(node, own, at, areas):
 
 
 def of_picture(picture, colours):
-    """Of a Canvas with one of its sets of colours. The report shows it at its own size: it scrolls."""
+    """The Sheet of a Canvas with one of its colour sets. The report shows it at its own size and lets it scroll."""
     sheet = Sheet(picture.width, picture.height, [], widest=math.inf)
     areas = []
 

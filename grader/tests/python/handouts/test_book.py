@@ -1,4 +1,4 @@
-"""`make book`: what goes into it. pandoc and WeasyPrint are not asked."""
+"""The contents of `make book`, without running pandoc and WeasyPrint."""
 
 import re
 from html import unescape

@@ -1,5 +1,5 @@
-"""Every figure, as its reader sees it: those of the notebooks for an empty file, a skeleton, a half-done
-and a solved submission; those of the handouts in each language. What is wrong is said by `gallery`."""
+"""Inspects every figure: those of the notebooks for an empty, a skeleton, a half-done and a solved submission,
+and those of the handouts in each language. `gallery` finds the faults."""
 
 import ast
 import functools
@@ -35,7 +35,7 @@ def monkeymodule():
 
 @pytest.fixture(scope="module")
 def shell(monkeymodule):
-    """A notebook's shell. What takes long is not computed again: test_transpose and test_shuffle do that."""
+    """A notebook's shell without slow computations, which test_transpose and test_shuffle test."""
     monkeymodule.setattr(transpose, "warm_up", lambda: WALKS)
     monkeymodule.setattr(shuffle, "sums_of_ones", sums_of_ones)
     monkeymodule.setattr(shuffle, "errors", errors)
@@ -80,12 +80,12 @@ def code(lab):
     return cells
 
 
-SEEN = set()  # figures that another state has, too: texts at their places, or shapes
+SEEN = set()  # figures already seen in another state: texts with positions, or shapes
 
 
 def run(shell, monkeypatch, lab, state):
-    """What is wrong with the figures of a notebook; how many it has. What is the same in each state
-    is drawn in the first."""
+    """The faults of a notebook's figures, and the number of figures. Figures that are equal in all states are drawn
+    for the first state only."""
     monkeypatch.setattr(results, "grade", lambda *_, **__: of_state(lab, state))
     found, number = [], 0
     for source, depends in code(lab):
@@ -164,8 +164,8 @@ def test_figures_of_the_report(lab, state):
         for colours in (canvas.LIGHT, canvas.DARK):
             found |= {f"{where}: {fault}" for fault in gallery.faults(gallery.of_picture(picture, colours))}
     assert found == set()
-    # The solved one has pictures of its kernels, but in the lab whose tasks are mostly shapes. A
-    # skeleton has answered nothing: all that it could show may be what a question asks.
+    # The solved state has pictures of its kernels, except in the lab whose tasks are mostly shapes. A skeleton has
+    # answered no question, so all of its pictures may be withheld.
     if state == "skeleton" and number == 0:
         tests = of_state(lab, state).lab(lab).tests
         assert any("withheld_until" in (test.pictures or {}) for test in tests)
@@ -191,7 +191,7 @@ def test_figures_of_the_handouts(drawn):
 
 
 def test_charts_of_the_handouts_name_their_unit(drawn):
-    """A unit at the ticks, or a ratio in the words: `times a copy`, `given over optimised`."""
+    """Checks for a unit at the ticks, or a ratio in the words: `times a copy`, `given over optimised`."""
     charts = [path for path in drawn if re.search(r"measured|scatter|ladder|then-and-now", path.name)]
     assert len(charts) >= 10
     for path in charts:
@@ -205,7 +205,7 @@ PALETTE = {svg.BLUE, svg.SKY, svg.GREEN, svg.ORANGE, svg.RED, svg.PINK}
 
 
 def test_drawings_use_colours_that_colour_blind_people_tell_apart(drawn):
-    """A colour is one of the palette, one of its dark or pale forms, or a grey."""
+    """Whether a colour is one of the palette, one of its dark or pale forms, or a grey."""
     for path, text in drawn.items():
         for colour in set(re.findall(r"#[0-9a-fA-F]{6}\b", text)):
             assert colour.lower() in ALLOWED or is_grey(colour), f"{path.name}: {colour}"
@@ -221,7 +221,7 @@ def is_grey(colour):
 
 # ---- colours ---------------------------------------------------------------------------------------
 
-# What red, green and blue become for people who lack a kind of cones, all of it (Machado, Oliveira and
+# Red, green and blue as seen by people who lack one kind of cones completely (Machado, Oliveira and
 # Fernandes 2009, severity 1).
 BLIND = {
     "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -232,7 +232,7 @@ BLIND = {
 
 @pytest.mark.parametrize("kind", BLIND)
 def test_sources_differ_for_colour_blind_people(kind):
-    """By more than 15 in CIE L*a*b*, where 2.3 can just be seen; hatches and markers differ as well."""
+    """Colours differ by more than 15 in CIE L*a*b*, where 2.3 is just visible; hatches and markers differ as well."""
     seen = {}
     for name, look in plots.KINDS.items():
         rgb = numpy.array([int(look["color"][i : i + 2], 16) / 255 for i in (1, 3, 5)])

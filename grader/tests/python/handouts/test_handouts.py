@@ -1,5 +1,5 @@
-"""A handout can be finished: a student path is short, says each word before it uses it, and is the same
-in both languages."""
+"""A handout can be finished: the student path is short, defines each word before it uses it, and has the same
+contents in both languages."""
 
 import re
 from collections import Counter
@@ -34,8 +34,8 @@ def code(text):
 
 
 def numbers(text):
-    """From ten on, or with decimals: smaller ones are words in one language and digits in the other. Outside
-    code, pictures and links."""
+    """Numbers from ten on, or with decimals: smaller ones are words in one language and digits in the other. Code,
+    pictures and links are left out."""
     for pattern in (r"^```.*?^```", r"`[^`]*`", r"\]\([^)]*\)"):
         text = re.sub(pattern, " ", text, flags=re.DOTALL | re.MULTILINE)
     found = re.findall(r"\d+(?:[,.]\d+)*", text)
@@ -54,7 +54,7 @@ def test_a_path_can_be_finished(name):
     text = page(name)
     assert len(re.findall(r"\S*\w\S*", text)) <= MOST_WORDS
     assert len(pictures(text)) <= MOST_PICTURES
-    # A Chinese word has about one and a half characters, and a sentence fewer words.
+    # A Chinese word has about one and a half characters, and a sentence has fewer words than in English.
     assert len(CHINESE.findall(page(name, "zh"))) <= 2 * MOST_WORDS
 
 
@@ -77,7 +77,7 @@ def test_both_languages_have_the_same_contents(name):
 
 
 def glossary():
-    """{English: [Chinese forms]}; without what stands in brackets."""
+    """{English: [Chinese forms]}, without text in brackets."""
     found = {}
     for line in (FOLDER / "glossary.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -90,7 +90,7 @@ def glossary():
 
 
 def defined(text):
-    """The words that a page defines: those in bold in its second section."""
+    """The words that a page defines: bold words in its second section."""
     return [bold.lower() for bold in re.findall(r"\*\*([^*]+)\*\*", text.split("\n## ")[2])]
 
 
@@ -114,7 +114,7 @@ def test_chinese_has_chinese_punctuation(name):
 
 @pytest.mark.parametrize("name", PATHS)
 def test_chinese_tables_name_their_checks_in_chinese(name):
-    """`v4：空闲通道`: the names of kernels stay, what is counted is translated."""
+    """`v4：空闲通道`: names of kernels stay, names of counters are translated."""
     cells = re.findall(r"^\| ([^|]*) \|", page(name, "zh"), re.MULTILINE)
     assert [cell for cell in cells if re.search(r"\w: [a-z]", cell)] == []
 
@@ -137,7 +137,7 @@ def test_no_chinese_picture_is_stale():
 
 
 def test_both_pictures_show_the_same():
-    """All but the words: what is drawn, and each number."""
+    """Everything except the words: shapes and numbers."""
     for path in figures.CHINESE.rglob("*.svg"):
         english = (figures.FOLDER / path.relative_to(figures.CHINESE)).read_text()
         chinese = path.read_text()
@@ -160,21 +160,21 @@ def test_a_missing_translation_is_an_error():
     assert translation.translate("a price list") == "a price list"
 
 
-COLUMN = 632  # pixels of a picture in the book, where pictures are smallest: 94 % of its column
+COLUMN = 632  # a picture's width in the book in pixels, 94 % of the column: the smallest of all media
 
 
 def test_text_in_pictures_is_large_enough_in_the_book():
-    """What else a picture may have wrong with it, test_gallery looks for."""
+    """test_gallery finds the other faults of a picture."""
     for path, text in figures.drawn().items():
         width = float(re.search(r'width="([\d.]+)"', text)[1])
         least = min(float(size) for size in re.findall(r'font-size="([\d.]+)"', text))
-        if path.name != "overview.svg":  # of the README, which the book has not
+        if path.name != "overview.svg":  # belongs to the README, which is not in the book
             assert least * min(1, COLUMN / width) >= 9, path
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_table_of_tasks_answers_a_question(language):
-    """How many adds C1's kernel makes as given is 32 times what is to be reached: A2's answer."""
+    """The number of adds of C1's given kernel is 32 times the required one, which is A2's answer."""
     folder = FOLDER if language == "en" else FOLDER / language
     table = (folder / "shuffle.md").read_text().split("<!-- table: tasks shuffle C -->")[1].split("<!-- end -->")[0]
     assert [len(row.strip("| \n").split("|")) for row in table.strip().splitlines()] == [2] * 5

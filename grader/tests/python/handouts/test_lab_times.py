@@ -2,7 +2,7 @@ import pytest
 
 from lab32 import ROOT, lab_times, labs
 
-# Those whose notebook shows all kernels side by side.
+# The labs whose notebooks show all kernels together.
 LABS = [lab for lab in labs.names("core") if "lab_times" in (ROOT / f"labs/{lab}/report.ipynb").read_text()]
 
 
@@ -12,7 +12,7 @@ def test_every_lab_is_measured_and_modelled(lab):
     assert set(series) == {"measured: H200", "modelled: H200"}
     measured, modelled = series.values()
     assert list(measured) == list(modelled) and len(measured) >= 6
-    # Hardly anything is faster than a copy. The model is a tenth too short for `weigh_padded`.
+    # Almost nothing is faster than a copy. The model is a tenth too short for `weigh_padded`.
     assert min(*measured.values(), *modelled.values()) > 0.88
 
 

@@ -1,5 +1,5 @@
-"""data/limits: the points of every lab, and what its reasons cite. That a rubric fits its checks is
-tested in grader/tests/grading/test_rubric.cpp."""
+"""The points of every lab in data/limits, and the measurements that its reasons cite.
+grader/tests/grading/test_rubric.cpp tests that a rubric fits its checks."""
 
 import re
 
@@ -11,17 +11,17 @@ CORE = labs.names("core")
 
 
 def rows_of(limits):
-    """The rows of the score report, {table: its content}."""
+    """The rows of the score report: {table: its contents}."""
     return {name: v for name, v in limits.items() if isinstance(v, dict) and "check" in v}
 
 
 def gain(lab, row, name):
-    """What the H200's record says of a step, and what the reason says."""
+    """The gain of a step in the H200's measurements, and the gain that the reason cites."""
     before, cited = re.search(r"From (\S+): ([0-9.]+) on an H200", row["reason"]).groups()
     record = tables.measured(f"h200-{lab}")
     sizes = {measured["n"] for measured in record.rows}
     task, n = record.rows[0]["task"], row["n"]
-    if str(n) not in sizes:  # of a square matrix
+    if str(n) not in sizes:  # the side of a square matrix
         n = f"{n}x{n}"
     copies = [
         record.value("median_ms", task=task, form=form, n=n)
@@ -41,7 +41,7 @@ def test_points_add_up(lab):
 @pytest.mark.parametrize("lab", CORE)
 def test_each_limit_has_a_measurement_and_a_reason(lab):
     rows = rows_of(tables.limits(lab))
-    # A bonus comes on top: 10 points of what an H200 is asked for.
+    # A bonus comes in addition: 10 points for what an H200 requires.
     record = tables.measured("h200-solutions").rows
     asked_there = {row["check"] for row in record if row["lab"] == lab and row["ratio"]}
     asked = [
@@ -63,7 +63,7 @@ def test_steps_cite_the_record(lab):
 
 
 def test_fractions_cite_the_record():
-    """A check that has a `fraction` is measured in the record, by its name."""
+    """A check with a `fraction` is in the measurements under its name."""
     record = [row for row in tables.measured("h200-solutions").rows if row["fraction"]]
     for lab in CORE:
         rows = [row for row in rows_of(tables.limits(lab)).values() if "fraction" in row]

@@ -70,7 +70,7 @@ def test_measured_tables_name_their_source():
 
 
 def test_the_hardware_counts_what_the_documents_say():
-    """On an H200 the documented launches have the requests and sectors that are the program's."""
+    """On an H200 the documented launches have the requests and sectors that the program implies."""
     counters = tables.measured("h200-coalescing-counters")
     compared = 0
     for name in ("add1_l1", "add2", "add3", "add4", "add5"):
@@ -89,11 +89,11 @@ def test_the_hardware_counts_what_the_documents_say():
             compared += 1
     assert (
         compared == 8
-    )  # two directions of five kernels; add2's loads and add4's stores are not in
+    )  # two directions of five kernels, without add2's loads and add4's stores
 
 
 def test_the_simulator_counts_what_the_hardware_counts():
-    """The reference solution, graded now, beside the counters of an H200: equal to the last one."""
+    """The reference solution, graded now, has exactly the counters of an H200."""
     figures = {}
     for test in graded("coalescing", "solutions").lab("coalescing").tests:
         figures[test.name] = test.figures
@@ -138,7 +138,7 @@ def test_value_requires_exactly_one_row():
 
 
 def test_answers_about_time_match_the_measurements():
-    """A question's answer is the nearest option to the measured ratio."""
+    """A question's answer is the option nearest to the measured ratio."""
     limits = tables.limits("coalescing")
     table = tables.measured("h200-coalescing")
 
@@ -154,7 +154,7 @@ def test_answers_about_time_match_the_measurements():
 
 
 def test_each_graded_task_has_a_measured_effect():
-    """No task without a measured effect: the given form takes longer than the optimised one."""
+    """The given form of every graded task takes longer than the optimised one."""
     table = tables.measured("h200-coalescing")
     for task in ("scale", "fields", "push", "centre", "axpy"):
         n = (1 << 26) // (4 if task == "centre" else 1)

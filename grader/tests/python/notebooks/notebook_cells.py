@@ -1,5 +1,5 @@
-"""Cells of a lab's notebook, run one after the other in a shell of this process; as a program, those of the
-labs in the package's folder, of results that were made before: notebook_cells.py RESULTS LAB..."""
+"""Runs cells of a lab's notebook one after the other in a shell of this process. As a program, it runs those of
+the package's labs with stored results: notebook_cells.py RESULTS LAB..."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ from lab32 import ROOT, explained, results
 
 
 def sources(lab):
-    """Its code. Plots are shown by Agg, and predictions are made."""
+    """The notebook's code, with plots by Agg and with predictions filled in."""
     cells = nbformat.read(ROOT / f"labs/{lab}/report.ipynb", as_version=4).cells
     code = [cell.source for cell in cells if cell.cell_type == "code"]
     return [source.replace("%matplotlib inline\n", "").replace(": None", ": 3") for source in code]
@@ -26,7 +26,7 @@ def run(shell, source):
 
 
 def figures_of(shell, lab, folder):
-    """How many its cells have drawn, and how many they should, of FOLDER/LAB.json."""
+    """The numbers of drawn and of expected figures for the result FOLDER/LAB.json."""
     results.grade = lambda *_, **__: results.load(folder / f"{lab}.json")
     explained.worst_access_of_result = lambda lab: explained.NoPicture("drawn elsewhere")
     for source in sources(lab):

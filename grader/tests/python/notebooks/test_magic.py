@@ -1,4 +1,4 @@
-"""`%load_ext lab32`, in a shell of IPython as a notebook's kernel has it."""
+"""`%load_ext lab32` in a shell of IPython like that of a notebook's kernel."""
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -70,7 +70,7 @@ def test_a_profile_is_a_table_of_launches(said):
     out, _, err = said(cell("%%lab32 profile --source"))
     assert "launch 0: fill(float *) (1, 1, 1) x (32, 1, 1)" in out and not err
     assert "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum" in out
-    # A store of every fourth float: 16 sectors where 4 would do, on line 3 as Jupyter counts.
+    # A store of every fourth float takes 16 sectors instead of 4, on line 3 by Jupyter's count.
     assert any(row.split()[:2] == ["store", "sectors"] and " 16 " in row for row in out.splitlines())
     assert any(row.startswith("    3 |") and "out[4 * threadIdx.x]" in row for row in out.splitlines())
 
@@ -105,7 +105,7 @@ def test_options_of_nvcc4jupyter_keep_their_meaning():
 
 
 def test_an_earlier_extension_keeps_its_cuda_magic(shell, capsys):
-    """Whoever loads nvcc4jupyter first keeps its %%cuda; %%lab32 is there all the same."""
+    """The extension that is loaded first keeps %%cuda; %%lab32 exists in any case."""
     other = lambda line, cell: "theirs"  # noqa: E731
     other.__module__ = "nvcc4jupyter.plugin"
     ours = shell.find_cell_magic("cuda")

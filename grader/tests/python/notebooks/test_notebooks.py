@@ -19,7 +19,7 @@ def test_every_ready_lab_has_a_report():
 
 @pytest.mark.slow
 def test_a_report_runs_and_its_figures_are_not_empty(tmp_path, monkeypatch):
-    """Of one solution; test_dist runs all of them with skeletons, as students have them."""
+    """One solution only; test_dist runs all reports with skeletons, as students do."""
     monkeypatch.setenv("LAB32_DIR", "solutions")
     check_figures(notebooks.execute(ROOT / "labs/swizzle/report.ipynb", tmp_path))
 
@@ -41,7 +41,7 @@ def test_a_report_asks_for_predictions_first_and_for_a_conclusion_last(path):
 
 
 def typed_numbers(code):
-    """Lists, tuples, sets and dicts that hold numbers as such; but for sizes of figures."""
+    """Lists, tuples, sets and dicts that hold literal numbers, except sizes of figures."""
     tree = ast.parse(code)
     sizes = {
         id(keyword.value)
@@ -61,7 +61,7 @@ def typed_numbers(code):
 
 @pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.parent.name)
 def test_no_figure_is_typed_into_a_report(path):
-    """Plots take what the package reads from data/, and what the grader has just counted."""
+    """Plots take their numbers from data/ and from the current grading."""
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code":
             assert not typed_numbers(re.sub(r"(?m)^%.*|%lab32 .*", "0", cell.source))
@@ -98,7 +98,7 @@ def test_a_missing_notebook_is_reported_in_one_line(tmp_path, capsys):
 
 
 def test_a_missing_package_is_reported_in_one_line(tmp_path):
-    """A first run, before any set-up: a Python that has the package lab32 and nothing else."""
+    """A first run before any set-up: a Python that has only the package lab32."""
     outcome = subprocess.run(
         [sys.executable, "-S", "-m", "lab32.notebooks", "labs/swizzle/report.ipynb"],
         env={"PYTHONPATH": str(ROOT / "grader/python")}, capture_output=True, text=True, check=False,
@@ -110,7 +110,7 @@ def test_a_missing_package_is_reported_in_one_line(tmp_path):
 
 @pytest.mark.parametrize("user", ["0", "1000"])
 def test_jupyter_starts_for_root_and_shows_the_handouts(user, tmp_path):
-    """A report links to handouts/: the server's root has to hold both."""
+    """A report links to handouts/, so the server's root must contain both."""
     (tmp_path / "id").write_text(f"#!/bin/sh\necho {user}\n")
     (tmp_path / "id").chmod(0o755)
     outcome = subprocess.run(

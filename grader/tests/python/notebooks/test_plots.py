@@ -54,7 +54,7 @@ def test_a_series_without_a_source_is_refused():
 
 
 def test_a_figure_without_numbers_says_so():
-    """A skeleton's notebook goes on to the end."""
+    """A skeleton's notebook runs to the end."""
     axes = plots.bars([], {"simulated": {}}, "Your steps", "u")
     assert axes.get_title("left") == "Your steps" and "Nothing to draw yet" in words(axes)[0]
 
@@ -156,7 +156,7 @@ def test_strides_are_sorted_as_numbers():
 
 
 def test_launches_of_different_sizes_are_compared_by_a_copy_of_their_bytes():
-    """add1 at 2^26 takes longer than add2 at 2^24; it is not the worse pattern."""
+    """add1 at 2^26 takes longer than add2 at 2^24, but it is not the worse pattern."""
     rows, (measured, _) = lab_times.largest("coalescing"), lab_times.measured_and_modelled("coalescing").values()
     add1, add2 = "add1 (given)", "add2 (given)"
     assert int(rows[add1]["n"]) > int(rows[add2]["n"])

@@ -1,4 +1,4 @@
-"""For test_dist: makes the packs once, and gives roots in which nothing else of the project is."""
+"""Helpers of test_dist: makes the packs once, and provides roots that contain nothing else of the project."""
 
 import io
 import os
@@ -19,7 +19,7 @@ LAB = "swizzle"
 
 
 def make(folder, *labs):
-    """What `make dist` makes, of the programs in build/: {platform: folder}."""
+    """Runs `make dist` for the programs in build/: {platform: folder}."""
     wheels, out = folder / "wheels", folder / "dist"
 
     def run(script, *words):
@@ -32,7 +32,7 @@ def make(folder, *labs):
 
 
 def contents(data, name):
-    """{path: bytes} of an archive and of those in it; of another file itself."""
+    """{path: bytes} of an archive and of archives inside it; of another file, itself."""
     if name.endswith((".whl", ".zip")):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             held = {n: archive.read(n) for n in archive.namelist() if not n.endswith("/")}
@@ -50,8 +50,8 @@ def toolchain():
 
 
 def bubblewrap(folder):
-    """A root of its own: the system, nvcc, Python and its packages, `folder`; no network, and of the
-    project nothing. Empty where there are no namespaces to be had."""
+    """A command that runs in a root of its own: the system, nvcc, Python and its packages, and `folder`; no network and
+    no file of the project. Empty on machines without namespaces."""
     tools = toolchain()
     words = ["bwrap", "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev",
              "--tmpfs", "/tmp", "--ro-bind", "/usr", "/usr"]  # fmt: skip
@@ -76,7 +76,7 @@ def bubblewrap(folder):
 
 
 class CleanRoot:
-    """A clean directory, in a root of its own where that can be had, with a home of its own."""
+    """A clean directory with a home of its own, in a root of its own if possible."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -88,7 +88,7 @@ class CleanRoot:
             "HOME": str(folder / "home"),
             "LANG": "C.UTF-8",
             "LAB32_HOME": str(folder / "lab32"),
-            # What pip would fetch is here already.
+            # Packages that pip would fetch are already here.
             "LAB32_NVCC": tools["NVCC"],
             "LAB32_NVDISASM": tools["NVDISASM"],
             "PYTHONPATH": sysconfig.get_path("purelib"),
@@ -119,7 +119,7 @@ class CleanRoot:
 def unpack(archive, folder):
     folder.mkdir(parents=True, exist_ok=True)
     shutil.unpack_archive(archive, folder, **({"filter": "data"} if ".tar" in archive.name else {}))
-    # zipfile keeps no modes; what unzips for Gradescope does.
+    # zipfile drops file modes; Gradescope's unzip keeps them.
     if archive.suffix == ".zip":
         with zipfile.ZipFile(archive) as held:
             for info in held.infolist():

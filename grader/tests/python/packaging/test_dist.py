@@ -1,6 +1,6 @@
-"""`make dist`: the students' pack holds no answer and nothing of the solutions, and grades without
-them; the autograders of Gradescope and Autolab do their work as these platforms start them. Each runs
-in a root of its own, where the project is not."""
+"""`make dist`: the students' pack has no answer and no code of the solutions, and grades without them. The
+autograders of Gradescope and Autolab run as these platforms start them. Each test runs in a root of its own
+without the project."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def dist(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def files(dist):
-    """{path: bytes} of all that students get, archives in archives opened."""
+    """{path: bytes} of all files that students get, including files in archives."""
     held = {}
     for path in sorted((dist / "students").iterdir()):
         held |= contents(path.read_bytes(), path.name)
@@ -47,7 +47,7 @@ def files(dist):
 
 
 def questions():
-    """(lab, table, question, answer) of the repository's rubrics."""
+    """(lab, table, question, answer) in the repository's rubrics."""
     for lab in LABS:
         limits = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())
         for table, row in limits.items():
@@ -55,7 +55,7 @@ def questions():
                 yield lab, table, name, question["answer"]
 
 
-# ---- what is in the pack -------------------------------------------------------------------------
+# ---- the contents of the pack --------------------------------------------------------------------
 
 
 def test_rubrics_of_the_pack_hold_hashes_for_answers(files):
@@ -72,7 +72,7 @@ def test_rubrics_of_the_pack_hold_hashes_for_answers(files):
                 sealed = limits[table]["questions"][name]["answer"]
                 assert re.fullmatch(r"\$y\$\S{60,}", sealed)
                 seen.add((lab, name, sealed))
-    # Equal answers have different hashes, so that one that is known tells of no other.
+    # Equal answers have different hashes, so that a known answer reveals no other.
     assert len({sealed for *_, sealed in seen}) == len(list(questions()))
 
 
@@ -93,7 +93,7 @@ def test_rubrics_of_the_pack_differ_only_in_answers_and_reasons(files):
 
 
 def test_no_text_of_the_pack_contains_an_answer(files):
-    """As a student would look for it: with grep for the question's name."""
+    """Searches as a student would: with grep for the question's name."""
     for lab, _, name, answer in questions():
         number = re.compile(rf"(?<![\w.$-]){answer}(?![\w.])")
         for path, data in files.items():
@@ -105,7 +105,7 @@ def test_no_text_of_the_pack_contains_an_answer(files):
 
 
 def test_programs_of_the_pack_contain_no_answer(files):
-    """What `strings` shows of them: the rubric is not in them, nor a number that only an answer is."""
+    """`strings` of the programs shows neither the rubric nor a number that only an answer has."""
     programs = {p: d for p, d in files.items() if re.search(r"/lab32$|libcudart\.so\.13$", p)}
     assert len(programs) == 4
     for path, data in programs.items():
@@ -140,7 +140,7 @@ def test_the_pack_contains_no_code_of_the_solutions(files):
 
 
 def test_reference_solutions_of_the_pack_are_sealed(files):
-    """They are there to be timed; no word of PTX or of a solution is read in them."""
+    """They are included for timing; no PTX and no code of a solution can be read in them."""
     sealed = {path: data for path, data in files.items() if "/build/references/" in path}
     assert sorted({Path(path).name for path in sealed}) == LABS
     for path, data in sealed.items():
@@ -155,7 +155,7 @@ def test_the_pack_has_no_internal_file(files):
                  "explained.toml", "golden", "h200-score-report.txt"):  # fmt: skip
         assert name not in parts
     sources = [path for path in files if path.endswith((".cpp", ".h"))]
-    # And what programs with cuBLAS are compiled against, where the toolkit has no header of it.
+    # It also has the headers of cuBLAS for programs, in case the toolkit lacks them.
     assert {Path(path).name for path in sources} == {"warmup.cpp", "cublas_v2.h"}
 
 
@@ -192,7 +192,7 @@ def pack(dist, tmp_path_factory):
     top = root.folder / f"lab32-{VERSION}"
     (wheel,) = top.glob("lab32-*.whl")
     bin = root.install(wheel)
-    # On a slow machine matplotlib says on standard error that it looks for fonts; it does so once.
+    # On a slow machine matplotlib reports once on standard error that it builds its font cache.
     root.run(bin / "python", "-c", "import matplotlib.font_manager")
     return root, top, bin
 
@@ -234,13 +234,13 @@ def answered(lab, answers):
     ("lab", "right", "wrong", "no_hint"),
     [
         (LAB, {}, {"plain_load_wavefronts": 31}, {"plain_store_wavefronts": -1}),
-        # A ratio: 1 is the nearest option; another is not.
+        # A ratio: 1 is the nearest option.
         ("coalescing", {"add2_time": 1.1, "add2_sectors": "5.0"}, {"length_time": 1.2}, {}),
         ("shuffle", {}, {"next_float": 16777217}, {}),
     ],
 )
 def test_the_pack_grades_answers_like_the_repository(pack, lab, right, wrong, no_hint):
-    """By hashes there, by numbers here: the same points, the same hints, word for word."""
+    """The pack compares hashes, the repository numbers: points and hints are equal word for word."""
     root, top, bin = pack
     (top / "labs" / lab / f"{lab}.cu").write_text(answered(lab, right | wrong | no_hint))
     words = ("grade", lab, "--seed", "7", "--device", "sim")
@@ -269,7 +269,7 @@ def test_a_notebook_of_the_pack_runs_without_solutions(pack):
 
 
 def test_cells_of_all_notebooks_of_the_pack_run_without_solutions(pack):
-    """Of results that were made before; what they read of data is the pack's."""
+    """With stored results; data is read from the pack."""
     root, top, bin = pack
     given = root.folder / "given"
     given.mkdir()
@@ -286,7 +286,7 @@ def test_cells_of_all_notebooks_of_the_pack_run_without_solutions(pack):
 @pytest.mark.parametrize("command", ["class", "similarity"])
 def test_an_instructors_command_explains_how_to_install_what_it_needs(pack, command):
     root, top, bin = pack
-    without = {"PYTHONPATH": ""}  # the root's stands for what pip would have installed
+    without = {"PYTHONPATH": ""}  # the root's path stands for packages that pip would install
     outcome = root.run(bin / "lab32", command, "labs", "-o", "out", cwd=top, **without)
     (wheel,) = top.glob("lab32-*.whl")
     assert outcome.returncode == 2
@@ -300,7 +300,7 @@ def test_an_instructors_command_explains_how_to_install_what_it_needs(pack, comm
 
 @pytest.fixture(scope="module")
 def autograder(dist, tmp_path_factory):
-    """/autograder as Gradescope's image has it, after setup.sh."""
+    """/autograder as in Gradescope's image, after setup.sh."""
     root = CleanRoot(tmp_path_factory.mktemp("gradescope"))
     top = root.folder / "autograder"
     unpack(dist / "gradescope/autograder.zip", top / "source")
@@ -311,7 +311,7 @@ def autograder(dist, tmp_path_factory):
 
 
 def gradescope(autograder, handed_in, **more):
-    """results.json for a submission, {name: text}; None where there is none."""
+    """results.json for a submission, {name: text}; None if there is none."""
     root, top = autograder
     for name in ("submission", "results"):
         shutil.rmtree(top / name, ignore_errors=True)
@@ -369,7 +369,7 @@ def test_gradescope_gets_no_score_if_the_machine_fails(autograder):
 
 
 def autolab(root, dist, name, files, **more):
-    """`make` in a directory as Autolab fills it: its output, of both streams as Autolab keeps it."""
+    """Runs `make` in a directory filled like Autolab's; returns both output streams, as Autolab keeps them."""
     top = root.folder / name
     top.mkdir()
     shutil.copy(dist / "autolab/autograde.tar", top)

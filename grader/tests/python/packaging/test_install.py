@@ -1,5 +1,5 @@
-"""What `make install` lays out: it grades from an empty directory, also after it was moved, and
-holds nothing that only the course's makers are to see."""
+"""The files of `make install`: they grade from an empty directory, also after the folder was moved, and contain
+nothing internal to the course."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def tree(tmp_path_factory):
 
 @pytest.fixture
 def lab32(tree, tmp_path):
-    """Runs it as a student would, in a directory and with a home of their own."""
+    """Runs it like a student, in a directory and with a home of their own."""
     (tmp_path / "home").mkdir()
     (tmp_path / "work").mkdir()
     keep = {k: v for k, v in os.environ.items() if not k.startswith(("LAB32_", "XDG_"))}
@@ -120,7 +120,7 @@ def test_no_solutions_tests_or_sources_are_installed(tree):
                 if name.endswith((".cpp", ".h")) and not any(part in name for part in given)]  # fmt: skip
     assert not [name for name in names if "/tests/" in name or "submissions" in name]
     assert {"LICENSE", "data/limits/reduction.toml", "labs/README.md", "grader/gpu/baselines.cu"} <= names
-    # A lab's folder has its given kernels and its notebook's helpers; what makes handouts stays here.
+    # A lab's folder has its given kernels and its notebook's helpers, but not the code for handouts.
     of_labs = {name for name in names if name.startswith("grader/labs/")}
     assert {name.split("/")[-1] for name in of_labs} == {"given.cu", "notebook.py"}
     assert not [name for name in names if "handouts" in name and name.startswith("grader/")]

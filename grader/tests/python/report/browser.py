@@ -1,4 +1,4 @@
-"""A page in a real browser, at a width, light or dark: what is wrong with it."""
+"""Finds layout faults of a page in a real browser, at a given width, light or dark."""
 
 from handouts.browser import CHROMIUM, answer, chromium, scheme
 from lab32 import ROOT
@@ -8,7 +8,7 @@ PROBE = ROOT / "grader/tests/python/data/page_probe.js"
 
 
 def probe(page, folder, width, dark=False):
-    """What page_probe.js finds, and `console`: what the browser has complained of."""
+    """The faults that page_probe.js finds, and the browser's own messages as `console`."""
     found, lines = answer(page, folder, width, f"<script>{PROBE.read_text()}</script></body>", dark)
     found["console"] = [line for line in lines if "CONSOLE" in line]
     return found

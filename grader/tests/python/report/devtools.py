@@ -1,4 +1,4 @@
-"""Chromium by the DevTools protocol, through a pair of pipes: keys that are pressed, and the tree that a screen reader gets."""
+"""Controls Chromium through the DevTools protocol over a pair of pipes: presses keys, reads the accessibility tree."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from handouts.browser import CHROMIUM
 
 
 class Page:
-    """One page of a browser that has no window."""
+    """One page in a browser without a window."""
 
     def __init__(self, to, back):
         self.to, self.back, self.count, self.session, self.rest = to, back, 0, None, b""
@@ -44,7 +44,7 @@ class Page:
             pass
 
     def run(self, script):
-        """The value of a script, whose promise is waited for."""
+        """The value of a script; a promise is awaited."""
         done = self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in done, done
         return done["result"].get("value")
@@ -56,7 +56,7 @@ class Page:
         self.ask("Input.dispatchKeyEvent", type="keyUp", **named)
 
     def heard(self):
-        """The accessibility tree without what is ignored: [(depth, role, name, {property: value}, children's roles)]."""
+        """The accessibility tree without ignored nodes: [(depth, role, name, {property: value}, children's roles)]."""
         nodes = {node["nodeId"]: node for node in self.ask("Accessibility.getFullAXTree")["nodes"]}
         out = []
 
@@ -76,12 +76,12 @@ class Page:
         return out
 
 
-# Boxes of text that say nothing of their own.
+# Text boxes without a name of their own.
 SILENT = {"InlineTextBox", "none", "generic", "LineBreak"}
 
 
 def as_text(heard):
-    """For people: a line for each thing that is heard."""
+    """The tree as text, a line per spoken element."""
     lines = []
     for depth, role, name, properties in heard:
         more = [f"{key}={properties[key]}" for key in ("level", "value", "valuetext", "expanded", "description") if properties.get(key) not in (None, "")]
@@ -91,7 +91,7 @@ def as_text(heard):
 
 @contextmanager
 def page(address, folder, width=1280):
-    mine, to = os.pipe()  # what it reads
+    mine, to = os.pipe()  # the browser reads from this pipe
     back, its = os.pipe()
     command = [
         "bash", "-c", f'exec "$0" "$@" 3<&{mine} 4>&{its}', CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu",

@@ -1,4 +1,4 @@
-"""`lab32 explain` and `lab32 grade --watch`, from the command line to what is seen."""
+"""`lab32 explain` and `lab32 grade --watch`, from the command line to the output."""
 
 import json
 import os
@@ -87,9 +87,9 @@ def test_a_check_of_the_students_own_kernel_is_drawn(check, begins):
             "bank_conflicts, B1 row_scan: wavefronts: labs/bank_conflicts/bank_conflicts.cu\n"
         )
         assert "540,672 wavefronts where 32,768 would do" in text
-        # Below it what the reference solution moves for the same n.
+        # Below the drawing is the reference solution's traffic for the same n.
         assert "the reference  │ 16,384 requests, 65,536 sectors" in text
-    # A worst access has lanes, places and its cost.
+    # The worst access shows lanes, words and the cost.
     assert (
         re.search(r"\d+ wavefronts? where 1 would do", text) and "0 1 2 3 4 5 6 7 8 9 a b" in text
     )
@@ -100,7 +100,7 @@ def test_a_line_of_a_program_is_drawn_with_the_names_of_its_elements(program):
     status, text, _ = lab32("explain", "turn.cu", "--line", "5", cwd=program)
     assert status == 0
     assert "32 wavefronts where 1 would do" in text
-    # A column of the tile: of its array the row and the column, not bytes.
+    # Accesses to a column of the tile are named by row and column, not by bytes.
     assert "\ntile[0][31] " in text and "\ntile[1][31] " in text and "tile+" not in text
 
 
@@ -117,7 +117,7 @@ def test_warp_and_request_choose_another_access(program):
 
 @pytest.mark.slow
 def test_errors_of_a_program_are_drawn(program):
-    """A race, an absent lane and a bad access, each on the line that is asked for."""
+    """A race, an absent lane and a faulty access are drawn, each for the line that is given."""
     (program / "wrong.cu").write_text(WRONG)
     told = {}
     for line in (4, 8, 12):
@@ -195,7 +195,7 @@ def test_the_access_of_the_message_is_drawn_with_the_message(tmp_path):
         text.startswith("bank_conflicts, B5 spectrum: wavefronts: ")
         and "take 32 wavefronts where 1 would do" in " ".join(text.split())
     )
-    # Its atomics to shared memory; the same line loads global memory, too.
+    # The atomics to shared memory are drawn, although the same line also loads global memory.
     words = "".join(ElementTree.parse(file).getroot().itertext())
     assert "32 wavefronts where 1 would do" in words and "sectors" not in words
 
@@ -224,7 +224,7 @@ def test_a_withheld_picture_is_explained_in_one_line():
     ],
 )  # fmt: skip
 def test_a_missing_picture_of_a_lab_is_explained(words, line):
-    """Not only on which line of the source."""
+    """The reason is more than a line of the source."""
     status, text, errors = lab32("explain", *words)
     assert (status, text) == (2, "")
     assert line in errors.splitlines()[-1]
@@ -236,7 +236,7 @@ def test_a_missing_picture_of_a_lab_is_explained(words, line):
 )
 @pytest.mark.slow
 def test_reads_of_an_answer_functions_table_are_not_drawn(tmp_path, lab, check):
-    """A function that answers for an access reads 32 addresses: that is no access of a kernel of the student's."""
+    """A function that answers a question reads 32 addresses, which is no access of a student's kernel."""
     corpus.written(tmp_path, lab, corpus.half_done(lab))
     for folder in (tmp_path, ROOT / "solutions"):
         status, text, errors = lab32("explain", lab, check, "--dir", folder)
@@ -268,7 +268,7 @@ def test_a_given_kernel_is_drawn_where_the_students_function_places_its_accesses
 
 
 def test_pictures_do_not_answer_open_questions(tmp_path):
-    """Steps show which lanes of which warps add; shuffles, who keeps its own value; atomics, how many add."""
+    """Steps would show which lanes add; shuffles, which lanes keep their own values; atomics, how many add."""
     for lab, check, question in (
         ("reduction", "v4: idle lanes", "A1 lanes, warps, banks"),
         ("shuffle", "C1 sum_by_warps: adds", "A2 who adds"),
@@ -288,7 +288,7 @@ def test_pictures_do_not_answer_open_questions(tmp_path):
 
 
 class Watched:
-    """`lab32 grade --watch`, its output read as it comes."""
+    """`lab32 grade --watch`, whose output is read as it arrives."""
 
     def __init__(self, folder, *words):
         command = [
@@ -334,11 +334,11 @@ def test_a_file_is_graded_again_when_it_is_saved(tmp_path):
     try:
         first = watched.until("Ctrl-C ends this")
         assert "A1 the table" in first
-        # As an editor saves: another file takes its place.
+        # Saves like an editor: a new file replaces the old one.
         (lab / "new").write_text((ROOT / "solutions/swizzle/swizzle.cu").read_text())
         os.replace(lab / "new", lab / "swizzle.cu")
         second = watched.until("Ctrl-C ends this")
-        # What has changed since, check by check.
+        # The checks whose results changed are listed.
         assert "  A1 the table of <3, 0, 3>: 8 of 64 right -> 64 of 64 right (+8)\n" in second
         assert "  C3 swizzled: wavefronts: too many: see C1 -> 9,216 wavefronts" in second
     finally:

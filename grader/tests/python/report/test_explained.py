@@ -1,4 +1,4 @@
-"""Pictures in notebooks: what `lab32 explain` leaves is shown; where it leaves nothing, its reason is."""
+"""Pictures in notebooks: the picture of `lab32 explain` is shown, or else the reason that it gave."""
 
 import pytest
 from IPython.lib.pretty import pretty
@@ -10,7 +10,7 @@ SVG = "<svg xmlns='http://www.w3.org/2000/svg'><title>32 lanes, 16 sectors</titl
 
 @pytest.fixture
 def draws(tmp_path, monkeypatch):
-    """A `lab32` that writes a picture of the check named `drawn`, and refuses others."""
+    """A `lab32` that draws the check named `drawn` and refuses all others."""
     program = tmp_path / "lab32"
     program.write_text(
         '#!/bin/sh\necho "$@" >>"$(dirname "$0")/asked"\n'
@@ -22,7 +22,7 @@ def draws(tmp_path, monkeypatch):
 
 
 def lab(*checks):
-    """(name, points lost, kind of the failure)."""
+    """(name, points lost, kind of failure) of each check."""
     tests = [
         results.Test(name, "failed", 10 - lost, 10, message=f"message of {name}", failure={"kind": kind})
         for name, lost, kind in checks
@@ -34,7 +34,7 @@ def test_the_check_that_lost_the_most_points_is_drawn_with_its_message(draws):
     shown = explained.worst_access_of_result(lab(("little", 1, "wasteful"), ("drawn", 9, "wasteful"), ("wrong", 10, "wrong_result")))
     assert SVG in shown._repr_html_() and "message of drawn" in shown._repr_html_()
     assert pretty(shown) == "drawn\nmessage of drawn\n32 lanes, 16 sectors"
-    # Lines are not broken inside words, whatever Jupyter does with code.
+    # Lines are not broken inside words, although Jupyter breaks code.
     assert "word-break: normal" in shown._repr_html_()
     (asked,) = draws()
     assert " coalescing drawn --dir " in asked and asked.endswith(" --seed 7")

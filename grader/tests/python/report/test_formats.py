@@ -1,6 +1,6 @@
-"""Each format of `lab32 grade` read as its platform reads it, back to the points of the Result.
+"""Parses each format of `lab32 grade` like its platform does, back to the points of the Result.
 
-The texts are those that the C++ tests hold (grader/tests/report/test_formats.cpp)."""
+The texts are those in the C++ tests (grader/tests/report/test_formats.cpp)."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ def points(text):
 
 
 def ran(result):
-    """{(lab, check): (score, max_score)} of what ran."""
+    """{(lab, check): (score, max_score)} of the checks that ran."""
     return {
         (lab.name, test.name): (test.score, test.max_score)
         for lab in result.labs
@@ -135,7 +135,7 @@ def test_junit(result):
 
 
 def rows(table):
-    """Cells of a Markdown table; a bar behind a backslash is no border."""
+    """Cells of a Markdown table; an escaped bar is not a border."""
     for line in table.splitlines()[2:]:
         yield [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
 
@@ -149,7 +149,7 @@ def test_markdown(result):
     text = sample("markdown")
     assert points(text.split("\n")[0].removeprefix("# lab32: ")) == (result.score, result.max_score)
     found, sums = {}, {}
-    # What students wrote is in fences or escaped, so that headings are ours.
+    # Students' text is in fences or escaped, so that every heading is ours.
     outside = re.sub(r"(?ms)^(```+)text\n.*?^\1$", "", text)
     for part in outside.split("\n## ")[1:]:
         name, score = unescaped(part.split("\n")[0]).split(": ")
@@ -164,7 +164,7 @@ def test_markdown(result):
 
 
 def commands(text):
-    """As the runner reads them: https://github.com/actions/runner, ActionCommand.cs (version 2)."""
+    """Commands as GitHub's runner parses them: https://github.com/actions/runner, ActionCommand.cs (version 2)."""
     for line in text.splitlines():
         level, properties, data = re.fullmatch(r"::(\w+) (.*?)::(.*)", line).groups()
         undo = {"%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ",", "%25": "%"}

@@ -1,4 +1,4 @@
-"""Pictures of launches: what stands in them, and that every program can read them."""
+"""The contents of pictures of launches, and whether other programs can read them."""
 
 import io
 import json
@@ -28,9 +28,9 @@ def test_each_kind_is_drawn_as_svg_and_png(kind):
     root = ElementTree.fromstring(str(picture))
     assert root.find(f"{SVG}title").text == picture.title
     assert len(root.find(f"{SVG}desc").text) > 30
-    # Plain enough for programs that know no variables.
+    # Simple enough for programs that do not support CSS variables.
     assert "var(" not in str(picture)
-    # Nothing is cut off: the ends of all texts lie inside (a letter is about 0.62 of the size wide).
+    # No text is cut off: the ends of all texts are inside (a letter is about 0.62 of the size wide).
     around = {child: parent for parent in root.iter() for child in parent}
     for e in root.iter(f"{SVG}text"):
         look = around[e].attrib | e.attrib
@@ -56,7 +56,7 @@ def test_a_large_swizzle_is_drawn_in_part_with_a_note():
     words = texts(picture)
     assert sentence in words and sentence in picture.says
     assert "→" not in words and "✗" not in words and words.count("31") == 32 + 1
-    # A student's function may be none.
+    # A student's function may be no valid swizzle.
     words = texts(draw(sample.launch(mappings=[mapping | {"to": [500, 1025, *mapping["to"][2:]]}]), "mappings"))
     assert words.count("→") == 1 and words.count("✗") == 1
     assert any("✗ it leaves its row; → it leaves what is drawn; last row" in text for text in words)
@@ -71,7 +71,7 @@ def test_only_pictures_with_data_are_offered():
 
 
 def test_the_picture_that_explains_the_check_is_drawn_first():
-    """One access of a kernel with idle lanes is as good as can be: its steps show them."""
+    """Every access of a kernel with idle lanes may be ideal; its steps show the problem."""
     launch = sample.launch(race=None, fault=None)
     assert [leading(launch, c) for c in ("v4: idle lanes", "v2: divergence", "v7: sectors", "")] == ["steps"] * 2 + ["access"] * 2
     assert leading(launch | {"steps": None}, "v4: idle lanes") == "access"
@@ -85,7 +85,7 @@ def test_lanes_are_drawn_in_the_words_that_they_access():
     access = sample.access(False, [request])
     assert used_percent(access, request) == "12.5"
     picture = draw_access(access, 0)
-    # Each active lane twice: above, and in its place; the others above alone.
+    # Each active lane appears twice, in the top row and in its word; the others only in the top row.
     numbers = [t for t in texts(picture) if t.isdigit()]
     assert [numbers.count(str(lane)) for lane in range(32)] == [2] * 24 + [1] * 8
     assert "▲ 24 sectors where 3 would do; 12.5 % of the bytes moved are used" in texts(picture)
@@ -105,7 +105,7 @@ def test_lanes_of_an_atomic_are_counted_as_lanes():
 
 
 def test_lines_run_over_grey_and_under_coloured_cells():
-    """So that they can be followed to the last row, and the numbers be read."""
+    """Lines can then be followed to the last row, and numbers stay readable."""
     access = sample.access(True, [sample.request(True, 0, 128)])
     text = draw_access(access, 0).marks()
     grey, ways, lane_0 = (text.index(part) for part in ('class="cell unused"', 'class="way bad"', "bank 0: lane 0"))
@@ -113,7 +113,7 @@ def test_lines_run_over_grey_and_under_coloured_cells():
 
 
 def test_a_line_of_a_png_is_visible_over_grey():
-    """Darker than what it crosses, also where it is nearly transparent."""
+    """The line is darker than what it crosses, even if it is nearly transparent."""
     picture = canvas.Canvas(40, 20, "t", "s")
     picture.cells([(0, 0)], 40, 20, "cell unused")
     picture.line(0, 10, 40, 10, "", stroke_opacity=0.4)

@@ -31,7 +31,7 @@ def test_the_report_has_no_layout_faults(tmp_path, width, dark):
     found = browser.probe(report(tmp_path), tmp_path, width, dark)
     assert found["wrong"] == [] and found["console"] == []
     assert (found["width"], found["dark"]) == (width, dark)
-    # Each check and each of its folds, a slider for each line, every request of it drawn.
+    # Each check and fold is opened, and each request of every line's slider is drawn.
     assert found["sliders"] == 2 and found["links"] == 2
     assert found["folds"] >= 12 and found["pictures"] >= 6 + 5
 
@@ -78,7 +78,7 @@ def test_the_probe_detects_layout_faults(tmp_path):
 
 
 def test_a_contact_sheet_shows_a_page_to_its_end(tmp_path):
-    """Two of its columns side by side, the last one as long as the rest of the page."""
+    """A contact sheet has two columns of the page side by side, and the last is as long as the page's end."""
     page = tmp_path / "page.html"
     page.write_text('<!DOCTYPE html><body style="margin:0"><details><div style="height:2000px;background:#00f"></div></details></body>')
     sheets = contact_sheets.Sheets(tmp_path, "sheet")

@@ -1,4 +1,4 @@
-"""The pages of `lab32 report` as they are heard and walked through by keyboard: Chromium's accessibility tree."""
+"""The pages of `lab32 report` for screen readers and keyboards, through Chromium's accessibility tree."""
 
 import re
 
@@ -12,7 +12,7 @@ SIGNS = re.compile(r"[●▲▸▾✓✗⋯–]")
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
-    """The page of a launch of all kinds, folds open."""
+    """The page of a launch that has all kinds of pictures, with all folds open."""
     folder = tmp_path_factory.mktemp("heard")
     with devtools.page(f"file://{report(folder)}", folder) as shown:
         shown.run("document.querySelector('[data-folds=open]').click()")
@@ -21,7 +21,7 @@ def opened(tmp_path_factory):
 
 
 def faults(heard):
-    """What is wrong to hear, each in words."""
+    """Descriptions of faults that a screen reader's user would hear."""
     found, level = [], 0
     pictures = [name for _, role, name, _ in heard if role == "image" and len(name) > 1]
     for n, (depth, role, name, properties) in enumerate(heard):
@@ -61,11 +61,11 @@ def test_the_accessibility_tree_has_no_faults(opened):
     heard = opened.heard()
     assert faults(heard) == []
     roles = [role for _, role, _, _ in heard]
-    # Nine kinds of pictures or plots, a table, two sliders, each check a heading.
+    # Nine kinds of pictures or plots, a table, two sliders, and a heading for each check.
     assert roles.count("image") >= 9 and roles.count("slider") == 2 and roles.count("table") == 1
     headings = {name for _, role, name, _ in heard if role == "heading"}
     assert {"A1 asks", "B1 scale: sectors", "v1"} <= headings
-    # What stands in columns of one name is told apart.
+    # Columns with the same name are distinguished.
     columns = [name for _, role, name, _ in heard if role == "columnheader"]
     assert {"ideal sectors", "ideal wavefronts"} <= set(columns) and len(set(columns)) == len(columns)
 
@@ -104,7 +104,7 @@ def test_keys_open_folds_and_move_sliders(opened):
     opened.press("ArrowRight")
     opened.run("new Promise((done) => setTimeout(done, 100))")
     assert opened.run("document.querySelector('.slide output').textContent") != before
-    # What a screen reader says of the place is the picture that is now seen.
+    # The name that a screen reader announces is that of the visible picture.
     said = opened.run("document.querySelector('input[type=range]').getAttribute('aria-valuetext')")
     assert said == opened.run("document.querySelector('.frame:not([hidden]) svg').getAttribute('aria-label')")
 

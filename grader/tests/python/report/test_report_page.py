@@ -38,15 +38,15 @@ def test_the_page_contains_all_parts(written):
         "x.cu(3): error: &lt;what&gt;", "Not &lt;answered&gt; yet.", "// &lt;i&gt;",
     ):  # fmt: skip
         assert words in html, words
-    # What is withheld is not there at all.
+    # Withheld parts are not on the page at all.
     assert "withheld_until" not in html
-    # It loads nothing.
+    # The page loads nothing.
     assert not re.search(r"(?:src|href)=\"(?!#)", html)
     assert "@import" not in html and "url(" not in html
 
 
 def test_identical_pictures_are_stored_once(tmp_path):
-    """Most launches serve several checks. A page for all labs stays small enough to be sent."""
+    """Most launches serve several checks. A page for all labs stays small enough to be mailed."""
     from datetime import datetime
 
     from lab32.results import parse
@@ -97,7 +97,7 @@ def test_an_empty_result_makes_a_valid_page():
 
 
 def test_a_page_made_with_pictures_does_not_suggest_requesting_them(tmp_path, monkeypatch):
-    """A file without a kernel has none, however often it is reported on."""
+    """A file without a kernel has no pictures, however often it is reported."""
     record = sample.result("")
     for test in record["labs"][0]["tests"]:
         test["pictures"] = None
@@ -141,13 +141,13 @@ def test_on_paper_each_picture_is_printed_once_where_it_is_needed(tmp_path):
     wasteful = sample.test("B1: sectors", pictures=launch, file=str(source))
     html = page_of(right, wasteful)
     passed, failed = html.split('id="check-2"')
-    # With full marks nothing is left that stands below, too; there all of it is.
+    # A later check with full marks prints nothing that is printed below; the earlier place prints all of it.
     assert passed.count('class="fold screen"') == 5 and passed.count('class="access screen"') == 2
     assert "screen" not in failed.split("</details>\n</section>")[0]
-    # Alone, it shows what leads.
+    # A single check prints its leading picture.
     alone = page_of(right)
     assert alone.count('<section class="access"') == 1 and alone.count('class="access screen"') == 1
-    # What has lost points before has it; what comes later says where.
+    # The check that lost points first prints it; later checks refer to that place.
     again = page_of(wasteful, sample.test("B1: more", pictures=launch, file=str(source)))
     assert again.count("see “B1: sectors”") == 2 + 4 + 1
 

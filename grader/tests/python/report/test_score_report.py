@@ -12,7 +12,7 @@ def result():
 
 
 def test_a_check_that_was_not_run_has_no_points(result):
-    """`0 of 5` would say that points are lost."""
+    """`0 of 5` would suggest that points were lost."""
     rows = {name: shown for _, name, shown, *_ in score_report.rows(result.lab("coalescing"))}
     assert rows["C1 one element off the line"] == "not run, of 4"
     assert rows["B1 scale: sectors"] == "1 of 8"
@@ -24,7 +24,7 @@ def test_the_first_lost_point_is_open_and_text_is_escaped(result):
     html = result._repr_html_()
     assert html.count("<details open>") == 1
     assert "a &lt; b" in html and "a < b" not in html
-    # A sign beside each check: no colour is needed to read it.
+    # A sign accompanies each check, so that no colour is needed.
     assert html.count("✓") == sum(t.status == "passed" for t in lab.tests)
     assert html.count("✗") == sum(t.status == "failed" for t in lab.tests)
 

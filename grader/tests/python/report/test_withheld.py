@@ -1,5 +1,5 @@
-"""What a question asks is not shown before it is answered: not in the message of a check that has passed before
-it, nor in a notebook's figure."""
+"""The answer to an open question is not shown: neither in the message of a check that passed before it, nor in a
+notebook's figure."""
 
 import re
 
@@ -11,8 +11,8 @@ from lab32 import ROOT
 from lab32.labs.swizzle import notebook as swizzle
 from lab32.labs.transpose import notebook as transpose
 
-# Lab, answer, a check with a table, what stands in the table while that answer is wrong, and a row
-# of it that the solution's has.
+# (lab, answer, a check with a table, the table's text while that answer is wrong, a row of the solution's
+# table)
 CASES = [
     ("coalescing", "add2_sectors", "A3", "add2 how many sectors, C1 asks", r"add2( +[\d,.]+){6}"),
     ("coalescing", "length_aos_sectors", "A3", "copy_strided(3) how many sectors, C2 asks", r"copy_strided\(3\)( +[\d,.]+){6}"),
@@ -42,8 +42,8 @@ def test_a_table_is_withheld_until_its_question_is_answered(lab, answer, check, 
     assert re.search(row, message(graded(lab, "solutions"), check))
 
 
-# Lab, the question, how many checks of the skeleton's it keeps a count of, the count. These points were a 32nd part and
-# the like, from which the count follows.
+# (lab, question, how many checks of the skeleton withhold a count because of it, the count). These checks once
+# gave a 32nd part of the points and similar, from which the count follows.
 QUARTERED = [
     ("shuffle", "A2 who adds", 3, "adds"),
     ("swizzle", "C1 plain: wavefronts", 2, "wavefronts"),
@@ -63,8 +63,8 @@ def test_a_withheld_count_has_no_partial_points(lab, question, checks, count):
         assert not re.search(r"[\d.]+ [kM]? ?wavefronts", test.message)
 
 
-# Lab, the check that asks, what the notebook draws. One wavefront count of a kernel as given is enough to work
-# the answer out: the instructions can be counted in the source.
+# (lab, the check that asks, what the notebook draws). One count of wavefronts of a given kernel reveals the
+# answer, because the instructions can be counted in the source.
 DRAWN = [
     ("swizzle", "C1 plain: wavefronts", swizzle.wavefronts),
     ("transpose", "A2 a column of a tile", lambda lab: transpose.against_ideal(lab, "wavefronts")),
