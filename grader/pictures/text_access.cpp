@@ -186,7 +186,7 @@ std::string text(const Access& access, const Request& r, bool colour) {
   if (!access.shared && !is_atomic(r))
     out += fmt::format("; {} of the bytes moved are used", percent(used_bytes(r), moved));
   out += ".\n";
-  if (access.ptx_level) out += "Counted in PTX: ptxas may issue it otherwise.\n";
+  if (access.ptx_level) out += "Counted in PTX; ptxas may schedule it differently.\n";
   if (meet(r)) out += "Where several lanes meet in a place, the first one's sign is there.\n";
   out += what_names(rows_of(r));
   return out + "\n" + (access.shared ? banks(r, paint) : global(r, paint));

@@ -11,7 +11,7 @@ VALUES = [3, 1, 4, 1, 5, 9, 2, 6]  # of the eight lanes in the picture
 
 def lanes():
     """The lanes that shuffles read from: down by 4 and xor 4. What a lane without a partner gets is a question of the lab."""
-    drawing = Drawing(760, 268, "Who reads whom: down by 4, and xor 4")
+    drawing = Drawing(760, 268, "Lanes that shuffles read: down by 4, and xor 4")
     cell, top, low = 42, 66, 176
     down = [VALUES[l] + VALUES[l + 4] if l < 4 else None for l in range(8)]
     xor = [VALUES[l] + VALUES[l ^ 4] for l in range(8)]
@@ -166,7 +166,7 @@ KEYS = [3, 7, 3, 3, 5, 7, 3, 7]
 
 def keys():
     """Lanes with one key sum their values: each adds the next lane's sum, then follows that lane's link."""
-    drawing = Drawing(760, 356, "Sums of groups: who reads from whom, round by round")
+    drawing = Drawing(760, 356, "Sums of groups: which lane reads which, round by round")
     drawing.text(
         16,
         24,

@@ -108,7 +108,7 @@ def folded(values):
 
 
 def as_reduced(values, way, block=256):
-    """The order in which the solution's reduce_shared or reduce_shuffle adds, pass after pass."""
+    """Sums in the order of the solution's reduce_shared or reduce_shuffle, pass by pass."""
     while len(values) > 1:
         blocks = -(-len(values) // (2 * block))
         padded = numpy.zeros(blocks * 2 * block, numpy.float32)
@@ -129,7 +129,7 @@ ORDERS = {
 
 
 def sums_of_ones(exponents):
-    """{order: {"2^k": the sum of 2^k times 1.0f}}, computed here."""
+    """{order: {"2^k": sum of 2^k ones}}, computed here in floats."""
     ones = {f"2^{k}": numpy.ones(1 << k, numpy.float32) for k in exponents}
     return {
         name: {label: order(values) for label, values in ones.items()}
@@ -138,7 +138,7 @@ def sums_of_ones(exponents):
 
 
 def ones(lab, exponents):
-    """sums_of_ones() in three orders, once the check that asks for them is passed; else none."""
+    """sums_of_ones() in three orders, or nothing before the check that asks for them has passed."""
     if not lab.has_passed("A3 where 1.0f stops"):
         return {}
     sums = sums_of_ones(exponents)
@@ -146,7 +146,7 @@ def ones(lab, exponents):
 
 
 def errors(exponents):
-    """{order: {"2^k": |error| / sum of |x|}} of 2^k floats of noise, computed here."""
+    """{order: {"2^k": |error| / sum of |x|}} for 2^k floats of noise, computed here."""
     found = {name: {} for name in ORDERS}
     for k in exponents:
         values = noise(1 << k)
@@ -160,7 +160,7 @@ def errors(exponents):
 # ---- your kernels --------------------------------------------------------------------------------
 
 def hidden(lab):
-    """Kernels whose times answer A2, as long as it is open: the ints are that much faster."""
+    """Kernels whose times would answer A2 while it is open, because ints are so much faster."""
     return set() if lab.has_passed("A2 who adds") else {"reduce_atomic<int>", "reduce_atomic<float>"}
 
 
@@ -181,7 +181,7 @@ COUNTED = [f"{kernel.strip()}, {what}" for kernel, (_, what) in WASTE.items()]
 
 
 def against_ideal(lab):
-    """Of what was counted: {"kernel, counter": reached / ideal}."""
+    """Your counts relative to the ideal: {"kernel, counter": reached / ideal}."""
     figures = {test.name: test.figures for test in lab.tests}
     found = {}
     for kernel, (line, what) in WASTE.items():

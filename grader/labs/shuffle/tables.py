@@ -17,7 +17,7 @@ LEVELS = ["reduce_atomic", "sum_by_warps", "sum_by_blocks", "warps to block to t
 
 
 def t4():
-    """The Shuffle Lesson's table, and what an H200 does with the same kernels."""
+    """The Shuffle Lesson's table, and an H200's times of the same kernels."""
     then, now = documented_times(), measured_times()
     rows = [
         [
@@ -36,7 +36,7 @@ def t4():
 
 
 def levels(device):
-    """One level of atomics, two, and three: where the adds arrive, and what that takes."""
+    """Atomics on one, two and three levels: where the adds arrive, and how long they take."""
     times = tables.measured(f"{device}-shuffle")
     counters = tables.measured(f"{device}-shuffle-counters")
     rows = []
@@ -59,7 +59,7 @@ def levels(device):
 
 
 def adders(device):
-    """Integers are aggregated by ptxas, floats are not."""
+    """ptxas aggregates integers but not floats."""
     times = tables.measured(f"{device}-shuffle")
     counters = tables.measured(f"{device}-shuffle-counters")
     names = {
@@ -106,7 +106,7 @@ COLUMNS = [256, 1024, 4096]
 
 
 def by_columns(device, *tasks):
-    """Forms of the row kernels: times of a copy of the same bytes, for three lengths of rows."""
+    """Forms of the row kernels as multiples of a copy of the same bytes, for three lengths of rows."""
     table = tables.measured(f"{device}-shuffle")
     rows = []
     for task in tasks:
@@ -119,7 +119,7 @@ def by_columns(device, *tasks):
 
 
 def float_sums(device, *inputs):
-    """What floats add up to, and how often differently."""
+    """Sums of floats, and how many different results repeated runs give."""
     table = tables.measured(f"{device}-shuffle-results")
     rows = []
     for row in table.rows:

@@ -21,7 +21,7 @@ from lab32.labs.swizzle import notebook as swizzle
 from lab32.labs.swizzle.tables import boxes
 
 CELL, NARROW = 30, 28
-CHUNKS = 8  # of 16 bytes in a line of 128, all banks once
+CHUNKS = 8  # chunks of 16 bytes in a line of 128 bytes, which covers all banks once
 MONO = "DejaVu Sans Mono, monospace"
 
 
@@ -79,7 +79,7 @@ def bits():
 
 
 def rows():
-    """Rows of 128, 64 and 32 bytes in lines of 128, as they are."""
+    """Rows of 128, 64 and 32 bytes in lines of 128 bytes, without a swizzle."""
     drawing = Drawing(
         760, 268, "Where the chunks of a row lie, for three widths, without a swizzle"
     )
@@ -115,7 +115,7 @@ def rows():
 
 
 def ldmatrix():
-    """Which lane holds the address of which row of the four matrices."""
+    """The lane that holds the address of each row of the four matrices."""
     drawing = Drawing(760, 452, "Which row each lane passes to ldmatrix.x4")
     cell, top, high, left = 58, 76, 21, 96
     fills = [SKY, ORANGE, GREEN, PINK]
@@ -145,7 +145,7 @@ def ldmatrix():
 
 
 def xor():
-    """The documented table, with the entry of the worked example."""
+    """The documented table, with the entry of the worked example marked."""
     drawing = Drawing(760, 330, "Where each entry of an 8 × 8 table is stored")
     left, top, row, column = 216, 62, 5, 3
     entries = swizzle.documented_table()
@@ -239,7 +239,7 @@ def tile():
 
 
 def narrow():
-    """Rows of 64 bytes: where the document's formulas and the general mapping put the chunks."""
+    """Chunks of 64-byte rows, placed by the document's formulas and by the general mapping."""
     drawing = Drawing(760, 252, "Rows of 64 bytes: 4 chunks per row")
     top, high = 38, 20
     chunks = [(row, chunk) for row in range(8) for chunk in range(4)]
@@ -278,7 +278,7 @@ def narrow():
 
 
 def tensor():
-    """The three modes as an H200 made them: where the chunks of each row lie."""
+    """The three modes as an H200 applied them: the places of each row's chunks."""
     dumped = boxes()
     drawing = Drawing(760, 324, "The copy engine's swizzle modes, as dumped on an H200")
     colours = [SKY, ORANGE, GREEN, PINK, "#cccccc", STRAW, LILAC, SALMON]

@@ -1,14 +1,13 @@
-"""What labs/swizzle/report.ipynb shows."""
+"""The data that labs/swizzle/report.ipynb shows."""
 
 import re
 
 from lab32 import tables
 
 FORMS = ["plain", "padded", "swizzled"]
-TILES = {"plain": 1, "padded": 16, "swizzled": 16}  # of the launch whose wavefronts are counted
-# What students get of the measured data besides the lab's times: the boxes that part D checks, and the rows that
-# the notebook draws. The others answer questions and say how the
-# solutions work.
+TILES = {"plain": 1, "padded": 16, "swizzled": 16}  # tiles of the launch whose wavefronts are counted
+# The measured data that students get besides the lab's times: the boxes that part D checks, and the rows that the
+# notebook draws. The other rows would answer questions or show how the solutions work.
 STUDENTS_RECORDS = {
     "measured/h200-tensor_maps.csv": {},
     "measured/h200-swizzle-counters.csv": {
@@ -28,7 +27,7 @@ def documented_table():
 
 
 def wavefronts(lab):
-    """Yours, per tile, from the figures of the result: {form: wavefronts}."""
+    """Your wavefronts per tile, from the result's figures: {form: wavefronts}."""
     found = {}
     for test in lab.tests:
         form = next((f for f in FORMS if f" {f}: wavefronts" in test.name), None)
@@ -38,12 +37,12 @@ def wavefronts(lab):
 
 
 def forms(lab):
-    """Those that may be shown: none before C1 is passed. As given, the other two take what the plain one takes."""
+    """The forms that may be shown: none before C1 has passed, since as given all forms cost as much as the plain one."""
     return FORMS if lab.has_passed("C1 plain: wavefronts") else []
 
 
 def measured_wavefronts(task="x4", tiles=1024):
-    """An H200's, for each tile, of the forms of the reference solution."""
+    """Measured wavefronts per tile of the reference solution's forms on an H200."""
     table = tables.measured("h200-swizzle-counters")
     metric = "memory_l1_wavefronts_shared"
     return {
@@ -53,7 +52,7 @@ def measured_wavefronts(task="x4", tiles=1024):
 
 
 def measured_times(task="x4"):
-    """Times on an H200, of the most tiles, as multiples of a copy: {form: times}."""
+    """Times on an H200 for the largest number of tiles, as multiples of a copy: {form: times}."""
     table = tables.measured("h200-swizzle")
     tiles = max(int(row["n"]) for row in table.rows)
     return {form: table.value("times_copy", task=task, form=form, n=tiles) for form in FORMS}

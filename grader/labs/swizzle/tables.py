@@ -6,7 +6,7 @@ from lab32.labs.swizzle.notebook import FORMS
 
 
 def boxes():
-    """What the copy engine did: {(mode, element_bytes, columns, base): rows of landings}."""
+    """Recorded copies: {(mode, element_bytes, columns, base): rows of addresses where elements landed}."""
     found = {}
     for row in tables.measured("h200-tensor_maps").rows:
         key = tuple(int(row[k]) for k in ("mode", "element_bytes", "columns", "base"))
@@ -42,7 +42,7 @@ def tile_forms(device, *names):
 
 
 def tensor_boxes():
-    """The boxes that were dumped, by mode."""
+    """The recorded boxes, by mode."""
     rows = []
     for mode in (128, 64, 32, 0):
         mine = [key[1:] for key in boxes() if key[0] == mode]

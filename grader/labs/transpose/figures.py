@@ -20,7 +20,7 @@ from lab32.labs.transpose.tables import words_in_banks
 
 
 def grid(drawing, x, y, columns, rows, cell, fill, stroke_width=0.5):
-    """A matrix; fill(row, column) is a cell's colour."""
+    """A matrix; fill(row, column) is the colour of a cell."""
     for row in range(rows):
         for column in range(columns):
             drawing.rect(
@@ -30,7 +30,7 @@ def grid(drawing, x, y, columns, rows, cell, fill, stroke_width=0.5):
 
 
 def lines():
-    """Cache lines of a matrix, walked by rows and by columns."""
+    """Cache lines of a matrix that is traversed by rows and by columns."""
     drawing = Drawing(760, 246, "A matrix in cache lines, walked by rows and by columns")
     cell, columns, rows, line = 21, 16, 6, 4
     for k, (title, verdict, seen) in enumerate(
@@ -69,7 +69,7 @@ def lines():
 
 
 def naive():
-    """One request reads a row, the other writes a column."""
+    """One request reads a row; the other writes a column."""
     drawing = Drawing(760, 330, "The naive kernel: one of its two accesses scatters")
     cell, size, sector = 16, 16, 8
     drawing.text(
@@ -150,7 +150,7 @@ def edge():
     """A tile of 4 x 4 threads at the corner of a matrix with 7 rows of 10 columns."""
     drawing = Drawing(760, 322, "A partial tile: who loads and who stores")
     size, n, m, cell, top = 4, 7, 10, 16, 66
-    wide, high = m % size, n % size  # of the tile that is left in the corner
+    wide, high = m % size, n % size  # size of the partial tile in the corner
     drawing.text(
         16, 24, "Tiles of 4 × 4; in has 7 rows of 10 columns, so the corner keeps 3 rows of 2.", 13
     )
@@ -200,7 +200,7 @@ def edge():
 
 
 def squares():
-    """Four rows per thread; then a square of 4 x 4 elements per thread."""
+    """A thread moves four rows; then a square of 4 x 4 elements."""
     drawing = Drawing(760, 462, "Two steps to B4: four rows per thread, then squares of 4 x 4")
     side, top = 24, 62
     drawing.text(16, 26, "Step 1: four rows per thread", 15, font_weight="bold")
@@ -251,7 +251,7 @@ def squares():
 
 
 def banks():
-    """Where the elements of one column lie: a row of the picture is a row of the tile."""
+    """The banks of one column's elements: a row of the picture is a row of the tile."""
     drawing = Drawing(760, 356, "Where a column of the tile lies: row by row, bank by bank")
     cell, column = 7, 5
     for k, (title, verdict, bank_of) in enumerate(
@@ -276,7 +276,7 @@ def banks():
 
 
 def then_and_now():
-    """How many words of a column each bank has to give: 16 banks and half-warps, 32 and warps."""
+    """Words of a column that each bank serves: with 16 banks and half-warps, and with 32 banks and warps."""
     drawing = Drawing(760, 456, "The SYSU Lecture's tile, 16 wide, on G80 and today")
     panels = [
         ("G80: pitch 16", 16, 16, 16, 1),
@@ -310,7 +310,7 @@ def then_and_now():
 
 
 def measured():
-    """Times of the versions, in times of a copy."""
+    """Times of the versions as multiples of a copy."""
     table = tables.measured("h200-transpose")
     drawing = Drawing(760, 322, "What each version takes on an H200")
     drawing.text(

@@ -1,4 +1,4 @@
-"""What labs/transpose/report.ipynb shows."""
+"""The data that labs/transpose/report.ipynb shows."""
 
 import csv
 import os
@@ -9,16 +9,16 @@ import tempfile
 from lab32 import ROOT, tables
 
 VERSIONS = ["naive", "tiled", "padded", "swizzled", "best"]
-LARGE = "16384x16384"  # 1 GiB a matrix of floats: many times any L2
+LARGE = "16384x16384"  # 1 GiB per matrix of floats, many times larger than any L2
 COUNTED = "1024x1024"
-# Students get no counters of these solutions: a question asks for their bank conflicts.
+# Students do not get the counters of these solutions, because a question asks for their bank conflicts.
 WITHHELD_KERNELS = {"transpose_tiled"}
 
 # ---- the warm-up on the CPU ----------------------------------------------------------------------
 
 
 def warm_up(options="-O1"):
-    """Compiles and runs labs/transpose/warmup.cpp here: its rows, as dicts of strings."""
+    """Compiles and runs labs/transpose/warmup.cpp on this machine: its rows, as dicts of strings."""
     compiler = shlex.split(os.environ.get("CXX", "g++"))
     source = ROOT / "labs/transpose/warmup.cpp"
     with tempfile.TemporaryDirectory() as folder:
@@ -36,7 +36,7 @@ RATIOS = {
 
 
 def ratios(rows):
-    """Of warm_up()'s rows: {label: slow over fast form}."""
+    """From warm_up()'s rows: {label: slow form's time / fast form's}."""
     ms = {(row["what"], row["form"]): float(row["ms"]) for row in rows}
     return {
         label: ms[what, slow] / ms[what, fast] for label, (what, slow, fast) in RATIOS.items()
@@ -44,7 +44,7 @@ def ratios(rows):
 
 
 def documented_ratios():
-    """The SYSU Lecture's, from times of 50000 x 50000 and 3000 x 3000 ints."""
+    """The SYSU Lecture's ratios, from its times of 50000 x 50000 and 3000 x 3000 ints."""
     table = tables.documented("cpu_walks")
 
     def seconds(what, form):
@@ -57,7 +57,7 @@ def documented_ratios():
 
 
 def strides(rows):
-    """Of warm_up()'s rows: {ints from one access to the next: ms to walk all memory}."""
+    """From warm_up()'s rows: {distance of successive accesses in ints: ms to visit all memory}."""
     return {f"1 of {row['size']}": float(row["ms"]) for row in rows if row["what"] == "stride"}
 
 
@@ -72,8 +72,8 @@ COLUMN = "A2 a column of a tile"
 
 
 def wavefronts_of_pitches(lab):
-    """Simulated, from the figures of the result: {label: wavefronts per load}; none before the check
-    that asks for them is passed."""
+    """Simulated {label: wavefronts per load} from the result's figures; nothing before the check that asks for
+    them has passed."""
     figures = lab.figures() if lab.has_passed(COLUMN) else {}
     return {
         label: figures[f"pitch {pitch} wavefronts"]
@@ -83,14 +83,14 @@ def wavefronts_of_pitches(lab):
 
 
 def documented_pitches():
-    """The SYSU Lecture's, of G80: {label: wavefronts per half-warp}."""
+    """The SYSU Lecture's {label: wavefronts per half-warp} on a G80."""
     table = tables.documented("transpose_banks")
     metric = "pitch {}, conflict of a column, N-way".format
     return {f"16 wide, pitch {p}": table.value("value", metric=metric(p)) for p in (16, 17)}
 
 
 def documented_rows(lab):
-    """For the report: [(what, simulated, documented, unit)]."""
+    """For the report: [(label, simulated, documented, unit)]."""
     now, then = wavefronts_of_pitches(lab), documented_pitches()
     return [
         (f"{name}: wavefronts", now[name], then[name], "per column") for name in now if name in then
@@ -101,8 +101,8 @@ def documented_rows(lab):
 
 
 def against_ideal(lab, what):
-    """{version: reached / ideal} of `sectors`, `wavefronts` or `requests` of yours, from the first
-    check that has them. No wavefronts before A2 is passed: a tile that is not padded has what A2 asks for."""
+    """{version: reached / ideal} of your `sectors`, `wavefronts` or `requests`, from the first check that has
+    them. Wavefronts are left out before A2 has passed, because an unpadded tile has the count that A2 asks for."""
     found = {}
     if what == "wavefronts" and not lab.has_passed(COLUMN):
         return found
@@ -114,7 +114,7 @@ def against_ideal(lab, what):
 
 
 def times_copy(kind, size=LARGE):
-    """Measured on an H200: {version: time in times of a copy}."""
+    """Measured on an H200: {version: time as a multiple of a copy's}."""
     table = tables.measured("h200-transpose")
     return {
         form: table.value("times_copy", task=kind, form=form, n=size)

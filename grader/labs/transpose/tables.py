@@ -6,7 +6,7 @@ from lab32.labs.transpose.notebook import RATIOS, VERSIONS, documented_ratios
 
 LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 
-# What the handout sets side by side: by name, since forms have blanks and commas in theirs.
+# The rows that the handout compares, by name, because forms have blanks and commas in their names.
 SETS = {
     "versions": ["naive", "naive, lanes down columns", "tile to columns", *VERSIONS[1:]],
     "lecture": ["16 wide, pitch 16", "16 wide, pitch 17"],
@@ -16,8 +16,8 @@ SETS = {
 
 
 def words_in_banks(wide, pitch, banks=32, together=32):
-    """How many different words each bank is asked for, when `together` neighbouring threads of a
-    block `wide` threads wide read word pitch * threadIdx.x + threadIdx.y."""
+    """The number of different words that each bank serves when `together` neighbouring threads of a block `wide`
+    threads wide read word pitch * threadIdx.x + threadIdx.y."""
     words = {pitch * (t % wide) + t // wide for t in range(together)}
     counts = [0] * banks
     for word in words:
@@ -26,7 +26,7 @@ def words_in_banks(wide, pitch, banks=32, together=32):
 
 
 def cpu_walks():
-    """The SYSU Lecture's times on a CPU, and each over that of the good order."""
+    """The SYSU Lecture's times on a CPU, and their ratios to the fast order."""
     table = tables.documented("cpu_walks")
     slower = documented_ratios()
     rows = []
@@ -40,7 +40,7 @@ def cpu_walks():
 
 
 def transposed(device, kind, size, chosen):
-    """Times of a set of forms."""
+    """Times of some forms."""
     table = tables.measured(f"{device}-transpose")
     rows = []
     for form in SETS[chosen]:
@@ -50,7 +50,7 @@ def transposed(device, kind, size, chosen):
 
 
 def transpose_counters(device, kind, counted, timed, chosen):
-    """What the hardware counted for a set of forms at one size, and their times at another."""
+    """Hardware counts of some forms at one size, and their times at another."""
     table = tables.measured(f"{device}-transpose-counters")
     times = tables.measured(f"{device}-transpose")
     rows = []
@@ -81,7 +81,7 @@ def transpose_counters(device, kind, counted, timed, chosen):
 
 
 def geam(device, *sizes):
-    """The best transpose beside a copy and cuBLAS, in rounds of all three, at these sizes."""
+    """The best transpose, a copy and cuBLAS at these sizes, timed in the same rounds."""
     rows = []
     for row in tables.measured(f"{device}-geam").rows:
         if row["n"] not in sizes:

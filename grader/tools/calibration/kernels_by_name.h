@@ -1,4 +1,4 @@
-// Kernels of cubins by the names people write: "reduce_v7<int, 256>" of labs/X/X.cu.
+// Kernels of cubins by the names people write: "reduce_v7<int, 256>" of labs/LAB/LAB.cu.
 #pragma once
 
 #include <cxxabi.h>
@@ -12,7 +12,7 @@
 
 class KernelsByName {
  public:
-  // `folder`: of labs_X_X.cubin for labs/X/X.cu.
+  // `folder`: contains labs_LAB_LAB.cubin for labs/LAB/LAB.cu.
   explicit KernelsByName(std::string folder) : folder_(std::move(folder)) {}
 
   const void* find(const std::string& file, const std::string& kernel) {

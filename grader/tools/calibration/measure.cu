@@ -5,7 +5,7 @@
 //                                      also a device-to-device copy of as many bytes
 //   measure LAUNCHES CUBINS counters   launches each once, for Nsight Compute
 //
-// CUBINS is a folder: labs/X/X.cu is CUBINS/labs_X_X.cubin there.
+// CUBINS is a folder: labs/LAB/LAB.cu is CUBINS/labs_LAB_LAB.cubin there.
 #include <cuda_profiler_api.h>
 
 #include <cstring>

@@ -74,7 +74,7 @@ __global__ void axpy_batched(float a, const float* x, float* y, int n) {
   }
 }
 
-// The same patterns bypass L1 (ld.global.cg), so that L2 does L1's work.
+// These variants of the patterns bypass L1 (ld.global.cg), so that L2 does L1's work.
 __global__ void add2_cg(const float* x, const float* y, float* z) {
   int i = blockIdx.x * blockDim.x + threadIdx.x + 1;
   z[i] = __ldcg(x + i) + __ldcg(y + i);

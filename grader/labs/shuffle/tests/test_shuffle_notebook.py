@@ -38,12 +38,12 @@ def test_the_lessons_numbers_are_consistent():
 
 
 def test_lesson_hardware_and_model_agree_on_the_order(lab):
-    """What can be carried from card to card: who is faster than whom."""
+    """The order of the kernels carries over from one GPU to another, unlike their times."""
     modelled = shuffle.modelled_times(lab)
     assert len(modelled) == 3
     for times in (shuffle.documented_times(), shuffle.measured_times(), modelled):
         assert times["reduce_atomic"] > 30 * times["reduce_shared"]
-        # By little: the model knows its error to be larger than that, so it is asked for the order.
+        # The margin is smaller than the model's error, so the model must only have the order.
         assert times["reduce_shared"] > (1 if times is modelled else 1.05) * times["reduce_shuffle"]
 
 

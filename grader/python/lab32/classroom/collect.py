@@ -250,7 +250,7 @@ def candidates_of(parcel, labs, budget, ignored):
     asked = [parcel.lab] if parcel.lab else labs
     for entry in sources:
         named = names.lab_of(entry.parts[-1], labs)
-        if named is None:  # reduction/main.cu
+        if named is None:  # main.cu in a folder named after a lab
             folders = [found for part in entry.parts[:-1] if (found := names.lab_of(part, labs))]
             named = replace(folders[-1], exactness=0) if folders else None
         if named is None and len(asked) == 1 and len(sources) == 1:

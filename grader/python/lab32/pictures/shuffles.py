@@ -55,7 +55,7 @@ def says(warp):
 
 def draw_shuffles(warp):
     shuffles = warp["shuffles"]
-    title = f"Shuffles: which lane reads which, warp {warp['warp']} of block {warp['block']}"
+    title = f"Lanes read by shuffles, warp {warp['warp']} of block {warp['block']}"
     width = LEFT + LANES * CELL + 24
     sources = {shuffle["line"]: shuffle["source"] for shuffle in shuffles}
     height = TOP + PITCH * len(shuffles) + 44 + 18 * len(sources)

@@ -1,5 +1,5 @@
 "use strict";
-// Without it every fold opens and the worst request of each line is shown; the others are packed.
+// Without this script every fold is open and the worst request of each line is shown; the other requests are compressed.
 const unpack = async (access) => {
   const id = access.dataset.packed;
   if (!id) return;
@@ -15,7 +15,7 @@ for (const slide of document.querySelectorAll(".slide")) {
   input.addEventListener("input", async () => {
     frames.forEach((frame, n) => { frame.hidden = n !== Number(input.value); });
     output.textContent = `${Number(input.value) + 1} of ${frames.length}`;
-    await (access.unpacked ??= unpack(access));  // once, however fast the slider moves
+    await (access.unpacked ??= unpack(access));  // unpacks only once, however fast the slider moves
     sideways(access);
     input.setAttribute("aria-valuetext", frames[input.value].querySelector("[data-title]").dataset.title);
   });
@@ -24,7 +24,7 @@ for (const button of document.querySelectorAll("[data-folds]"))
   button.addEventListener("click", () => {
     for (const fold of document.querySelectorAll("details")) fold.open = button.dataset.folds === "open";
   });
-// What does not scroll is no stop on the keyboard's way, and no group to be heard of.
+// An element that does not scroll needs neither keyboard focus nor a group name.
 const sideways = (within) => {
   for (const box of within.querySelectorAll(".wide"))
     if (box.clientWidth) {
@@ -38,7 +38,7 @@ const sideways = (within) => {
 addEventListener("toggle", (e) => sideways(e.target), true);
 addEventListener("resize", () => sideways(document));
 sideways(document);
-// A link into a fold opens it; paper has no folds.
+// A link into a fold opens it; printing opens all folds.
 const reveal = () => {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;

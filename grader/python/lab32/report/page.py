@@ -28,7 +28,7 @@ TITLES = {
     "race": "The race",
     "fault": "The bad access",
     "steps": "Lanes at work between barriers",
-    "shuffles": "Who reads whom",
+    "shuffles": "Lanes read by shuffles",
     "traffic": "Memory chart",
 }
 

@@ -1,5 +1,5 @@
-"""What tests of `lab32 class` share: a class made of a few words, a grader that stands in for the real
-one (fake_grader.py), and the command itself."""
+"""Helpers for tests of `lab32 class`: small classes, a grader that replaces the real one (fake_grader.py), and
+the command itself."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ def fake_grader(folder):
 
 
 def put(folder, files):
-    """{path: text} below the folder."""
+    """Writes {path: text} below the folder."""
     for name, text in files.items():
         path = Path(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ def put(folder, files):
 
 
 def zipped(files):
-    """The bytes of an archive; a key may be a ZipInfo."""
+    """The bytes of a zip archive; a key may be a ZipInfo."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
@@ -48,12 +48,12 @@ def zipped(files):
 
 
 def class_of(folder, texts):
-    """{name: what shuffle.cu says}."""
+    """Writes a class of {name: text of shuffle.cu}."""
     return put(folder, {f"{name}/shuffle.cu": text for name, text in texts.items()})
 
 
 def read_all(pipes):
-    """What comes through each, to its end."""
+    """Reads each pipe to its end."""
     texts = dict.fromkeys(pipes, b"")
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:
@@ -69,8 +69,8 @@ def read_all(pipes):
 
 
 class Fork:
-    """In submitit's place, as an executor and as its job: a fork has its imports already, and most tests
-    are about something else."""
+    """Replaces submitit's executor and job by a fork, which need not import anything, since most tests are about
+    something else."""
 
     def __init__(self, *_):
         self.status = None
@@ -100,7 +100,7 @@ class Fork:
 
 
 class Classroom:
-    """A folder with submissions, the fake grader, and OUT."""
+    """A folder with submissions, the fake grader and OUT."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -112,7 +112,7 @@ class Classroom:
         )
 
     def command(self, *options, jobs=1):
-        """Without the report, which takes longer than all the rest, and without pages."""
+        """Runs without report and pages; the report takes longer than everything else."""
         return [
             *COMMAND, str(self.submissions), "-o", str(self.out), "--jobs", str(jobs), "--seed", "7",
             "--binary", str(self.binary), *([] if REPORT in options else ["--no-report"]),
@@ -121,8 +121,8 @@ class Classroom:
         ]  # fmt: skip
 
     def run(self, *options, jobs=1, before=lambda: None, executor=Fork):
-        """The exit status; `out_text` and `err_text` are what it has printed. `before` is called where it
-        runs, in a fork."""
+        """The exit status; `out_text` and `err_text` hold the output. `before` is called in the forked
+        process."""
         arguments = self.command(*options, jobs=jobs)[len(COMMAND) :]
         pipes = [os.pipe(), os.pipe()]
         child = os.fork()
@@ -145,7 +145,7 @@ class Classroom:
             os.environ.update(self.environment)
             if executor:
                 run.executor_of, run.POLL = executor, 0.01
-                os.fsync = lambda file: None  # the power stays on
+                os.fsync = lambda file: None  # these tests do not simulate power failures
             before()
             return main(arguments)
         except BaseException:
@@ -162,7 +162,7 @@ class Classroom:
         )  # fmt: skip
 
     def graded(self):
-        """Names in the order in which the grader has finished them."""
+        """Names in the order in which the grader finished them."""
         return self.log.read_text().splitlines() if self.log.exists() else []
 
     def rows(self):

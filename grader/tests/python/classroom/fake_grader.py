@@ -1,20 +1,20 @@
-"""Stands in for build/lab32 where a test is about the class and not about CUDA: a submission's lines
-say what happens to it. `LAB32_FAKE_LOG` names a file that gets a line per grading that was finished.
+"""Replaces build/lab32 in tests that are about the class rather than CUDA: the lines of a submission decide its
+result. `LAB32_FAKE_LOG` names a file that gets a line per finished grading.
 
-// score 40            points of 100; without such a line there are 10
+// score 40            points out of 100; the default is 10
 // sleep 0.5           seconds
-// waits NAME          until NAME is there
-// hangs once NAME     until it is ended, unless NAME is there; it is made
-// endless             does not end by itself; a child that it starts does not end by SIGTERM, either
-// signal SIGSEGV      the grader itself ends so
-// machine no nvcc     what the grader says of the machine's faults, with status 2
-// machine once NAME   the same, and NAME is made: no longer when that is there
-// node fails NAME     the process that has started the grader is killed, unless NAME is there; it is made
+// waits NAME          until NAME exists
+// hangs once NAME     until it is terminated, unless NAME exists; creates NAME
+// endless             does not end by itself; a child that it starts ignores SIGTERM, too
+// signal SIGSEGV      the grader itself ends by this signal
+// machine no nvcc     the grader's message about a fault of the machine, with status 2
+// machine once NAME   like `machine`, unless NAME exists; creates NAME
+// node fails NAME     kills the process that started the grader, unless NAME exists; creates NAME
 // silent              status 0 and no result
-// broken              a result that is no JSON
+// broken              a result that is not JSON
 // error expected ;    the submission cannot be compiled
-// fails A1: words     check A1 has lost its points, with that message
-// says its time limit the lab's message is what --time-limit gives it
+// fails A1: words     check A1 lost points, with this message
+// says its time limit the lab's message is the value of --time-limit
 """
 
 import json

@@ -1,5 +1,5 @@
-"""Stands in for sbatch, srun, squeue and scancel: by the name that it is started under. The jobs of an
-array are processes here; FAKE_SLURM is a folder for what each of these commands leaves to the others."""
+"""Replaces sbatch, srun, squeue and scancel, depending on the name under which it is started. Jobs of an array are
+local processes; the folder FAKE_SLURM holds the state that these commands share."""
 
 import json
 import os

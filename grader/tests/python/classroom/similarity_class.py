@@ -1,10 +1,10 @@
-"""Classes of which we know who has copied: for tests of `lab32 similarity`, and what its threshold was
-chosen by:
+"""Classes with known copies, for tests of `lab32 similarity`. The thresholds were chosen from the output of this
+program:
 
 .venv/bin/python grader/tests/python/classroom/similarity_class.py [LAB...]
 
-Copies are made by copied() of right submissions. Independent ones are put together of the kernels that
-grader/labs/*/submissions/correct writes anew: no two of a class have one of the same origin.
+copied() makes copies of correct submissions. Independent submissions consist of kernels that
+grader/labs/*/submissions/correct writes anew: no two in a class have a kernel of the same origin.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from lab32.similarity import pairs, tokens
 from lab32.similarity.compiled import Compiler
 
 STUDENTS = ROOT / "grader/tests/python/data/students"
-LISTED = defaultdict(list)  # what measure() has found of single kernels
-# Its macros are longer than a line, which chunks() takes for code.
+LISTED = defaultdict(list)  # single kernels that measure() found
+# Its macros span several lines, which chunks() would take for code.
 NO_COPY = {"correct/whole_program"}
 TYPES = "int|float|unsigned|unsigned int|double|short|char|bool|auto|size_t|long long|float4|float2|int4"
 TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|\w+|\s+|.", re.DOTALL)
@@ -30,7 +30,7 @@ OPERANDS = re.compile(r"(?<![\w.)\]<+*/-] )(?<![\w.)\]])\b([a-z]\w*) < ([a-z]\w*
 
 
 def declared(source):
-    """Names of variables that may be called otherwise."""
+    """Names of variables that can be renamed."""
     code = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', " ", source, flags=re.DOTALL)
     found = re.findall(rf"\b(?:{TYPES})\b[ *&]+(?:__restrict__ )?([a-z]\w*)\b(?!\s*[(<:])", code)
     found += re.findall(r", ([a-z]\w*) = ", code)
@@ -63,7 +63,7 @@ def recommented(source, draw):
 
 
 def laid_out(source, draw):
-    """Other blanks and line breaks, but for directives."""
+    """Changes blanks and line breaks, except in directives."""
     lines = []
     for line in source.splitlines():
         if line.startswith("#") or line.endswith("\\") or (lines and lines[-1].endswith("\\")):
@@ -77,7 +77,7 @@ def laid_out(source, draw):
 
 
 def reordered(source):
-    """Kernels in the opposite order, after everything that they may need."""
+    """Reverses the order of the kernels, after everything that they may need."""
     kernels, rest = [], []
     for _, text in chunks(source):
         asked_for = re.search(r"^template __global__", text, re.M)
@@ -88,13 +88,13 @@ def reordered(source):
 
 
 def rewritten(source):
-    """What is not seen in the PTX, or hardly: i += 1, b > a."""
+    """Changes that the PTX hardly shows: i += 1, b > a."""
     source = re.sub(r"\+\+(\w+)\)", r"\1 += 1)", source)
     return OPERANDS.sub(r"\2 > \1", source)
 
 
 def edited(source):
-    """Changes nothing that counts; nvcc sees through the first ones, mostly, and not through the last two."""
+    """Changes without effect on the results. nvcc undoes most of the first ones, but not the last two."""
     for old, new in (
         (r"(?<!\* )\b(blockIdx\.\w) \* (\w+) \+ (threadIdx\.\w)\b(?! [/%*])", r"\3 + \2 * \1"),
         (r"(\w+) /= 2\b", r"\1 >>= 1"),
@@ -110,7 +110,7 @@ def edited(source):
 
 
 def copied(source, seed=1):
-    """What somebody makes of another's file who hopes that nobody sees it."""
+    """A copy of another student's file, disguised by several edits."""
     draw = random.Random(seed)
     return laid_out(recommented(reordered(rewritten(renamed(source, draw))), draw), draw)
 
@@ -124,7 +124,7 @@ def right_ones(lab):
 
 
 def own_kernels(lab, name):
-    """Those that a file of the corpus writes anew; None: all."""
+    """Names of the kernels that a file of the corpus writes anew; None: all."""
     if name == "solution":
         return None
     text = (ROOT / "grader/labs" / lab / "submissions/correct" / f"{name.split('/')[1]}.cu").read_text()
@@ -136,7 +136,7 @@ def own_kernels(lab, name):
 
 
 def writings(lab, prints):
-    """{kernel: [prints of it]}, one for each who has written it."""
+    """{kernel: [prints]}, one entry per author of the kernel."""
     out = {}
     for name, one in prints.items():
         own = own_kernels(lab, name)
@@ -147,7 +147,7 @@ def writings(lab, prints):
 
 
 def independent(kernels, draw):
-    """A class: {name: prints}. Who gets none of a kernel has left it as it was given."""
+    """A class {name: prints}. A student without a version of a kernel keeps the skeleton's."""
     size = max(map(len, kernels.values()))
     out = {f"s{i}": {} for i in range(size)}
     for kernel, several in kernels.items():
@@ -157,7 +157,7 @@ def independent(kernels, draw):
 
 
 def handed_in(lab):
-    """{name: text}: what people might hand in who have read the handout; two labs have that."""
+    """{name: text}: plausible submissions that follow the handout, which two labs have."""
     skeleton = (ROOT / f"labs/{lab}/{lab}.cu").read_text()
     return {
         path.stem: spliced(skeleton, path.read_text())
@@ -171,7 +171,7 @@ def compiler():
 
 
 def prints_of(lab, texts):
-    """{name: prints} of {name: text}."""
+    """{name: prints} for {name: text}."""
     given = compiler().given(lab, ROOT / f"labs/{lab}/{lab}.cu")
     found = compiler().all(lab, {name: text.encode() for name, text in texts.items()}, given, 2)
     for name, one in found.items():
@@ -181,7 +181,7 @@ def prints_of(lab, texts):
 
 
 def half(mine, theirs):
-    """Every second kernel is another's."""
+    """Every second kernel is replaced by another student's."""
     kept = sorted(mine)[::2]
     return {kernel: mine[kernel] for kernel in kept} | {
         kernel: lines for kernel, lines in theirs.items() if kernel not in kept
@@ -189,8 +189,8 @@ def half(mine, theirs):
 
 
 def measure(lab, classes=20, most=None):
-    """{what: [Alike]} of a lab's pairs; how many agree in each kernel, of independent writings and of
-    those that follow the handout. At `most` so many files are copied."""
+    """{kind of pair: [Overlap]} for a lab, and how many pairs agree in each kernel, for independent submissions and for
+    those that follow the handout. At most `most` files are copied."""
     right = dict(right_ones(lab))
     prints = prints_of(lab, right)
     originals = {n: text for n, text in list(right.items())[:most] if n not in NO_COPY}
@@ -232,7 +232,7 @@ def totals(every):
 
 
 def agreeing(kernels):
-    """{kernel: (pairs of independent writings, those that agree by share alone)}."""
+    """{kernel: (pairs of independent versions, pairs that agree by share alone)}."""
     out = {}
     for kernel, several in sorted(kernels.items()):
         every = list(combinations([lines.keys() for lines in several], 2))
@@ -242,11 +242,11 @@ def agreeing(kernels):
 
 
 def measure_text(lab, python):
-    """{what: [share]} by compare50: of what each file of the corpus has written anew, as it is and copied."""
+    """{kind of pair: [share]} by compare50, for the new parts of each file of the corpus, original and copied."""
     texts = {"solution": (ROOT / f"solutions/{lab}/{lab}.cu").read_text()}
     for path in sorted(
         (ROOT / "grader/labs" / lab / "submissions/correct").glob("*.cu")
-    ):  # as they are: new things only
+    ):  # unchanged files: new parts only
         if f"correct/{path.stem}" not in NO_COPY:
             texts[path.stem] = path.read_text()
     files = {name: text.encode() for name, text in texts.items()}
@@ -270,7 +270,7 @@ def measure_text(lab, python):
 
 
 def shown(values):
-    """Of a list of shares."""
+    """Summary of a list of shares."""
     values = sorted(values)
     if not values:
         return "none"

@@ -1,5 +1,5 @@
-"""A Slurm of its own for tests: munged, slurmctld and two slurmd, all on this machine, in one folder. No
-service of the machine's is asked or touched; stop() ends all of it."""
+"""A private Slurm for tests: munged, slurmctld and two slurmd on this machine, in one folder. It uses no service of
+the machine; stop() ends all processes."""
 
 import contextlib
 import hashlib
@@ -14,11 +14,11 @@ from pathlib import Path
 
 import psutil
 
-# Debian puts daemons where a user's PATH does not look.
+# Debian installs daemons in folders that are not on a user's PATH.
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol")
 NODES = ("n1", "n2")
-PATIENCE = 20  # seconds for what takes less than one
+PATIENCE = 20  # seconds to wait for events that take less than one
 
 CONFIG = """\
 ClusterName=lab32-tests
@@ -27,7 +27,7 @@ SlurmctldPort={ports[0]}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-# A job that is requeued waits until its credential has expired: two minutes, if nothing else is said.
+# A job that is requeued waits until its credential has expired: two minutes, by default.
 AuthInfo=socket={folder}/munge.socket,cred_expire=5
 CredType=cred/munge
 StateSaveLocation={folder}/state
@@ -38,7 +38,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 MpiDefault=none
 SelectType=select/cons_tres
-# The emptier node first, and at once.
+# Starts jobs on the emptier node, and at once.
 SelectTypeParameters=CR_Core,CR_LLN
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 GresTypes=gpu
@@ -48,7 +48,7 @@ SlurmctldTimeout=5
 OverTimeLimit=0
 MaxArraySize=100
 ReturnToService=0
-# Two nodes of four cores each, whatever this machine has.
+# Each of the two nodes has four cores, whatever this machine has.
 SlurmdParameters=config_overrides
 {nodes}
 PartitionName=short Nodes=ALL Default=YES MaxTime=60 State=UP
@@ -124,7 +124,7 @@ class Cluster:
         self._start("slurmctld", "slurmctld", "-D")
 
     def stop_controller(self):
-        """It keeps the state of its jobs in a file."""
+        """The controller keeps the state of its jobs in a file."""
         self.daemons["slurmctld"].terminate()
         self.daemons["slurmctld"].wait(PATIENCE)
 
@@ -142,28 +142,28 @@ class Cluster:
         return dict(line.split() for line in lines if len(line.split()) == 2)
 
     def name_of(self, out):
-        """Of the jobs of the class that is graded into OUT."""
+        """The name of the jobs of the class that is graded into OUT."""
         return f"lab32-class-{hashlib.sha256(bytes(Path(out).resolve())).hexdigest()[:8]}"
 
     def jobs(self, out):
-        """{id: [state, node]} of a class's, those that have ended left out; one of an array is 12_3."""
+        """{id: [state, node]} of a class's running and waiting jobs; an array's job is called 12_3."""
         lines = self.ask(
             "squeue", f"--name={self.name_of(out)}", "-h", "-r", "-o", "%i %T %N"
         ).splitlines()
         return {line.split()[0]: line.split()[1:] for line in lines}
 
     def show(self, job):
-        """What `scontrol show job` says: {key: value}."""
+        """The output of `scontrol show job`: {key: value}."""
         words = self.ask("scontrol", "show", "job", "-d", job).split()
         return dict(word.split("=", 1) for word in words if "=" in word)
 
     def show_all(self, jobs):
-        """What Slurm says of them, and its controller's last words: for the message of a failed test."""
+        """Slurm's state of these jobs and its controller's last messages, for the message of a failed test."""
         words = (self.folder / "slurmctld.out").read_text(errors="replace").splitlines()[-60:]
         return "\n".join([self.ask("scontrol", "show", "job", job) for job in jobs] + words)
 
     def left(self, *marks):
-        """Processes that were started in this cluster and have all of these in their environment."""
+        """Processes that were started in this cluster and have all of `marks` in their environment."""
         found, marks = [], {f"SLURM_CONF={self.folder}/slurm.conf", *marks}
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):
@@ -173,12 +173,12 @@ class Cluster:
         return found
 
     def kill_node(self, name):
-        """kill -9 of its slurmd, its slurmstepds, and all that they have started."""
+        """kill -9 of the node's slurmd, its slurmstepds, and all their children."""
         self._kill(self.daemons[name])
         started = self.left(f"SLURMD_NODENAME={name}")
         for process in started:
             with contextlib.suppress(psutil.Error):
-                for above in process.parents():  # slurmstepd has no such environment itself
+                for above in process.parents():  # slurmstepd itself lacks that environment
                     if above.name() == "slurmstepd":
                         above.kill()
         for process in started:
@@ -186,7 +186,7 @@ class Cluster:
                 process.kill()
 
     def kill_job(self, job):
-        """kill -9 of what it runs, as for want of memory."""
+        """kill -9 of the job's process, as if memory had run out."""
         array, _, index = job.partition("_")
         for process in self.left(f"SLURM_ARRAY_JOB_ID={array}", f"SLURM_ARRAY_TASK_ID={index}"):
             with contextlib.suppress(psutil.Error):

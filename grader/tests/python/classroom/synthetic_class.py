@@ -1,4 +1,4 @@
-"""A class made of grader/labs/*/submissions, exported as a platform does: for tests, and by hand:
+"""Makes a class from grader/labs/*/submissions, exported like a platform does, for tests and by hand:
 
 .venv/bin/python grader/tests/python/classroom/synthetic_class.py FOLDER [--students 200] [--layout canvas]
 """
@@ -17,7 +17,7 @@ GIVEN = ["Jane", "Jörg", "Aoife", "Άννα", "小明", "Minh", "José", "Ол�
 
 
 def chunks(source):
-    """[[name, text]] of what stands at the top level, as tests/fixtures/splice.cpp has it."""
+    """[[name, text]] of the top-level definitions, by the rules of tests/fixtures/splice.cpp."""
     out, depth, inside = [], 0, False
     for line in source.splitlines(keepends=True):
         between = not inside and (not line.strip() or line.startswith(("#", "//")))
@@ -55,7 +55,7 @@ def spliced(base, changes):
 
 
 def corpus(lab):
-    """[(name, text)] of all there are for a lab, the skeleton and the solution first."""
+    """[(name, text)] of all submissions for a lab, the skeleton and the solution first."""
     solution = (ROOT / f"solutions/{lab}/{lab}.cu").read_text()
     out = [("skeleton", (ROOT / f"labs/{lab}/{lab}.cu").read_text()), ("solution", solution)]
     for path in sorted((ROOT / "grader/labs" / lab / "submissions").glob("*/*.cu")):
@@ -65,7 +65,7 @@ def corpus(lab):
 
 
 def place(layout, number, name, lab):
-    """Where a platform puts a student's file."""
+    """The path that a platform gives a student's file."""
     squashed = "".join(re.findall(r"\w+", name)).lower()
     return {
         "folders": f"{name} {number}/{lab}/{lab}.cu",
@@ -78,7 +78,7 @@ def place(layout, number, name, lab):
 
 
 def make(folder, texts, layout="folders"):
-    """Student `number` hands in texts[number] = {lab: text}; [their names]."""
+    """Writes a class in which student `number` hands in texts[number] = {lab: text}; returns the names."""
     folder, people = Path(folder), []
     for number, files in enumerate(texts):
         name = f"{GIVEN[number % len(GIVEN)]} {FAMILY[number // len(GIVEN) % len(FAMILY)]}"
@@ -108,7 +108,7 @@ def main():
     parser.add_argument("--students", type=int, default=100)
     parser.add_argument("--layout", default="folders")
     parser.add_argument("--labs", default="shuffle,coalescing")
-    parser.add_argument("--seed", type=int, default=1, help="which submissions are drawn (1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed for drawing submissions (1)")
     options = parser.parse_args()
     draw = random.Random(options.seed)
     every = {lab: corpus(lab) for lab in options.labs.split(",")}

@@ -1,5 +1,5 @@
-"""Archives that are broken or made to do harm: nothing is unpacked to a path of theirs, nobody else
-is touched, and the student's line says why."""
+"""Broken and malicious archives: nothing is unpacked outside of OUT, other students are not affected, and the
+student's line gives the reason."""
 
 import io
 import stat
@@ -17,7 +17,7 @@ LABS = ["shuffle"]
 
 
 def refusal(folder, data):
-    """Why ann's archive is refused; bob's folder is as ever, and nothing was written."""
+    """The reason why ann's archive is refused. Checks that bob's folder is unchanged and that nothing else was written."""
     put(folder / "in", {"ann.zip": data, "bob/shuffle.cu": "good"})
     before = sorted(folder.rglob("*"))
     (ann, bob), _ = collect(folder / "in", LABS)

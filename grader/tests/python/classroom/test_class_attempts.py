@@ -14,18 +14,18 @@ def last(folder):
 @pytest.mark.parametrize(
     "earlier, later",
     [
-        # Canvas: a file's number grows, and -1, -2, ... stands in the name.
+        # Canvas: a file's number grows, and the name ends in -1, -2, ...
         ("doe_1_90_shuffle.cu", "doe_1_100_shuffle.cu"),
         ("doe_1_100_shuffle.cu", "doe_1_101_shuffle-1.cu"),
         ("doe_1_100_shuffle-9.cu", "doe_LATE_1_101_shuffle-10.cu"),
         ("doe_1_100_shuffle.cu", "doe_1_101_final.zip"),
-        # by hand
+        # Named by hand.
         ("doe/shuffle.cu", "doe/shuffle-2.cu"),
         ("doe/shuffle (9).cu", "doe/shuffle (10).cu"),
         ("doe/shuffle_v2.cu", "doe/shuffle_v10.cu"),
         ("doe/attempt_9/shuffle.cu", "doe/attempt_10/shuffle.cu"),
         ("doe_shuffle.cu", "doe_shuffle-2.cu"),
-        # not an attempt, but a worse guess at what was meant
+        # Not attempts: the file whose name matches better counts.
         ("doe/old shuffle copy.cu", "doe/shuffle.cu"),
         ("doe/backup/shuffle.cu", "doe/shuffle.cu"),
     ],

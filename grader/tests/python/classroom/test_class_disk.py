@@ -1,5 +1,5 @@
-"""What the machine does not give is told in one line with the place, is nobody's lost points, and ends
-with status 2."""
+"""A failure of the machine is reported in one line with the place, costs no student points, and gives
+status 2."""
 
 import os
 import resource
@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from class_tools import Classroom, class_of, put
 
-# Root may write everywhere, and the tests may run as root.
+# Root can write everywhere, and the tests may run as root.
 NOBODY = 65534
 
 
@@ -20,7 +20,7 @@ def classroom(tmp_path):
 
 
 def limited_to(size):
-    """As on a full disk: nothing larger can be written."""
+    """Simulates a full disk: no larger file can be written."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

@@ -1,4 +1,4 @@
-"""The README of classes names every option, file, status and key that there is, and no other."""
+"""The README of classes names every existing option, file, status and key, and no others."""
 
 import re
 

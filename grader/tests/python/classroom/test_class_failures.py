@@ -1,4 +1,4 @@
-"""What goes wrong costs only itself, and it is told whose fault it is."""
+"""A failure affects only its own submission, and the report tells the student's faults from the grader's."""
 
 import psutil
 import pytest
@@ -28,7 +28,7 @@ def test_broken_and_hostile_submissions_affect_only_themselves(classroom):
     assert classroom.run("--limit", 1, jobs=3) == 2
     said, rows = classroom.err_text, classroom.rows()
 
-    # The students' own: they have points, if none.
+    # Failures of students' submissions: these have a score, possibly 0.
     for name, status, score in [
         *((name, "graded", str(20 + i)) for i, name in enumerate(GOOD)),
         ("broken", "graded", "0"),
@@ -44,7 +44,7 @@ def test_broken_and_hostile_submissions_affect_only_themselves(classroom):
     assert "refused: " in (classroom.out / "reports/hostile.txt").read_text()
     assert not (classroom.folder / "x.cu").exists()
 
-    # The grader's: no points, nor is there a page that says that there are none.
+    # Failures of the grader: no score, and no page that shows one.
     for name, why in [
         ("crashes", "the grader was ended by SIGSEGV"),
         ("endless", "not done after 1 s"),

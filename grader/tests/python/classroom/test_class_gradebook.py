@@ -1,9 +1,9 @@
-"""The gradebook that a platform has exported: cells of students who are in it are filled in, and
-nothing else changes by a byte. Where its form comes from:
+"""The gradebook that a platform exported gets the scores of its students, and no other byte changes. Sources
+for the format:
 
 Canvas  https://github.com/instructure/canvas-lms/blob/master/lib/gradebook_exporter.rb (csv_data): a row
-        with posting policies, a row `    Points Possible`, EX for who is excused, N/A for whom the
-        assignment is not for; each assignment's title with its number
+        with posting policies, a row `    Points Possible`, EX for an excused student, N/A for an unassigned
+        one; each assignment's title with its number
 Moodle  the worksheet of an assignment: https://github.com/moodle/moodle/tree/main/mod/assign/feedback/offline
         (`Identifier` is `Participant 123`); the grade export: .../grade/import/csv/tests (`Assignment: ...`)
 """
@@ -54,7 +54,7 @@ def filled(text, rows, labs=LABS, columns=()):
 
 
 def changed(before, after):
-    """[(what was there, what is there now)] of the cells that differ; all else is the same."""
+    """[(old, new)] of the cells that differ; all other cells must be equal."""
     old, new = Table(before.encode(), ""), Table(after.encode(), "")
     out, back = [], {}
     for number, (was, now) in enumerate(zip(old.rows, new.rows, strict=True)):

@@ -71,7 +71,7 @@ def test_the_time_limit_of_a_lab_is_passed_to_the_grader(tmp_path):
     class_of(classroom.submissions, {"ann": "// says its time limit\n"})
     assert classroom.run() == 0
     assert classroom.result("ann")["labs"][0]["message"] == "none"
-    # Another limit is another result.
+    # A different limit gives a different result.
     for limit in ("45", "60"):
         assert classroom.run("--time-limit", limit) == 0
         assert classroom.result("ann")["labs"][0]["message"] == limit

@@ -1,5 +1,5 @@
-"""kill -9 of the class's process and of its workers, at random moments: nothing is lost, nothing is
-counted twice, and what was graded is not graded again."""
+"""kill -9 of the class's process and of its workers at random moments: no result is lost or counted twice, and no
+finished submission is graded again."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ SEED = 32
 
 
 def processes_of(classroom, process):
-    """Of this run: the class, its jobs, their graders; all were started by this test."""
+    """The processes of this run: the class, its jobs, their graders; this test started all of them."""
     try:
         parent = psutil.Process(process.pid)
         return [parent], parent.children(recursive=True)
@@ -24,11 +24,11 @@ def processes_of(classroom, process):
 
 
 def finished(classroom):
-    """{student: what its record says} of those whose record has been written."""
+    """{student: contents of the record} for all written records."""
     records = {}
     for path in (classroom.out / ".class/records").glob("*.json"):
-        with contextlib.suppress(FileNotFoundError):  # forgotten meanwhile
-            records[path.stem] = json.loads(path.read_text())  # whole, whenever it is read
+        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+            records[path.stem] = json.loads(path.read_text())  # records are written atomically
     return {name: record for name, record in records.items() if record["status"] == "graded"}
 
 
@@ -38,9 +38,9 @@ def test_a_run_killed_at_ten_random_moments_ends_with_the_same_scores(tmp_path):
     class_of(classroom.submissions, STUDENTS)
     kills, process = 0, classroom.start(jobs=2)
     until = time.monotonic() + 60
-    gradings = {}  # of each student, when he was seen to be finished
+    gradings = {}  # {student: time when the result was first seen}
     while kills < 10 and time.monotonic() < until:
-        if process.poll() is not None:  # it was ended by the last kill, or has come to its end
+        if process.poll() is not None:  # the last kill ended it, or it finished
             process.communicate()
             process = classroom.start(jobs=2)
         time.sleep(draw.uniform(0.05, 0.7))
@@ -48,7 +48,7 @@ def test_a_run_killed_at_ten_random_moments_ends_with_the_same_scores(tmp_path):
             gradings.setdefault(name, classroom.graded().count(name))
         own, others = processes_of(classroom, process)
         which = own if draw.random() < 0.4 else others
-        if which and (kills < 9 or gradings):  # a slow machine finishes nobody between early kills
+        if which and (kills < 9 or gradings):  # a slow machine finishes no student between early kills
             draw.choice(which).kill()
             kills += 1
     assert kills == 10

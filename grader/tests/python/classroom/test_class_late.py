@@ -1,4 +1,4 @@
-"""What a late submission loses."""
+"""The deduction for late submissions."""
 
 from datetime import UTC, datetime, timedelta
 

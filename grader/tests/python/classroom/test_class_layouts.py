@@ -1,4 +1,4 @@
-"""From what a platform exports to one file per student and lab."""
+"""Platforms' exports are turned into one file per student and lab."""
 
 import pytest
 from class_tools import LABS, put, zipped
@@ -6,7 +6,7 @@ from class_tools import LABS, put, zipped
 from lab32.classroom.collect import collect, labs_handed_in
 from lab32.classroom.problem import Problem
 
-# Names with spaces, in several scripts, with what shells and spreadsheets trip over.
+# Names with spaces, in several scripts, with characters that are special to shells and spreadsheets.
 PEOPLE = [
     "Jane Doe",
     "Jörg Müller",

@@ -1,4 +1,4 @@
-"""Whose a file is and of which lab, by the names that platforms write. Where a name's form comes from:
+"""The student and the lab of a file, by the names that platforms write. Sources for the forms of names:
 
 Canvas      https://github.com/instructure/canvas-lms/blob/master/lib/content_zipper.rb (get_filename,
             add_upload_submission): the sortable name in lower case with nothing but letters, digits and

@@ -1,4 +1,4 @@
-"""OUT/pages: a page per student, made of the result that is there, which needs nothing else."""
+"""OUT/pages has a self-contained page per student, made from the stored result."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def classroom(tmp_path):
 
 
 def pages(classroom):
-    """{who: text}, by the `files` of scores.csv."""
+    """{student: text}, found through the `files` column of scores.csv."""
     rows = {row["files"]: name for name, row in classroom.rows().items()}
     return {rows[path.stem]: path.read_text() for path in (classroom.out / "pages").iterdir()}
 

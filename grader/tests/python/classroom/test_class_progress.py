@@ -1,4 +1,4 @@
-"""What the person who waits sees: a bar on a terminal, lines elsewhere."""
+"""The progress display: a bar on a terminal, lines elsewhere."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ def classroom(tmp_path):
 
 
 def on_a_terminal(classroom, *options):
-    """What comes to the terminal's other end."""
+    """Reads the other end of the terminal."""
     master, slave = os.openpty()
     said = []
 
@@ -31,7 +31,7 @@ def on_a_terminal(classroom, *options):
         while True:
             try:
                 said.append(os.read(master, 1 << 16))
-            except OSError:  # nobody has it open any more
+            except OSError:  # the terminal was closed
                 return
 
     reader = threading.Thread(target=read)
@@ -54,7 +54,7 @@ def test_a_bar_with_the_rate_the_estimate_and_the_failures(classroom):
     assert "7/7" in said
     assert re.search(r"\d+\.\d per minute, 0:\d\d left", said)
     assert "2 cannot be compiled or loaded, 1 no nvcc" in said
-    # In 80 columns nothing is cut.
+    # Nothing is cut off in 80 columns.
     assert re.search(r"7/7 0:00:\d\d \d+\.\d per minute", said)
     assert "[1/7]" not in said
     assert "\x1b[2J" not in said
@@ -97,7 +97,7 @@ def test_news_of_jobs_is_printed_above_the_bar_or_between_the_lines(tmp_path, mo
     with open(slave, "w") as terminal, ProgressDisplay(9, 0, terminal) as shown:
         shown.print_above("job 7_[1-2] on n2\x1b: NODE_FAIL")
     said = b""
-    with contextlib.suppress(OSError):  # at its end: nobody has it open any more
+    with contextlib.suppress(OSError):  # at its end, when the terminal was closed
         while True:
             said += os.read(master, 1 << 16)
     os.close(master)

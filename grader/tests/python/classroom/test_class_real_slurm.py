@@ -23,7 +23,7 @@ NAMES = [f"s{i}" for i in range(8)]
 SCORES = {name: str(10 * i) for i, name in enumerate(NAMES)}
 
 
-# The command, but for how often it looks.
+# The real command, with shorter intervals for polling.
 IMPATIENT = """\
 import sys
 from lab32.classroom import run, slurm
@@ -40,7 +40,7 @@ class OnSlurm(Classroom):
         self.environment |= cluster.environment
 
     def hand_in(self):
-        """Of eight, one is graded at once, the others when the gate is there."""
+        """Hands in eight submissions. One is graded at once, the others when the gate file exists."""
         wait = f"\n// waits {self.gate}"
         class_of(self.submissions, {
             name: f"// score {10 * i}{wait if i else ''}" for i, name in enumerate(NAMES)
@@ -58,7 +58,7 @@ class OnSlurm(Classroom):
         self.process = self.start("--executor", "slurm", *options, jobs=jobs)
 
     def end(self, seconds=45):
-        """The exit status; `said` is what it has said."""
+        """The exit status; `said` holds the output."""
         try:
             self.said = self.process.communicate(timeout=seconds)[1]
         except subprocess.TimeoutExpired:
@@ -69,11 +69,11 @@ class OnSlurm(Classroom):
         return self.process.returncode
 
     def jobs(self):
-        """{job: (state, node)} of this class's own."""
+        """{job: (state, node)} of this class's jobs."""
         return {job: (state, *rest) for job, (state, *rest) in self.cluster.jobs(self.out).items()}
 
     def running(self, count):
-        """{job: node}, when so many run and each has begun a submission."""
+        """{job: node} once `count` jobs run and each has begun a submission."""
 
         def found():
             nodes = {job: words[1] for job, words in self.jobs().items() if words[0] == "RUNNING"}
@@ -82,11 +82,11 @@ class OnSlurm(Classroom):
         return until(found, f"{count} jobs run")
 
     def tries(self):
-        """{name: the number of tries, and the job of the last}"""
+        """{name: (number of tries, last job)}."""
         return {path.name: path.read_text() for path in (self.out / ".class/tries").glob("*")}
 
     def kept(self):
-        """Who has a result; a grading that has ended without one is done again."""
+        """The students with a result; a grading that ended without one is repeated."""
         records = (self.out / ".class/records").glob("*.json")
         return {path.stem for path in records if json.loads(path.read_text())["status"] == "graded"}
 
@@ -114,7 +114,7 @@ def classroom(tmp_path, cluster):
 
 @pytest.fixture(scope="module", autouse=True)
 def late(tmp_path_factory, cluster):
-    """Slurm looks every 30 s for jobs whose time is over: this class waits for that beside the others."""
+    """Slurm checks time limits every 30 s; this class waits for that while the other tests run."""
     made = OnSlurm(tmp_path_factory.mktemp("late"), cluster)
     class_of(
         made.submissions, {"slow": f"// score 30\n// hangs once {made.folder}/flag", "quick": ""}
@@ -223,8 +223,8 @@ def test_a_job_near_its_time_limit_finishes_its_submission(classroom, cluster):
     classroom.hand_in()
     classroom.begin(jobs=1)
     (job,) = classroom.running(1)
-    cluster.ask("scancel", "--signal=USR2", job)  # as Slurm does, by the job's --signal=USR2@90
-    time.sleep(1)  # for the signal to come
+    cluster.ask("scancel", "--signal=USR2", job)  # like Slurm, because of the job's --signal=USR2@90
+    time.sleep(1)  # until the signal arrives
     classroom.gate.touch()
     assert classroom.end() == 0
     assert classroom.graded() == NAMES

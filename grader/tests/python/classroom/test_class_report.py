@@ -1,4 +1,4 @@
-"""report.html: what it says of a class, that it needs nothing else, and that nothing on it runs."""
+"""report.html: its contents, that it is self-contained, and that nothing on it runs."""
 
 import re
 
@@ -75,7 +75,7 @@ def test_the_page_needs_no_network_and_runs_no_script(page):
         for name, value in tag.attrs.items():
             assert not name.startswith("on")
             if name in ("src", "href", "xlink:href", "action"):
-                # A picture in an <img> runs nothing, whatever it holds.
+                # A picture in an <img> cannot run anything.
                 inside = ("data:image/svg+xml;base64,",) if tag.name == "img" else ()
                 assert value.startswith(("#", *inside)), f"{tag.name} {name}={value[:80]}"
     assert "default-src 'none'" in page.find("meta", attrs={"http-equiv": True})["content"]

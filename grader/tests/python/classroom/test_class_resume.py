@@ -1,4 +1,4 @@
-"""What is graded once is not graded again, unless what it depends on has changed."""
+"""A graded submission is graded again only if something that its score depends on has changed."""
 
 import json
 import signal

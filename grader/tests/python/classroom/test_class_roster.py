@@ -1,4 +1,4 @@
-"""Who is in the class: every person of the roster has a row, and who is not in it is told."""
+"""Every student in the roster has a row, and other submissions are reported."""
 
 import pytest
 from class_tools import put

@@ -1,4 +1,4 @@
-"""--executor slurm, with commands of Slurm that start processes here (fake_slurm.py)."""
+"""--executor slurm with replaced Slurm commands that start local processes (fake_slurm.py)."""
 
 import os
 import re
@@ -30,12 +30,12 @@ def classroom(tmp_path):
 
 
 def ask_at_once():
-    """And not first after two seconds."""
+    """Asks squeue at once, rather than after two seconds."""
     InfoWatcher.update_if_long_enough = lambda self, mode: mode == "cache" or self.update()
 
 
 def scripts(classroom):
-    """The options of each sbatch."""
+    """The options of each call of sbatch."""
     texts = [path.read_text() for path in sorted((classroom.folder / "slurm").glob("*.sh"))]
     return [dict(re.findall(r"^#SBATCH --([\w-]+)=(.*)$", text, re.M)) for text in texts]
 

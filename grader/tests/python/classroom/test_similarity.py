@@ -1,5 +1,5 @@
-"""`lab32 similarity`: copies are suggested, what people write by themselves is not; one broken file
-costs only itself; whatever students have written, the page shows it and does nothing else."""
+"""`lab32 similarity` suggests copies and not independent work. A broken file affects only itself, and the page
+shows students' text without running any of it."""
 
 import os
 import re
@@ -48,7 +48,7 @@ PAIRS = {frozenset(("cleo", HOSTILE[3])), frozenset(("dan", HOSTILE[4]))}
 
 
 class Parts(HTMLParser):
-    """What a browser would make of a page."""
+    """The parts of a page, as a browser would parse it."""
 
     def __init__(self, text):
         super().__init__()
@@ -75,7 +75,7 @@ class Parts(HTMLParser):
             self.rows[-1][-1] += data
 
     def suggested(self):
-        """Rows of six cells are pairs."""
+        """The pairs of the page: rows with six cells."""
         return {frozenset(row[:2]) for row in self.rows if len(row) == 6}
 
 
@@ -88,7 +88,7 @@ def run(folder, *options):
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    """A class by PTX alone: (what the command has said, its page)."""
+    """A class compared by PTX only: (output of the command, its page)."""
     folder = tmp_path_factory.mktemp("class")
     put(folder / "in", {f"{name}/{LAB}/{LAB}.cu": text for name, text in CLASS.items()})
     done = run(folder, "--no-compare50")
@@ -101,7 +101,7 @@ def natural():
     return made.prints_of(LAB, NATURAL)
 
 
-# ---- what is found -------------------------------------------------------------------------------------
+# ---- found pairs ---------------------------------------------------------------------------------------
 
 
 def test_only_copies_are_suggested(outcome):
@@ -137,7 +137,7 @@ def test_the_limits_lie_between_copies_and_independent_ones():
 
 
 def test_equal_short_kernels_are_not_suggested(natural):
-    """transpose_tiled comes out the same without any copying: dan's is the solution's."""
+    """transpose_tiled is equal without any copying: dan's is the solution's."""
     only = {name: {"transpose_tiled": one["transpose_tiled"]} for name, one in natural.items()}
     only["same"] = only["dan"]
     pair = pairs.Frequencies(only).pair("dan", "same")
@@ -163,7 +163,7 @@ def test_code_that_all_have_has_no_weight():
     assert (by_hand.shared, by_hand.all) == (
         100,
         200,
-    )  # two are no class: nothing is rare or common
+    )  # with only two students, nothing is rare or common
 
 
 def test_a_single_copied_kernel_is_listed():
@@ -260,7 +260,7 @@ def test_invalid_ptx_is_read_without_an_error():
         ptx.prints_of(TEXT[:at] + "}}{ \0\ud800" + TEXT[at:], "k.cu")
 
 
-# ---- what is broken or hostile --------------------------------------------------------------------------
+# ---- broken and hostile submissions --------------------------------------------------------------------
 
 
 def test_broken_files_affect_only_themselves(outcome):
@@ -293,7 +293,7 @@ def test_the_page_needs_no_network(outcome):
         value for key, value in attributes if key in ("href", "src", "action", "data", "srcset")
     ]
     assert links and all(link.startswith(f"#{LAB}-") for link in links)
-    # Each leads somewhere: to a pair, or to the first of the lines that are alike.
+    # Each link leads to a pair, or to the first of the similar lines.
     ids = [value for key, value in attributes if key == "id"]
     assert {link[1:] for link in links} <= set(ids) and len(set(ids)) == len(ids)
     assert any("-left-" in link for link in links)
@@ -306,7 +306,7 @@ def test_the_page_suggests_and_does_not_judge(outcome):
 
 
 def test_only_lines_of_kernels_are_marked(outcome):
-    """dan's lines that are marked: his kernels' and nobody's comments."""
+    """In dan's file, lines of his kernels are marked and no comments."""
     marked = pairs.Frequencies(
         made.prints_of(LAB, {"a": NATURAL["dan"], "b": laid_out_anew(NATURAL["dan"])})
     )
@@ -422,7 +422,7 @@ def test_an_empty_folder_is_reported(tmp_path):
         )
 
 
-# ---- what the README says --------------------------------------------------------------------------------
+# ---- agreement with the README ---------------------------------------------------------------------------
 
 README = (ROOT / "grader/python/lab32/similarity/README.md").read_text()
 
@@ -455,7 +455,7 @@ def test_the_readme_states_the_limits():
 
 @pytest.mark.parametrize("lab", ["reduction", "transpose"])
 def test_the_readme_states_how_many_pairs_agree(lab):
-    """In each kernel, of those who have followed the handout."""
+    """In each kernel, for students who followed the handout."""
     texts = made.handed_in(lab) | {"solution": dict(made.right_ones(lab))["solution"]}
     frequencies = pairs.Frequencies(made.prints_of(lab, texts))
     for kernel, (both, same) in frequencies.agreement().items():
@@ -481,7 +481,7 @@ def test_without_a_network_only_ptx_is_compared(tmp_path, monkeypatch, capsys):
 
 
 def compare50():
-    """Its Python, and "" or why there is none."""
+    """(path of its Python, "") or (None, the reason)."""
     try:
         return tokens.environment(), ""
     except tokens.Unavailable as error:
@@ -490,7 +490,7 @@ def compare50():
 
 def test_compare50_finds_copies_in_files_that_do_not_compile(tmp_path):
     python, why = compare50()
-    if python is None:  # no network: the other test says what then happens
+    if python is None:  # without a network; another test covers that case
         assert why and "\n" not in why
         return
     broken = " nobody_declared_this();\n"
@@ -521,7 +521,7 @@ def test_compare50_finds_copies_in_files_that_do_not_compile(tmp_path):
 
 
 def test_compare50_has_an_environment_of_its_own():
-    """Its attrs is older than what lab32 needs: they never share an environment."""
+    """compare50 needs an older attrs than lab32, so they never share an environment."""
     assert tokens.folder() != ROOT / ".venv"
     pins = [line for line in tokens.PINNED.read_text().splitlines() if line and line[0] not in "#-"]
     assert "compare50==1.2.15" in pins and all("==" in line for line in pins)

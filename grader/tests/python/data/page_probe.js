@@ -1,4 +1,4 @@
-// Put at the end of a copy of a page: opens all of it, and tells the page around it what is wrong.
+// Appended to a copy of a page: opens all folds, finds layout faults, and reports them to the surrounding page.
 addEventListener("load", async () => {
   const wrong = [];
   const name = (e) => `${e.tagName.toLowerCase()}${e.id ? "#" + e.id : ""}${e.className && e.className.baseVal === undefined ? "." + e.className : ""} “${(e.textContent || "").trim().slice(0, 30)}”`;
@@ -7,7 +7,7 @@ addEventListener("load", async () => {
   const button = document.querySelector("[data-folds=open]");
   if (button) button.click();
   document.querySelectorAll("details").forEach((fold) => { if (button && !fold.open) wrong.push(`a fold stays closed: ${name(fold)}`); fold.open = true; });
-  // Every position of every slider, and the picture that belongs to it.
+  // Visits every position of every slider, with its picture.
   for (const input of document.querySelectorAll("input[type=range]")) {
     for (let n = Number(input.min); n <= Number(input.max); ++n) {
       input.value = n;
@@ -19,7 +19,7 @@ addEventListener("load", async () => {
   await new Promise((done) => setTimeout(done, 50));
   for (const frame of document.querySelectorAll(".frame:not([hidden])")) if (!frame.querySelector("svg")) wrong.push(`no picture in ${name(frame)}`);
   if (document.querySelector("[data-packed]")) wrong.push("a picture stays packed");
-  // Nothing is wider than the window.
+  // No element may be wider than the window.
   if (document.documentElement.scrollWidth > innerWidth) wrong.push(`the page is ${document.documentElement.scrollWidth} wide in ${innerWidth}`);
   for (const e of document.body.querySelectorAll("*")) {
     if (e.closest(".wide") && !e.classList.contains("wide")) continue;
@@ -39,7 +39,7 @@ addEventListener("load", async () => {
   for (const box of document.querySelectorAll(".wide")) if (box.scrollWidth > box.clientWidth + 1 && box.tabIndex !== 0) wrong.push("what scrolls cannot be reached by keyboard");
   let level = 0;
   for (const h of document.querySelectorAll("h1,h2,h3,h4,h5,h6")) { const now = Number(h.tagName[1]); if (now > level + 1) wrong.push(`from a heading ${level} to ${now}: ${name(h)}`); level = now; }
-  // Contrast as WCAG 2.2 has it: 4.5, and 3 for what is large or no text.
+  // Contrast as in WCAG 2.2: 4.5, or 3 for large text and graphics.
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgb = (c) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); return canvas.getImageData(0, 0, 1, 1).data; };
   const light = (c) => { const [r, g, b] = [...c].slice(0, 3).map((v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -52,7 +52,7 @@ addEventListener("load", async () => {
     if (!own || e.closest("script,title,desc")) continue;
     const style = getComputedStyle(e), svg = e.closest("svg");
     let back = ground(svg || e);
-    if (svg && e.tagName === "text") {  // what lies below it in the picture
+    if (svg && e.tagName === "text") {  // the shape below it in the picture
       const box = e.getBBox(), at = new DOMPoint(box.x + box.width / 2, box.y + box.height / 2);
       for (const shape of svg.querySelectorAll("rect,path")) {
         const look = getComputedStyle(shape);

@@ -125,7 +125,7 @@ def test_a_table_is_read_again_when_it_has_changed(tmp_path):
     file = tmp_path / "times.csv"
     file.write_text("# gpu: a card\nn,ms\n1,2\n")
     table = tables.read(file)
-    table.rows[0]["ms"] = "changed by who has read it"
+    table.rows[0]["ms"] = "changed by a caller"
     assert tables.read(file).rows == [{"n": "1", "ms": "2"}]
     file.write_text("# gpu: a card\nn,ms\n1,2\n2,4\n")
     assert tables.read(file).value("ms", n=2) == 4

@@ -258,7 +258,7 @@ def test_a_swizzle_is_drawn_by_its_formula_and_by_the_students_function(shape):
 def test_one_picture_is_drawn_where_one_is_asked_for():
     status, text, _ = lab32("explain", "bank_conflicts", "B1 row_scan: wave", "--picture", "traffic")
     assert status == 0
-    assert "Memory chart" in text and "its sign" not in text and "Who works" not in text
+    assert "Memory chart" in text and "its sign" not in text and "Lanes at work" not in text
 
 
 def test_a_given_kernel_is_drawn_where_the_students_function_places_its_accesses():
@@ -284,7 +284,7 @@ def test_pictures_do_not_answer_open_questions(tmp_path):
             "explain", "shuffle", "B3 reduce_shuffle: wave", "--picture", "shuffles", "--dir", tmp_path
         )  # fmt: skip
         assert (status == 0) == there, errors
-        assert ("Who reads whom" in drawn) == there
+        assert ("Lanes read by shuffles" in drawn) == there
 
 
 class Watched:

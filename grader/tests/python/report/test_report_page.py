@@ -33,7 +33,7 @@ def test_the_page_contains_all_parts(written):
     assert status == program.POINTS_LOST
     for words in (
         "4 / 32 points", "B1 scale: sectors", "64 sectors; expected 8 sectors", "seed 7", "(simulated counts)",
-        "128 sectors → 64 sectors", "Lanes at work between barriers", "Who reads whom", "Memory chart",
+        "128 sectors → 64 sectors", "Lanes at work between barriers", "Lanes read by shuffles", "Memory chart",
         "The race", "The bad access", "yours, modelled", "Its pictures tell what “A1 asks” asks.", "●●●●</span> 75 %",
         "x.cu(3): error: &lt;what&gt;", "Not &lt;answered&gt; yet.", "// &lt;i&gt;",
     ):  # fmt: skip
