@@ -1,6 +1,6 @@
-# lab32: `make grade` on a machine with git, make and a network is all there is to remember.
-# This file lists what a person asks for. How it is built stands in grader/build.mk; what a target
-# needs from the machine is installed the first time by grader/setup/setup.
+# lab32: `make grade` works on any machine with git, make and a network.
+# This file has the targets for users; grader/build.mk has the build rules. grader/setup/setup installs the
+# packages that a target needs when it is first made.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -8,25 +8,25 @@
 
 VERSION := 1.0.0
 
-# For grade and report. (:= so that an environment's own DIR or SEED means nothing here.)
+# For grade and report. (:= keeps DIR or SEED of the environment from having an effect.)
 LAB    :=
 DIR    := labs
 DEVICE := auto
 RUBRIC :=
 FORMAT := text
 SEED   :=
-# For class: what the learning platform exported, where results go, options of `lab32 class`.
+# For class: the learning platform's export, the folder for results, options of `lab32 class`.
 SUBMISSIONS := submissions
 OUT         := graded
 OPTIONS     :=
-# For dist: the labs that its autograders grade; empty: all.
+# For dist: the labs that its autograders grade (default: all).
 LABS :=
 # For install.
 PREFIX  := /usr/local
 DESTDIR :=
 # For test and test-slow: sanitizers, `address,undefined` or `thread`.
 SAN :=
-# For fuzz: seconds, of all targets together; a seed of 0 is another each time.
+# For fuzz: total seconds of all targets; a seed of 0 stands for a new seed each time.
 FUZZ_SECONDS := 60
 FUZZ_SEED    := 0
 
@@ -56,70 +56,71 @@ report: build/lab32 | setup-cuda setup-python  ## report.html: points, pictures 
 class: build/lab32 | setup-cuda setup-python  ## grade a whole class
 	@build/lab32 class '$(SUBMISSIONS)' -o '$(OUT)' $(OPTIONS)
 
-test: setup-test $(BUILD)/lab32_tests program  ## N passed, N failed; SAN=thread: under a sanitizer
+test: setup-test $(BUILD)/lab32_tests program  ## run the fast tests: N passed, N failed; SAN=thread: under a sanitizer
 	@$(SANITIZED) $(VENV) grader/setup/run_tests.py fast $(BUILD)/lab32_tests
 
-test-slow: setup-test $(BUILD)/lab32_tests $(BUILD)/runtime_tests program $(if $(SAN),,runtime)  ## the rest: every submission, programs, browsers, clean roots
+test-slow: setup-test $(BUILD)/lab32_tests $(BUILD)/runtime_tests program $(if $(SAN),,runtime)  ## run the slow tests: every submission, programs, browsers, clean roots
 	@$(SANITIZED) $(VENV) grader/setup/run_tests.py slow $(BUILD)/lab32_tests $(BUILD)/runtime_tests
 
-test-full:  ## both, with the documented launches at full size
+test-full:  ## run test and test-slow, with the documented launches at full size
 	@LAB32_TEST_ALL=1 $(MAKE) --no-print-directory test-slow
 	@LAB32_TEST_ALL=1 $(MAKE) --no-print-directory test
 
-install: runtime | setup-python  ## PREFIX=/usr/local: lab32 with labs and handouts; may be moved
+install: runtime | setup-python  ## install lab32, labs and handouts in PREFIX=/usr/local; may be moved
 	@grader/setup/install '$(DESTDIR)$(PREFIX)/lib/lab32' build
 	@mkdir -p '$(DESTDIR)$(PREFIX)/bin'
 	@ln -sfn ../lib/lab32/build/lab32 '$(DESTDIR)$(PREFIX)/bin/lab32'
 
-wheel: | setup-cuda setup-python setup-wheel  ## build/wheels/lab32-*.whl: pip installs lab32, nvcc and all else but gcc
+wheel: | setup-cuda setup-python setup-wheel  ## build/wheels/lab32-*.whl: a wheel with which pip installs all except gcc
 	@$(MAKE) --no-print-directory PORTABLE=yes runtime
 	@$(VENV) grader/setup/wheel/make_wheel.py '$(VERSION)' build/portable build/wheels
 
 dist: wheel  ## build/dist: students' pack, Gradescope's and Autolab's autograders; LABS=reduction
 	@$(VENV) grader/setup/dist/make_dist.py '$(VERSION)' build/wheels/lab32-*.whl build/dist $(LABS)
 
-mutants: build/lab32_mutants | setup-cuda setup-python  ## solutions with one thing changed: which keep their points?
+mutants: build/lab32_mutants | setup-cuda setup-python  ## grade solutions with one change each, and list those that keep their points
 	@$(VENV) -m mutants.mutants
 
-measure: runtime build/lab32_tests | setup-cuda  ## on a GPU: data/measured/* made again
+measure: runtime build/lab32_tests | setup-cuda  ## measure data/measured/* again, on a GPU
 	@for script in grader/labs/*/measure/measure.sh grader/tools/{calibration,measure/solutions,measure/races}/measure.sh; do \
 	  $$script data/measured || exit; done
 
-bench: build/lab32_bench | setup-cuda  ## how fast the simulator is
+bench: build/lab32_bench | setup-cuda  ## benchmark the simulator
 	@build/lab32_bench
 
 notebooks: build/lab32 | setup-cuda setup-python  ## run labs/*/report.ipynb from top to bottom
 	@$(VENV) -m lab32.notebooks labs/*/report.ipynb
 
-figures: build/lab32 | setup-cuda setup-python  ## draw the figures of the handouts again, check those quoted
+figures: build/lab32 | setup-cuda setup-python  ## update figures and tables of the handouts, check quoted numbers
 	@$(VENV) -m handouts.figures
 
 book: | setup-python setup-book  ## build/book: all handouts as one HTML and one PDF, in English and in Chinese
 	@$(VENV) -m handouts.book build/book
 
-sheets: notebooks book | setup-sheets  ## build/sheets: all that is drawn, to be looked at: N sheets with N tiles
+sheets: notebooks book | setup-sheets  ## build/sheets: everything that is drawn, on contact sheets, for inspection
 	@$(VENV) -m handouts.contact_sheets build/sheets
 
-# The server's root is the checkout: reports link to handouts. It refuses root, as in containers, unless told.
+# The server's root is the checkout, because reports link to handouts. For root, as in containers, Jupyter
+# needs --allow-root.
 jupyter: build/lab32 | setup-cuda setup-jupyter  ## open the notebooks in JupyterLab
 	@$(VENV) -m jupyterlab --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/labs \
 	  $(if $(filter 0,$(shell id -u)),--allow-root)
 
-fuzz: $(FUZZERS) $(FUZZ_SCRIPTS) | setup-atheris  ## damaged input for every reader, for FUZZ_SECONDS=60
+fuzz: $(FUZZERS) $(FUZZ_SCRIPTS) | setup-atheris  ## run every reader on damaged input, for FUZZ_SECONDS=60
 	@grader/tools/fuzz/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_SEED) $^
 
-format: | setup-format  ## clang-format, in place
+format: | setup-format  ## run clang-format in place
 	@clang-format -i $(CPP_FILES)
 
-lint: lint-format lint-python lint-tidy  ## clang-format, clang-tidy and ruff have nothing to say
+lint: lint-format lint-python lint-tidy  ## check with clang-format, clang-tidy and ruff
 
-clean:      ## remove what was built; what was installed (.venv) stays
+clean:      ## remove build/; installed packages (.venv) stay
 	rm -rf build
 
-# On all cores; but `make clean test` in that order.
+# Targets run in parallel, except `make clean test`, which must keep its order.
 ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 else
-# Not one more: a third compiler on two cores makes all three slower by a tenth.
+# One job per core: a third compiler on two cores makes all three slower by a tenth.
 MAKEFLAGS += -j$(shell nproc)
 endif

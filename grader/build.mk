@@ -1,12 +1,12 @@
-# How lab32 is built. A unit is a set of folders that are compiled as one object (a unity build):
-# most of the cost of a file is in headers and templates, which the files of a unit share.
-# With UNITY=no each source file is an object of its own, for those who change the grader.
+# The build rules of lab32. A unit is a set of folders that is compiled as one object (a unity build), because
+# most of the cost of compiling a file is in headers and templates, which the files of a unit share. With
+# UNITY=no each source file is an object of its own, for development of the grader.
 
 comma        := ,
 quote         = '$(subst ','\'',$1)'
-# PORTABLE=yes: programs that run on another machine, without AVX2.
+# PORTABLE=yes: programs for machines without AVX2.
 PROGRAMS     := build$(if $(PORTABLE),/portable)
-# SAN=address,undefined or SAN=thread: sanitizers of the tests. Programs that tests start have none.
+# SAN=address,undefined or SAN=thread: sanitizers of the test programs. The programs that tests start have none.
 BUILD        := $(PROGRAMS)$(if $(SAN),/$(subst $(comma),-,$(SAN)))
 UNITY        := yes
 
@@ -14,8 +14,8 @@ UNITY        := yes
 
 ALL_LABS     := $(patsubst data/limits/%.toml,%,$(wildcard data/limits/*.toml))
 
-# The folders of each unit, searched recursively. A folder that is a unit itself is no part of the
-# unit around it, and tests/ folders are parts of no unit but their own.
+# The folders of each unit, searched recursively. A folder that is a unit of its own does not belong to the
+# surrounding unit, and tests/ folders belong only to test units.
 unit_services   := base toolchain device gpu pictures report simulator/ptx simulator/sass
 unit_core       := simulator/core simulator/observers
 unit_suites     := labs
@@ -39,16 +39,16 @@ unit_tests_others    := $(filter-out $(unit_tests_core) $(unit_tests_grading) te
 unit_bench      := tools/bench
 unit_mutants    := tools/mutants
 
-ALONE        := base/libraries simulator/core/semantics simulator/timing app/programs
+NESTED_UNITS := base/libraries simulator/core/semantics simulator/timing app/programs
 folders_of    = $(or $(unit_$1),$1)
 below         = $(foreach f,$(call folders_of,$1),$(filter $f/%,$(SOURCES)))
-# The sources of a unit: those below its folders but for smaller units' and for tests.
+# The sources of a unit: those below its folders, without those of nested units and tests.
 sources_of    = $(if $(filter tests_%,$1),$(filter $(TEST_SOURCES),$(call below,$1)),\
                   $(filter-out $(TEST_SOURCES) \
-                    $(addsuffix /%,$(filter-out $(call folders_of,$1),$(ALONE))),$(call below,$1)))
+                    $(addsuffix /%,$(filter-out $(call folders_of,$1),$(NESTED_UNITS))),$(call below,$1)))
 objects_of    = $(patsubst %,$(BUILD)/obj/%.o,$(if $(filter yes,$(UNITY)),$1,$(foreach u,$1,$(call sources_of,$u))))
 
-# The longest first, so that none is compiled alone at the end.
+# The longest units first, so that none is compiled alone at the end.
 SIMULATOR_UNITS := core services simulator/core/semantics simulator/timing base/libraries
 GRADER_UNITS := $(SIMULATOR_UNITS) grading
 LAB_UNITS    := $(ALL_LABS:%=labs/%)
@@ -57,33 +57,33 @@ UNITS        := $(GRADER_UNITS) suites $(LAB_UNITS) app $(TEST_UNITS) bench muta
 
 GRADER       := $(call objects_of,$(GRADER_UNITS))
 SUITES       := $(call objects_of,suites)
-# One object per library, each of which only leads into libcudart.so.13 (runtime.mk).
+# One object per library; each only forwards calls to libcudart.so.13 (runtime.mk).
 LIBRARY_OBJECTS := $(patsubst %,$(BUILD)/obj/runtime/%.o,libcuda libcublas libcublasLt nvrtc_lines)
 OBJECTS      := $(call objects_of,$(UNITS)) $(LIBRARY_OBJECTS)
 
-# The first `make grade LAB=...` is waited for: until something asks for more, it links the suites of
-# the labs that it names, and no others.
+# A student waits for the first `make grade LAB=...`, so it links only the suites of the named labs until
+# another target needs all suites.
 ifneq ($(filter-out $(ALL_LABS),$(LAB)),)
 $(error there is no lab `$(filter-out $(ALL_LABS),$(LAB))`; the labs are: $(ALL_LABS))
 endif
-FEWER        := $(and $(filter yes,$(UNITY)),$(LAB),$(MAKECMDGOALS),$(if $(filter-out grade report,$(MAKECMDGOALS)),,yes))
+ONLY_NAMED_LABS := $(and $(filter yes,$(UNITY)),$(LAB),$(MAKECMDGOALS),$(if $(filter-out grade report,$(MAKECMDGOALS)),,yes))
 LINKED_SUITES := $(SUITES)
-ifneq ($(and $(FEWER),$(if $(wildcard $(SUITES)),,yes)),)
+ifneq ($(and $(ONLY_NAMED_LABS),$(if $(wildcard $(SUITES)),,yes)),)
 LINKED_SUITES := $(sort $(LAB:%=$(BUILD)/obj/labs/%.o) $(wildcard $(LAB_UNITS:%=$(BUILD)/obj/%.o)))
 endif
 
 # ---- flags ---------------------------------------------------------------------------------------
 
-# x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
+# On processors with x86-64-v3 (AVX2, FMA, …), loops over lanes process eight lanes at a time.
 CPU      := $(shell grep -m 1 '^flags' /proc/cpuinfo 2>/dev/null)
 MARCH    := $(if $(PORTABLE)$(filter-out $(CPU),avx2 bmi1 bmi2 f16c fma abm movbe),,-march=x86-64-v3)
-# And AVX-512 for the loops over lanes, where it has that: sixteen wide, a tenth faster.
-WIDEST   := $(if $(PORTABLE)$(filter-out $(CPU),avx512f avx512bw avx512cd avx512dq avx512vl),,$(if $(MARCH),-march=x86-64-v4 -mprefer-vector-width=512))
+# With AVX-512, loops over lanes process sixteen lanes at a time, which is a tenth faster.
+AVX512   := $(if $(PORTABLE)$(filter-out $(CPU),avx512f avx512bw avx512cd avx512dq avx512vl),,$(if $(MARCH),-march=x86-64-v4 -mprefer-vector-width=512))
 
 CXX      := g++
 # -ffp-contract=off: a PTX mul followed by an add rounds twice, on the host as on the GPU.
-# -fPIC, hidden: the same objects go into the runtime library.
-# --param: the compiler may let its memory grow before it collects garbage, which saves it time.
+# -fPIC, hidden: the objects are also linked into the runtime library.
+# --param: the compiler collects garbage later, which saves time.
 CXXFLAGS := -std=c++17 $(MARCH) -ffp-contract=off -fPIC -fvisibility=hidden -Wall -Wextra \
             -pthread -Igrader --param ggc-min-expand=1000 --param ggc-min-heapsize=1000000
 INSTRUMENT :=
@@ -93,29 +93,29 @@ CXXFLAGS   += -g1 -fno-omit-frame-pointer -Wno-maybe-uninitialized
 INSTRUMENT := -fsanitize=$(SAN) -fno-sanitize-recover=all
 endif
 LDLIBS   := -lfmt -ldl -lcrypt -pthread
-# Warnings are errors with the compiler we develop with; a newer one's must not stop a student.
+# Warnings are errors only with the compiler used for development; a newer compiler's must not stop a student.
 WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
 
-# Only what runs once an instruction is worth much of the compiler's time; there, loops over lanes
-# must become vectors. Functions of the core begin at cache lines, so that a change elsewhere does
-# not move them. Tests are compiled without a try block for each assertion: an exception in one fails
-# its case, at the case's line.
-LOOPS    := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic -fno-math-errno
+# Only code that runs once per simulated instruction is optimised for speed; its loops over lanes must be
+# vectorised. Functions of the core are aligned to cache lines, so that changes elsewhere do not move them.
+# Tests are compiled without a try block per assertion: an exception fails its test case, reported at the
+# case's line.
+VECTORISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic -fno-math-errno
 objects_below = $(filter $(patsubst %,$(BUILD)/obj/%.o,$1 $(addsuffix /%,$(call folders_of,$1))),$(OBJECTS))
 OPTIMISE := -Og
-$(call objects_below,core):                     OPTIMISE := $(LOOPS) -falign-functions=64
-$(call objects_below,simulator/core/semantics): OPTIMISE := $(LOOPS) $(WIDEST)
+$(call objects_below,core):                     OPTIMISE := $(VECTORISE) -falign-functions=64
+$(call objects_below,simulator/core/semantics): OPTIMISE := $(VECTORISE) $(AVX512)
 $(call objects_below,simulator/timing):         OPTIMISE := -O2
 $(call objects_of,$(TEST_UNITS) tests_runtime): OPTIMISE := -O0 -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS
 $(call objects_of,tests_fixtures):              OPTIMISE := -Og
 ifeq ($(SAN),thread)
-# Its loops are over the registers of one warp, which one host thread has: nothing there to watch.
+# Its loops use the registers of one warp, which belong to one host thread, so no race is possible.
 $(call objects_below,simulator/core/semantics): INSTRUMENT :=
 endif
 $(call objects_below,app): DEFINES = -DLAB32_VERSION='"$(VERSION)"'
 $(call objects_of,app): $(BUILD)/version
 
-# cuda_occupancy.h and the runtime's declarations are the toolkit's, which set-up finds or installs.
+# cuda_occupancy.h and the runtime's declarations come from the toolkit, which set-up finds or installs.
 TOOLKIT_HEADERS = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include -idirafter grader/runtime/cublas/include
 NEEDS_TOOLKIT := $(call objects_below,simulator/timing) $(foreach u,cudart driver cublas,$(call objects_below,$u))
 $(NEEDS_TOOLKIT): TOOLKIT = $(TOOLKIT_HEADERS)
@@ -134,19 +134,20 @@ $(BUILD)/obj/%.o: $(BUILD)/unity/%.cpp
 	$(compile)
 $(OBJECTS): $(BUILD)/flags | setup-packages
 
-# Text files that are written only when they change: other flags rebuild, a removed source relinks.
-keep_text = @mkdir -p $(@D); printf '%s\n' $(TEXT) | cmp -s - $@ || printf '%s\n' $(TEXT) >$@
+# Text files that are rewritten only when their contents change, so that other flags cause a rebuild, and a
+# removed source causes a relink.
+write_if_changed = @mkdir -p $(@D); printf '%s\n' $(TEXT) | cmp -s - $@ || printf '%s\n' $(TEXT) >$@
 ifeq ($(UNITY),yes)
 UNITIES := $(UNITS:%=$(BUILD)/unity/%.cpp)
 $(UNITIES): TEXT = $(patsubst %,'#include "%.cpp"',$(call sources_of,$(@:$(BUILD)/unity/%.cpp=%)))
 $(UNITIES): FORCE
-	$(keep_text)
+	$(write_if_changed)
 endif
-$(BUILD)/flags:   TEXT = $(call quote,$(CXXFLAGS) $(INSTRUMENT) $(LOOPS) $(WIDEST))
+$(BUILD)/flags:   TEXT = $(call quote,$(CXXFLAGS) $(INSTRUMENT) $(VECTORISE) $(AVX512))
 $(BUILD)/objects: TEXT = $(call quote,$(OBJECTS) $(LINKED_SUITES))
 $(BUILD)/version: TEXT = $(call quote,$(VERSION))
 $(BUILD)/flags $(BUILD)/objects $(BUILD)/version: FORCE
-	$(keep_text)
+	$(write_if_changed)
 .PHONY: FORCE
 FORCE:
 
@@ -176,7 +177,7 @@ include grader/runtime/runtime.mk
 .PHONY: program
 program: $(if $(SAN),,build/lab32)
 	$(if $(SAN),@$(MAKE) --no-print-directory SAN= runtime)
-# Sanitizers reserve more address space than a machine has; the tests' own limits are on what is used.
+# Sanitizers reserve more address space than a machine has; the tests limit used memory instead.
 SANITIZED := $(if $(SAN),ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
   UBSAN_OPTIONS=print_stacktrace=1 \
   TSAN_OPTIONS=die_after_fork=0:suppressions=$(CURDIR)/grader/tests/thread_sanitizer.txt \
@@ -192,9 +193,9 @@ setup-format:          ; @grader/setup/setup packages format
 setup-lint:            ; @grader/setup/setup packages format lint
 setup-fuzz:            ; @grader/setup/setup packages fuzz
 $(SETUP_PARTS:%=setup-%): setup-%: | setup-packages
-	@for part in $* $(THEN); do grader/setup/setup $$part || exit; done
-# One after the other, since set-up does one thing at a time: meanwhile compilers have the cores.
-setup-test: THEN := python wheel openblas
+	@for part in $* $(MORE_PARTS); do grader/setup/setup $$part || exit; done
+# Set-up installs the parts one after the other, so that the compilers keep the other cores.
+setup-test: MORE_PARTS := python wheel openblas
 setup-test: | setup-cuda
 	@:
 
@@ -207,8 +208,8 @@ lint-format: | setup-lint
 lint-python: | setup-python
 	@.venv/bin/ruff check --quiet --no-cache grader
 
-# clang-tidy reads whole units, whose headers it then parses once. A stamp per unit: what has not
-# changed since it was clean is not read again.
+# clang-tidy checks whole units, so that it parses each header once. A stamp file per unit skips units that
+# have not changed since they were clean.
 TIDY_UNITS := $(GRADER_UNITS) suites app programs profiler record cudart driver cublas mutants
 TIDY       := $(TIDY_UNITS:%=build/tidy/%.clean)
 lint-tidy: $(TIDY)
@@ -222,7 +223,7 @@ TIDY_FLAGS = -std=c++17 -Igrader -DLAB32_VERSION='""' $(TOOLKIT_HEADERS)
 
 # ---- fuzzing -------------------------------------------------------------------------------------
 
-# libFuzzer is clang's. Only what the readers need is built for it, as two units.
+# libFuzzer needs clang. Only the sources that the fuzzed readers need are compiled, as two units.
 FUZZERS      := $(patsubst grader/tools/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/tools/fuzz/*.cpp))
 FUZZ_SCRIPTS := $(filter-out %/python_reader.py,$(wildcard grader/tools/fuzz/*.py))
 FUZZED       := $(filter-out $(TEST_SOURCES),$(filter base/% toolchain/% simulator/ptx/% simulator/sass/listing \
@@ -235,7 +236,7 @@ FUZZ_FLAGS   := -std=c++17 -g1 -O1 -Igrader -pthread -fsanitize=address,undefine
 build/fuzz/text.cpp: TEXT = $(FUZZED_TEXT:%='#include "%.cpp"')
 build/fuzz/data.cpp: TEXT = $(FUZZED_DATA:%='#include "%.cpp"')
 build/fuzz/text.cpp build/fuzz/data.cpp: FORCE
-	$(keep_text)
+	$(write_if_changed)
 define fuzz-compile
 	@echo '  fuzz $<' >&2
 	@mkdir -p $(@D)
@@ -245,8 +246,8 @@ build/fuzz/obj/%.o: build/fuzz/%.cpp | setup-fuzz
 	$(fuzz-compile)
 build/fuzz/obj/%.o: grader/%.cpp | setup-fuzz
 	$(fuzz-compile)
-# toml++ 3.3 takes a character such as U+0403 outside strings for impossible, and then compares it
-# with whitespace: with the right result, but for the sanitizer's stop.
+# toml++ 3.3 marks a character such as U+0403 outside strings as unreachable, and then compares it with
+# whitespace. The result is right, but the sanitizer would stop there.
 build/fuzz/obj/base/libraries/toml_and_doctest.o: FUZZ_FLAGS += -fno-sanitize=unreachable
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/tools/fuzz/%.o $(FUZZ_OBJECTS)
 	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt -lcrypt -lzstd -llz4
