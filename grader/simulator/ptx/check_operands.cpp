@@ -54,7 +54,7 @@ class Checker {
   }
 
   // "The operands of ld, st and cvt may be wider than the type" (PTX ISA, operand size exceeding
-  // instruction-type size); all others fit exactly.
+  // instruction-type size); all other operands fit exactly.
   void value_register(const Operand& op, unsigned wanted) const {
     if (op.negated) fail("a register without `!`");
     const unsigned have = bits(op);
@@ -62,14 +62,14 @@ class Checker {
     fail("a register of " + std::to_string(wanted) + " bits");
   }
 
-  // A value of the type, or, for Type::none, of that many bits.
+  // A value of the type, or of `wanted` bits if the type is Type::none.
   void value(const Operand& op, Type type, unsigned wanted) const {
     if (type == Type::pred) return predicate(op, false);
     if (op.kind == Kind::reg) return value_register(op, wanted);
     if (slot_->is_dest) fail("a register");
     switch (op.kind) {
       case Kind::integer:
-        // ptxas takes an integer for f16 and bf16 (the bits), not for f32 and f64.
+        // ptxas accepts an integer for f16 and bf16 (as bits), but not for f32 and f64.
         if (is_float(type) && wanted >= 32 && !is_packed_half(type)) {
           fail("a floating-point number");
         }
@@ -130,7 +130,7 @@ class Checker {
     }
   }
 
-  // How many registers there must be, the decoder knows.
+  // The decoder checks the number of registers.
   void fragment(const Operand& op) const {
     const bool wide = in_.type(0) == Type::f64;
     if (op.kind != Kind::vector) fail("a vector");
@@ -168,7 +168,7 @@ class Checker {
     value(op, type, bits_of(type));
   }
 
-  // Layers are numbers, coordinates of the second type, those of surfaces integers.
+  // Layers are integers; coordinates have the second type, or are integers for surfaces.
   void texel(const Operand& op) const {
     if (op.kind == Kind::address && op.reg < 0)
       throw Diagnostic{offset_,

@@ -48,7 +48,7 @@ Liveness analyse_liveness(const Function& function, const ControlFlow& flow) {
   const size_t count = flow.blocks.size();
   const RegisterSet none(function.registers.size());
   Liveness live{std::vector<RegisterSet>(count, none), std::vector<RegisterSet>(count, none)};
-  std::vector<RegisterSet> written(count, none);  // surely, before the block's end
+  std::vector<RegisterSet> written(count, none);  // written on every path through the block
 
   for (size_t b = 0; b < count; ++b) {
     for (int i = flow.blocks[b].first; i < flow.blocks[b].last; ++i) {
@@ -63,7 +63,7 @@ Liveness analyse_liveness(const Function& function, const ControlFlow& flow) {
     }
   }
 
-  // Backwards through the text, which is nearly the order in which liveness flows.
+  // Backwards through the text, which is nearly the order in which liveness propagates.
   std::vector<char> queued(count, 1);
   std::vector<int> work;
   for (size_t b = 0; b < count; ++b) work.push_back(static_cast<int>(b));
@@ -86,10 +86,10 @@ Liveness analyse_liveness(const Function& function, const ControlFlow& flow) {
 
 namespace {
 
-// From the first to the last instruction, in textual order, at which a register holds something.
-// Registers alive together at some instruction both have it in their interval, whatever the
-// control flow, so disjoint intervals can share a slot. Ends are inclusive: a source that is read
-// for the last time and a destination of the same instruction overlap.
+// The first and last instruction, in textual order, at which a register is live. Registers that are
+// live together at some instruction both have it in their interval, whatever the control flow, so
+// registers with disjoint intervals can share a slot. Ends are inclusive: a source that is read for
+// the last time overlaps a destination of the same instruction.
 struct Interval {
   int first = -1, last = -1;
   void cover(int at) {
@@ -137,9 +137,9 @@ RegisterSlots assign_slots(const Function& function, const ControlFlow& flow) {
     return intervals[static_cast<size_t>(a)].first < intervals[static_cast<size_t>(b)].first;
   });
 
-  struct Class {                        // of one width
+  struct Class {                        // the slots of one width
     MinHeap<std::pair<int, int>> busy;  // (end of the interval, slot)
-    MinHeap<int> idle;                  // slots; the lowest is used first
+    MinHeap<int> idle;                  // free slots; the lowest is used first
   };
   std::map<uint16_t, Class> classes;
   for (int reg : by_start) {

@@ -1,4 +1,6 @@
-// Basic blocks, where diverged lanes meet again, and which registers may share storage.
+// Analyses of one PTX function: its basic blocks, where diverged lanes reconverge, which registers
+// are live, and which registers may share storage. sim::decode uses all of them when it loads a
+// kernel.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +15,8 @@ namespace lab32::ptx {
 constexpr uint32_t kNoReconverge = 0xffffffffu;
 
 struct ControlFlow : BasicBlocks, ReconvergencePoints {
-  // The first instruction of reconvergence_of, for each branch; kNoReconverge for all other
-  // instructions.
+  // The instruction at which the lanes of a branch reconverge; kNoReconverge for all other
+  // instructions, and for a branch without such a place.
   uint32_t reconverge(int instruction) const;
 };
 ControlFlow analyse_control_flow(const Function& function);
@@ -35,27 +37,27 @@ class RegisterSet {
   std::vector<uint64_t> words_;
 };
 
-// Registers that hold a value that may still be read, at the ends of each basic block. Lanes are
-// independent threads, so this is liveness of one thread's path: a guarded instruction does not
-// end the life of what it overwrites.
+// Liveness: the registers whose values may still be read, at both ends of each basic block. Lanes
+// are independent threads, so this is the liveness of one thread's path: a guarded instruction does
+// not end the life of the register that it overwrites.
 struct Liveness {
   std::vector<RegisterSet> live_in, live_out;
 };
 Liveness analyse_liveness(const Function& function, const ControlFlow& flow);
 
 // Calls visit(register, is_destination) for each register that the instruction names: its guard,
-// sources, addresses, and destinations, vectors and calls included. Sources come first.
+// sources, addresses and destinations, including those of vectors and calls. Sources come first.
 template <class Visit>
 void for_each_register(const Function& function, const Instruction& in, Visit visit);
 
-// Storage for registers: slots of one width each, shared by registers that are never alive
-// together. A destination never has the slot of a source, or of another destination, of the same
+// Storage for registers: slots of one width each, shared by registers that are never live together.
+// A destination never shares its slot with a source or with another destination of the same
 // instruction, so an instruction may write lane by lane.
 struct RegisterSlots {
   std::vector<int> slot_of_register;  // -1: never used
   std::vector<uint16_t> slot_bits;    // width of each slot: 1, 8, 16, 32, 64, 128
   // Registers that some path reads before it writes them (on hardware: garbage). Zero their slots
-  // when the function is entered, so that runs are repeatable.
+  // on entry to the function, so that runs are repeatable.
   std::vector<int> live_into_entry;
 };
 RegisterSlots assign_slots(const Function& function, const ControlFlow& flow);

@@ -5,9 +5,10 @@
 namespace lab32::ptx {
 namespace {
 
-constexpr uint64_t kLargest = uint64_t{1} << 40;  // bytes of a type: more than any memory has
+// largest size of a type: more than any memory has
+constexpr uint64_t kLargest = uint64_t{1} << 40;
 
-// The member that holds all of the access; nullptr: none.
+// The member that contains the whole access; nullptr: none.
 const DebugType::Member* member_at(const DebugType& type, uint64_t offset, uint32_t bytes) {
   for (const DebugType::Member& m : type.members)
     if (m.type && offset >= m.offset && offset + bytes <= m.offset + m.type->bytes) return &m;

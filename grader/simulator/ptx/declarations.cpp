@@ -9,9 +9,9 @@
 namespace lab32::ptx {
 namespace {
 
-// No device has more memory; keeps sizes of malformed declarations from overflowing.
+// More memory than any device has; prevents overflow for malformed declarations.
 constexpr uint64_t kLargestVariable = uint64_t{1} << 40;
-// An initialiser is kept whole in memory.
+// Bounds memory: an initialiser is stored completely.
 constexpr uint64_t kLargestInitialiser = uint64_t{1} << 26;
 // Bounds the depth of nested braces.
 constexpr size_t kMostDimensions = 16;
@@ -45,8 +45,8 @@ class InitialiserParser {
     return count;
   }
 
-  // One brace level. Level l holds dims_[l] items; the innermost holds scalars, and so may any
-  // level, as in C: nvcc writes arrays of arrays flat.
+  // Reads one brace level. Level l has dims_[l] items; the innermost level has scalars. As in C,
+  // any level may have scalars: nvcc writes arrays of arrays flat.
   void braces(size_t level, uint64_t begin, uint64_t bytes) {
     cursor_.expect('{');
     const uint64_t scalar_bytes = bytes_of(element_.type);
@@ -99,7 +99,8 @@ class InitialiserParser {
       const auto bits32 = static_cast<uint32_t>(literal->bits);
       float value;
       std::memcpy(&value, &bits32, sizeof value);
-      // The pattern itself where it fits: converting would quieten a signalling NaN.
+      // Stores the bit pattern without converting it, since a conversion would quieten a signalling
+      // NaN.
       if (bytes == 4) return put(at, bits32 ^ (minus ? 0x80000000u : 0), 4);
       return real(at, static_cast<double>(value), minus);
     }
@@ -172,7 +173,7 @@ class InitialiserParser {
   Variable& variable_;
   ElementType element_;
   const std::vector<uint64_t>& dims_;
-  int masked_bytes_ = 0;  // of an address that is being given byte by byte
+  int masked_bytes_ = 0;  // number of bytes of the address read so far
 };
 
 uint32_t parse_alignment(Cursor& cursor) {
@@ -184,7 +185,7 @@ uint32_t parse_alignment(Cursor& cursor) {
   return static_cast<uint32_t>(align);
 }
 
-// What stands before a name: .align 8 .attribute(.managed) .ptr .global .v4 .f32
+// Reads the words before a name: .align 8 .attribute(.managed) .ptr .global .v4 .f32
 ElementType parse_type_words(Cursor& cursor, Variable& variable, uint32_t* align) {
   ElementType element;
   while (cursor.peek().kind == Token::Kind::word && cursor.peek().text[0] == '.') {
@@ -203,7 +204,7 @@ ElementType parse_type_words(Cursor& cursor, Variable& variable, uint32_t* align
       continue;
     }
     if (word == "ptr") {
-      // What a pointer parameter points to: says nothing about the parameter itself.
+      // Describes the target of a pointer parameter and not the parameter itself.
       cursor.next();
       if (space_of_directive(cursor.peek().text) != Space::generic) cursor.next();
       if (cursor.accept(".align")) parse_alignment(cursor);

@@ -23,11 +23,11 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// A debug section of PTX: bytes, in which some places hold the address of a symbol.
-// Read from the front. Throws std::runtime_error at what lies behind the end.
+// A debug section of PTX: bytes, in which some places contain the address of a symbol. It is read
+// from front to back; reading beyond its end throws std::runtime_error.
 class DebugSection {
  public:
-  // Empty where the text has no such section.
+  // Empty if the text has no such section.
   DebugSection(const std::string& ptx, const std::string& name);
 
   size_t at() const { return at_; }
@@ -35,16 +35,16 @@ class DebugSection {
   void go_to(size_t offset);
   void skip(size_t count) { go_to(at_ + count); }
 
-  uint64_t number(unsigned count);  // of so many bytes, the lowest first
+  uint64_t number(unsigned count);  // a little-endian number of `count` bytes
   uint64_t uleb();                  // LEB128
-  std::string text();               // to the next 0
-  std::string symbol();             // whose address lies here; empty: a number does
+  std::string text();               // up to the next 0 byte
+  std::string symbol();             // the symbol whose address is here; "": a plain number is here
 
  private:
   void append(const std::string& directive, const std::string& values);
 
   std::string bytes_;
-  std::map<size_t, std::string> symbols_;  // by place
+  std::map<size_t, std::string> symbols_;  // by offset
   size_t at_ = 0;
 };
 
@@ -151,8 +151,8 @@ enum Attribute : uint64_t {
 
 struct Entry {
   uint64_t tag = 0;
-  std::string name, symbol;                    // symbol: where a variable lies
-  std::optional<uint64_t> bytes, count, type;  // count: of an array's elements
+  std::string name, symbol;                    // symbol: the address of a variable
+  std::optional<uint64_t> bytes, count, type;  // count: elements of an array
   uint64_t member_offset = 0;
   std::vector<uint64_t> children;  // offsets of entries
 };
@@ -160,7 +160,7 @@ struct Entry {
 struct Abbreviation {
   uint64_t tag = 0;
   bool has_children = false;
-  std::vector<std::pair<uint64_t, uint64_t>> attributes;  // and their forms
+  std::vector<std::pair<uint64_t, uint64_t>> attributes;  // (attribute, form)
 };
 
 std::map<uint64_t, Abbreviation> abbreviations_of(DebugSection& section) {
@@ -181,7 +181,8 @@ std::map<uint64_t, Abbreviation> abbreviations_of(DebugSection& section) {
   return all;
 }
 
-// A value of any form: a number, a text, or a block, which may hold a symbol's address.
+// An attribute value of any form: a number, a text, or a block, which may contain a symbol's
+// address.
 struct Value {
   uint64_t number = 0;
   std::string text, symbol;
@@ -279,9 +280,9 @@ Entry entry_of(DebugSection& info, const Abbreviation& abbreviation, unsigned ad
   return entry;
 }
 
-using Entries = std::map<uint64_t, Entry>;  // by offset, from their unit's start
+using Entries = std::map<uint64_t, Entry>;  // by offset from the start of their unit
 
-// Of the unit that begins here; the section stands behind it then.
+// Reads the entries of the unit that begins here, and leaves the section behind it.
 Entries entries_of_unit(DebugSection& info, const std::string& ptx) {
   const size_t start = info.at();
   const uint64_t length = info.number(4);
@@ -293,7 +294,7 @@ Entries entries_of_unit(DebugSection& info, const std::string& ptx) {
   const auto address_bytes = static_cast<unsigned>(info.number(1));
 
   Entries entries;
-  std::vector<uint64_t> open;  // entries whose children come now
+  std::vector<uint64_t> open;  // entries whose children are being read
   while (info.at() < end) {
     const uint64_t offset = info.at() - start, code = info.uleb();
     if (code == 0) {
@@ -314,12 +315,12 @@ class TypeMaker {
  public:
   explicit TypeMaker(const Entries& entries) : entries_(entries) {}
 
-  // nullptr: void, or what this does not know.
+  // nullptr: void, or an unsupported type.
   std::shared_ptr<const DebugType> make(const std::optional<uint64_t>& offset, unsigned depth = 0) {
     const auto found = offset ? entries_.find(*offset) : entries_.end();
     if (found == entries_.end() || depth > kDeepest) return nullptr;
     if (const auto known = made_.find(*offset); known != made_.end()) return known->second;
-    made_[*offset] = nullptr;  // a type that holds itself has no size
+    made_[*offset] = nullptr;  // a type that contains itself has no size
     auto type = of(found->second, depth + 1);
     made_[*offset] = type;
     return type;
@@ -390,7 +391,7 @@ std::map<std::string, std::shared_ptr<const DebugType>> types_of_variables(const
         if (entry.tag == kVariable && !entry.symbol.empty())
           if (auto type = types.make(entry.type)) variables[entry.symbol] = std::move(type);
     }
-  } catch (const std::exception&) {  // names of elements are no reason to fail
+  } catch (const std::exception&) {  // missing names of elements are no error
     return {};
   }
   return variables;

@@ -81,7 +81,7 @@ Loops find_loops(const Edges& next, const std::vector<int>& dominator) {
   const auto reachable = [&](int node) {
     return node == 0 || dominator[static_cast<size_t>(node)] >= 0;
   };
-  std::vector<std::pair<size_t, Loop>> found;  // with the number of nodes
+  std::vector<std::pair<size_t, Loop>> found;  // (number of nodes, loop)
   for (size_t header = 0; header < n; ++header) {
     const int top = static_cast<int>(header);
     if (!reachable(top)) continue;
@@ -110,7 +110,8 @@ Loops find_loops(const Edges& next, const std::vector<int>& dominator) {
   Loops loops;
   loops.loop_of.assign(n, -1);
   for (auto& [nodes, loop] : found) {
-    // What holds the header holds the loop, and the last one that was put there is the smallest.
+    // A loop that contains the header contains the whole loop. Larger loops come first, so loop_of
+    // is the smallest one.
     loop.parent = loops.loop_of[static_cast<size_t>(loop.header)];
     for (size_t i = 0; i < n; ++i)
       if (loop.holds[i]) loops.loop_of[i] = static_cast<int>(loops.all.size());
@@ -123,7 +124,7 @@ Loops find_loops(const Edges& next, const std::vector<int>& dominator) {
 
 namespace {
 
-// A trap ends the kernel: nothing follows it, whatever stands behind.
+// A trap ends the kernel, so it has no successor.
 bool ends_block(const Instruction& in) {
   return is_branch(in) || in.op->traits.leaves_function() ||
          in.op->traits.transfer == ControlTransfer::trap;
@@ -214,46 +215,46 @@ FlowView::FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, in
     nodes_.push_back(b);
   }
   const int out = static_cast<int>(nodes_.size());
-  next_.resize(nodes_.size() + 1);
-  std::vector<int> sometimes;  // leave the function
+  successors_.resize(nodes_.size() + 1);
+  std::vector<int> sometimes;  // nodes from which some lanes leave the function
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const BasicBlock& block = blocks[static_cast<size_t>(nodes_[i])];
     for (const int to : block.successors) {
       if (inside != nullptr && to == inside->header)
-        next_[i].push_back(out);
+        successors_[i].push_back(out);
       else if (holds(to))
-        next_[i].push_back(local(to));
+        successors_[i].push_back(local(to));
     }
     if (inside != nullptr || !block.may_exit) continue;
     if (block.successors.empty())
-      next_[i].push_back(out);
+      successors_[i].push_back(out);
     else
       sometimes.push_back(static_cast<int>(i));
   }
-  // A guarded ret lets some lanes leave and the others go on: for those it is no way out, so it
-  // counts only where there is no other, as in `for (;;) { … @%p1 ret; }`.
-  after_ = immediate_dominators(reversed(next_), out);
+  // At a guarded ret some lanes leave and the others continue. For those it is not an exit, so it
+  // counts as one only if there is no other, as in `for (;;) { … @%p1 ret; }`.
+  post_dominators_ = immediate_dominators(reversed(successors_), out);
   bool another_way = false;
   for (const int i : sometimes) {
-    if (after_[static_cast<size_t>(i)] >= 0) continue;
-    next_[static_cast<size_t>(i)].push_back(out);
+    if (post_dominators_[static_cast<size_t>(i)] >= 0) continue;
+    successors_[static_cast<size_t>(i)].push_back(out);
     another_way = true;
   }
-  back_ = reversed(next_);
-  if (another_way) after_ = immediate_dominators(back_, out);
+  predecessors_ = reversed(successors_);
+  if (another_way) post_dominators_ = immediate_dominators(predecessors_, out);
 }
 
 int FlowView::post_dominator(int block) const {
-  const int after = after_[static_cast<size_t>(local(block))];
+  const int after = post_dominators_[static_cast<size_t>(local(block))];
   return after < 0 || after == static_cast<int>(nodes_.size()) ? kNoBlock
                                                                : nodes_[static_cast<size_t>(after)];
 }
 
 bool FlowView::has_exit_path(int block) const {
-  return after_[static_cast<size_t>(local(block))] >= 0;
+  return post_dominators_[static_cast<size_t>(local(block))] >= 0;
 }
 
-NodeSet FlowView::spread(const Edges& edges, int from, int without) const {
+NodeSet FlowView::reachable_blocks(const Edges& edges, int from, int without) const {
   NodeSet seen(number_.size(), 0);
   std::vector<int> work{from};
   while (!work.empty()) {
@@ -271,13 +272,13 @@ NodeSet FlowView::spread(const Edges& edges, int from, int without) const {
 }
 
 NodeSet FlowView::blocks_reaching(int to) const {
-  NodeSet from = spread(back_, local(to), local(to));
+  NodeSet from = reachable_blocks(predecessors_, local(to), local(to));
   from[static_cast<size_t>(to)] = true;
   return from;
 }
 
 NodeSet FlowView::blocks_reached_from(int from, int without) const {
-  return spread(next_, local(from), without == kNoBlock ? -1 : local(without));
+  return reachable_blocks(successors_, local(from), without == kNoBlock ? -1 : local(without));
 }
 
 }  // namespace lab32::ptx

@@ -1,4 +1,6 @@
-// Flow graphs: dominators and loops; a function's basic blocks; one loop seen alone.
+// Control-flow graphs: dominators and natural loops of a graph, the basic blocks of a PTX function,
+// and a view of one loop as if it were a whole function. Nodes and blocks are numbered from 0, and
+// the entry is 0.
 #pragma once
 
 #include <vector>
@@ -7,35 +9,35 @@
 
 namespace lab32::ptx {
 
-// ---- dominators and natural loops: asked of the PTX and of the SASS, and the answers compared
-// ----
+// ---- dominators and natural loops, computed for PTX and for SASS and compared ----
 
-using Edges = std::vector<std::vector<int>>;  // by node: the nodes that follow it
-using NodeSet = std::vector<char>;            // by node: whether it is one of them
+using Edges = std::vector<std::vector<int>>;  // by node: its successors
+using NodeSet = std::vector<char>;            // by node: whether the set contains it
 
 Edges reversed(const Edges& next);
 
-// Those that `root` reaches, each after all that it leads to but by a back edge.
+// The nodes that `root` reaches, in post-order: each node after its successors, except along back
+// edges.
 std::vector<int> post_order(const Edges& next, int root);
 
-// Of each node; -1 for the root and for what it does not reach.
+// By node; -1 for the root and for unreachable nodes.
 std::vector<int> immediate_dominators(const Edges& next, int root);
 bool dominates(const std::vector<int>& dominator, int a, int b);
 
-// What can go on to `header` by an edge back to it, without passing it. Two such loops are apart,
-// or one holds the other.
+// A natural loop: the nodes that can reach a back edge to `header` without passing through
+// `header`. Two loops are disjoint, or one contains the other.
 struct Loop {
   int header = 0;
-  int parent = -1;  // index of the loop around it, -1: none
+  int parent = -1;  // index of the enclosing loop; -1: none
   NodeSet holds;
 };
 
 struct Loops {
-  std::vector<Loop> all;     // each behind the one around it; one per header
-  std::vector<int> loop_of;  // innermost loop of each node, -1: none
+  std::vector<Loop> all;     // each after its enclosing loop; one per header
+  std::vector<int> loop_of;  // innermost loop of each node; -1: none
 };
 
-// Of the nodes that node 0 reaches; `dominator` are those from there.
+// The loops of the nodes that node 0 reaches; `dominator` must be their immediate dominators.
 Loops find_loops(const Edges& next, const std::vector<int>& dominator);
 
 // ---- a function's basic blocks and the edges between them ----
@@ -43,43 +45,44 @@ Loops find_loops(const Edges& next, const std::vector<int>& dominator);
 struct BasicBlock {
   int first = 0, last = 0;  // instructions [first, last)
   std::vector<int> successors, predecessors;
-  bool may_exit = false;  // some lanes may leave the function here (ret, exit, the body's end)
+  bool may_exit = false;  // lanes may leave the function here (ret, exit, end of the body)
 };
 
 struct BasicBlocks {
-  std::vector<BasicBlock> blocks;  // in textual order; none for an empty body
-  std::vector<int> block_of;       // of each instruction
+  std::vector<BasicBlock> blocks;  // in textual order; empty for an empty body
+  std::vector<int> block_of;       // by instruction
 };
 BasicBlocks find_basic_blocks(const Function& function);
 
 bool is_branch(const Instruction& in);
 
 constexpr int kNoBlock = -1;
-constexpr int kWholeFunction = -1;  // the view of the whole function, among those of its loops
+constexpr int kWholeFunction = -1;  // the view of the whole function
 
-// A function, or one of its loops alone, as if it were the function: the next round is the way out,
-// and edges that leave the loop count for nothing.
+// A view of a function, or of one of its loops as if the loop were the whole function: the back
+// edge is the exit, and edges that leave the loop are ignored.
 class FlowView {
  public:
   FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, int loop);
 
   bool holds(int block) const { return number_[static_cast<size_t>(block)] >= 0; }
-  // The immediate post-dominator; kNoBlock: there is none.
+  // The immediate post-dominator of a block; kNoBlock: there is none.
   int post_dominator(int block) const;
-  // Whether a way leads on from the block: to a return, or to the next round.
+  // Whether a path leads from the block to the exit: a return, or the next iteration of the loop.
   bool has_exit_path(int block) const;
-  // The blocks that come to `to`, itself too, without passing it.
+  // All blocks from which a path leads to `to` without passing through it, and `to` itself.
   NodeSet blocks_reaching(int to) const;
-  // The blocks that `from` comes to without passing `without`; not itself, but by a loop inside.
+  // All blocks that `from` reaches without passing through `without`. `from` is included only if it
+  // is part of a cycle.
   NodeSet blocks_reached_from(int from, int without) const;
 
  private:
   int local(int block) const { return number_[static_cast<size_t>(block)]; }
-  NodeSet spread(const Edges& edges, int from, int without) const;
+  NodeSet reachable_blocks(const Edges& edges, int from, int without) const;
 
-  std::vector<int> nodes_, number_;  // block by node; node by block, -1: not in here
-  Edges next_, back_;                // by node; the last one is the way out
-  std::vector<int> after_;
+  std::vector<int> nodes_, number_;  // block of each node; node of each block, -1: not in this view
+  Edges successors_, predecessors_;  // by node; the last node is the exit
+  std::vector<int> post_dominators_;
 };
 
 }  // namespace lab32::ptx

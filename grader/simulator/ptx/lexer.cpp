@@ -11,7 +11,7 @@ namespace lab32::ptx {
 
 namespace {
 
-// Longest part of a PTX line that is shown: a terminal of 100 columns less the indent.
+// The longest part of a PTX line that is printed: a terminal of 100 columns minus the indent.
 constexpr size_t kExcerptWidth = 96;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -34,7 +34,7 @@ std::string excerpt(std::string_view text, size_t offset) {
     trail = "...";
   }
   std::string line(text.substr(begin, end - begin));
-  // The caret stands in a column: tabs, and bytes that a terminal would act on, become blanks.
+  // The caret must point at the right column: tabs and control bytes become blanks.
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   }
@@ -119,7 +119,7 @@ std::vector<Token> lex(std::string_view text) {
       for (; i < end + 2; ++i) line += text[i] == '\n';
     } else if (class_of(c) == kLetter) {
       // "L1::no_allocate" and "param::entry" are words; "label:" is a word and a colon. An opcode
-      // is one word, ".reg.b32" are two.
+      // is one word, but ".reg.b32" is two.
       const bool is_directive = c == '.';
       ++i;
       while ((is_word_char(at(i)) && !(is_directive && at(i) == '.')) ||

@@ -1,5 +1,5 @@
-// PTX text -> tokens and numbers, the place of the parser among them, and how a message shows a
-// place.
+// Splits PTX text into tokens, parses numbers, keeps the position of the parser (Cursor), and
+// renders diagnostics with the PTX line, the source line and a caret.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 
 namespace lab32::ptx {
 
-// ---- how diagnostics are shown: the PTX line, the source line it came from, and a caret ----
+// ---- diagnostics: the PTX line, the source line from which it came, and a caret ----
 
-// Thrown inside the parser; leaves it as an Error, or as the refusal of one function.
+// Thrown inside the parser. It leaves the parser as an Error, or as the refusal of one function.
 struct Diagnostic {
   size_t offset;  // in Module::text
   std::string message;
@@ -51,14 +51,15 @@ struct Token {
   bool is(std::string_view word) const { return kind == Kind::word && text == word; }
 };
 
-// All tokens and one of Kind::end. Comments are dropped. Opcodes are not taken apart here: modules
-// repeat few of them many times, and the parser looks whole ones up. Throws Diagnostic.
+// All tokens, then one of Kind::end. Comments are dropped. Opcodes are not split here: a module has
+// many instructions and few different opcodes, so the parser looks up whole words. Throws
+// Diagnostic.
 std::vector<Token> lex(std::string_view text);
 
 // ---- numbers as PTX writes them ----
 
-// 12, 017, 0x1F, 0b11, each perhaps with a U behind it; nullopt when it is none of these or does
-// not fit 64 bits.
+// Parses 12, 017, 0x1F or 0b11, optionally followed by U; nullopt for other texts, and for values
+// of more than 64 bits.
 std::optional<uint64_t> parse_integer(std::string_view text);
 
 struct RealLiteral {
@@ -67,12 +68,12 @@ struct RealLiteral {
 };
 std::optional<RealLiteral> parse_real(std::string_view text);
 
-// The parser's place in the token list, and what every part of it does there.
+// The parser's position in the token list, with the operations that every part of the parser needs.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text), tokens_(lex(text)) {}
 
-  // The end token repeats, so that looking ahead needs no bounds check by the caller.
+  // Returns the end token beyond the end, so that callers need no bounds check.
   const Token& peek(size_t ahead = 0) const {
     return tokens_[std::min(place_ + ahead, tokens_.size() - 1)];
   }
@@ -107,7 +108,8 @@ class Cursor {
     return static_cast<size_t>(token.text.data() - text_.data());
   }
 
-  // Going back: a refused function is left by matching braces from its last good statement.
+  // For going back: the parser leaves a refused function by matching braces from its last good
+  // statement.
   size_t place() const { return place_; }
   void set_place(size_t place) { place_ = place; }
 

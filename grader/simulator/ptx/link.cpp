@@ -12,27 +12,27 @@
 namespace lab32::ptx {
 namespace {
 
-// .extern: someone else's. local: nobody else's.
+// external: another module defines it. local: only this module uses it.
 enum class Linkage : uint8_t { local, external, weak, strong };
 
 // A declaration or definition at module scope: tokens [first, last).
 struct Item {
   size_t first = 0, last = 0;
-  size_t head_end = 0;  // where a declaration of it would end: before `{` or `=`, or at `;`
+  size_t head_end = 0;  // where its declaration would end: before `{` or `=`, or at `;`
   bool defines = false;
   bool function = false;
   Linkage linkage = Linkage::local;
   std::string_view name;
 };
 
-// One text, its items, and what else linking must know of it.
+// One input text with its items and the other data that linking needs.
 struct Part {
   std::string_view text;
   std::vector<Token> tokens;
   std::vector<Item> items;
   std::pair<uint64_t, uint64_t> version{0, 0};
   std::string_view target;
-  uint64_t files = 0;  // the highest number of a .file, and one more
+  uint64_t files = 0;  // the highest .file number plus one
 };
 
 class Reader {
@@ -57,7 +57,7 @@ class Reader {
   [[noreturn]] void fail(const char* what) const {
     throw Diagnostic{static_cast<size_t>(peek().text.data() - part_.text.data()), what};
   }
-  // Behind the bracket that closes the one here.
+  // Skips to the token behind the matching closing bracket.
   void skip_group(char open, char close) {
     int depth = 0;
     do {
@@ -124,7 +124,7 @@ class Reader {
     }
     item.function = peek().is(".func") || peek().is(".entry");
     skip();
-    // A function's name stands behind its result, a variable's behind its attributes.
+    // A function's name follows its result, and a variable's follows its attributes.
     while (peek().kind != Token::Kind::end && !peek().is(';')) {
       if (peek().is('('))
         skip_group('(', ')');
@@ -180,10 +180,10 @@ class Linker {
 
  private:
   struct Symbol {
-    size_t keeper = 0;  // the part whose definition stays
+    size_t keeper = 0;  // the part whose definition is kept
     Linkage linkage = Linkage::external;
     size_t first_user = 0;
-    bool shared = false;  // more than one part says the name
+    bool shared = false;  // more than one part uses the name
   };
 
   void note(size_t part, const Item& item) {
@@ -204,7 +204,7 @@ class Linker {
 
   void write(size_t index) {
     const Part& part = parts_[index];
-    // A part's own names that others say, too. The form is that of a compiler's clones, which
+    // Local names that other parts use, too. The suffix has the form of a compiler's clones, which
     // demanglers know.
     std::unordered_map<std::string_view, std::string> renamed;
     for (const Item& item : part.items)
@@ -216,8 +216,9 @@ class Linker {
       text_.append(static_cast<size_t>(std::max(0, line - lines_so_far() - 1)), '\n');
       const bool ours = item.name.empty() || item.linkage == Linkage::local || !item.defines ||
                         symbols_.at(item.name).keeper == index;
-      // Its users here may come before the definition that stays, which is another part's. ptxas
-      // wants the words of a function's definition in its declaration, too.
+      // Users in this part may come before the definition that is kept, which is in another part,
+      // so a declaration is needed. ptxas also requires a definition's attributes in the
+      // declaration.
       const bool declares = !item.name.empty() && item.linkage == Linkage::external &&
                             item.function && symbols_.at(item.name).linkage != Linkage::external;
       if (ours && !declares) {
@@ -245,10 +246,10 @@ class Linker {
     return lines_;
   }
 
-  // Tokens [first, last) with the text between them, but for names and numbers of files.
+  // Copies tokens [first, last) and the text between them, and replaces names and file numbers.
   void copy(const Part& part, size_t first, size_t last,
             const std::unordered_map<std::string_view, std::string>& renamed) {
-    bool file = false;  // the next number is a file's
+    bool file = false;  // the next number is a file number
     const char* copied = begin_of(part.tokens[first]);
     const auto put = [&](const Token& token, const std::string& instead) {
       text_.append(copied, token.text.data());
@@ -279,8 +280,8 @@ class Linker {
   uint64_t files_before_ = 0;
   Linked linked_;
   std::string& text_ = linked_.text;
-  size_t counted_ = 0;  // how much of it
-  int lines_ = 0;       // and how many lines that has
+  size_t counted_ = 0;  // the part of the text whose lines have been counted
+  int lines_ = 0;       // the lines in that part
 };
 
 }  // namespace

@@ -10,9 +10,9 @@ namespace lab32::ptx {
 
 namespace {
 
-// Whether a file belongs to the toolkit or the host compiler rather than to the student: below an
-// include directory of /usr/local/cuda-13.0, of its targets/x86_64-linux, of the Python wheels
-// (nvidia/…/include), of /usr.
+// Whether a file belongs to the toolkit or the host compiler rather than to the student: it is
+// below an include directory of /usr/local/cuda-13.0, of its targets/x86_64-linux, of the Python
+// wheels (nvidia/…/include), or of /usr.
 bool is_toolkit_file(std::string_view path) {
   for (size_t at = path.find("/include/"); at != std::string_view::npos;
        at = path.find("/include/", at + 1)) {
@@ -45,7 +45,7 @@ const Variable* Module::find_variable(std::string_view name) const {
 
 std::optional<Module::Position> Module::position(int loc) const {
   std::optional<Position> best;
-  // inlined_at always refers to an earlier entry, so this ends.
+  // inlined_at always refers to an earlier entry, so this loop ends.
   while (loc >= 0 && static_cast<size_t>(loc) < locs.size()) {
     const Loc& at = locs[static_cast<size_t>(loc)];
     if (at.file >= 0 && static_cast<size_t>(at.file) < files.size()) {
@@ -124,7 +124,7 @@ Space memory_space(const Instruction& in, size_t use) {
 
 unsigned element_bytes(const Instruction& in) {
   if (in.op->traits.matrix) return 16;
-  // A copy from memory to memory has no type: an operand says how much.
+  // A copy from memory to memory has no type; an operand gives its size.
   if (in.op->traits.memory_count == 2) return static_cast<unsigned>(in.operands[2].value);
   return bytes_of(in.type());
 }
@@ -132,10 +132,10 @@ unsigned element_bytes(const Instruction& in) {
 MemoryOrder memory_order(const Instruction& in) {
   const Traits& traits = in.op->traits;
   const bool fence = traits.sync == Sync::fence;
-  // By the copy engine, or through a surface, too.
+  // Updates by the copy engine or through a surface count, too.
   const bool update = traits.is_atomic() || in.has(Mod::reduce) || in.op->id == OpId::sured;
   MemoryOrder order;
-  // Volatile is relaxed with system scope; so is memory-mapped I/O.
+  // Volatile and memory-mapped I/O are relaxed with system scope.
   const bool everywhere = in.has(Mod::op_volatile) || in.has(Mod::mmio);
   order.acquire = in.has(Mod::acquire) || in.has(Mod::acq_rel);
   order.release = in.has(Mod::release) || in.has(Mod::acq_rel);

@@ -1,5 +1,5 @@
-// The parsed form of one PTX module. Everything here is plain data: parser.h makes it, sim/ decodes
-// it for execution, sass/ matches it with what ptxas emitted.
+// The parsed form of one PTX module, as plain data. parser.h builds it, simulator/core decodes it
+// for execution, and simulator/sass matches it with the machine code of ptxas.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace lab32::ptx {
 
-// A `.loc` directive. inlined_at is the index in Module::locs of the call site when the code was
-// inlined from a header, -1 otherwise.
+// A `.loc` directive. For code that was inlined from a header, inlined_at is the index in
+// Module::locs of the call site; otherwise it is -1.
 struct Loc {
   int file = 0;  // index in Module::files
   int line = 0;
@@ -24,8 +24,8 @@ struct Loc {
   int inlined_at = -1;
 };
 
-// A variable of a state space. `dims` and initialisers keep the flattened byte image: PTX drops
-// trailing zeros of an initialiser, so init.size() <= size.
+// A variable of a state space. The initialiser is kept as a flat byte image. PTX drops its trailing
+// zeros, so init.size() <= size.
 struct Variable {
   std::string name;
   Space space = Space::global;
@@ -35,8 +35,8 @@ struct Variable {
   bool is_unsized = false;  // declared with [] (dynamic shared memory)
   bool is_managed = false;  // .attribute(.managed): a __managed__ variable
   std::vector<std::byte> init;
-  // Initialisers that hold an address: at byte `offset` of init stands the (generic, if so marked)
-  // address of `symbol` plus `addend`.
+  // An address in the initialiser: at byte `offset` of init is the address of `symbol` plus
+  // `addend` (the generic address if so marked).
   struct Relocation {
     uint64_t offset;
     std::string symbol;
@@ -53,7 +53,7 @@ struct Register {
   uint16_t bits = 32;
 };
 
-// One operand as it stands in the text. Vectors ({%r1,%r2}) keep their elements in `elements`.
+// One operand as written in the text. Vectors ({%r1,%r2}) have their elements in `elements`.
 struct Operand {
   enum class Kind : uint8_t {
     none,
@@ -81,13 +81,13 @@ struct Operand {
 
 struct Instruction {
   const OpInfo* op = nullptr;
-  Mods mods;                    // all modifiers present
+  Mods mods;                    // the modifiers of the instruction
   std::array<Type, 4> types{};  // type suffixes in order of appearance
   uint8_t type_count = 0;
   int guard = -1;  // predicate register, -1: none
   bool guard_negated = false;
-  // operands[i] fills op->operands[i]; an optional one that was left out has Kind::none. Empty for
-  // call, whose operands are in CallInfo.
+  // operands[i] corresponds to op->operands[i]; an optional operand that is missing has Kind::none.
+  // Empty for call, whose operands are in CallInfo.
   std::vector<Operand> operands;
   int loc = -1;           // index in Module::locs, -1: no .loc seen yet
   int ptx_line = 0;       // 1-based line in the PTX text
@@ -96,7 +96,7 @@ struct Instruction {
 
   Type type(int i = 0) const { return types[static_cast<size_t>(i)]; }
   bool has(Mod m) const { return mods.test(static_cast<size_t>(m)); }
-  // Whether an optional operand was given.
+  // Whether an optional operand is present.
   bool has_operand(size_t i) const {
     return i < operands.size() && operands[i].kind != Operand::Kind::none;
   }
@@ -108,7 +108,7 @@ struct CallInfo {
   std::vector<Operand> args;
   Operand target;         // symbol (direct) or reg (indirect)
   std::string prototype;  // label of .callprototype / .calltargets, empty if direct
-  // for indirect calls: bytes of the return value and of each argument, from the prototype
+  // For indirect calls: the bytes of the return value and of each argument, from the prototype.
   std::vector<uint32_t> proto_returns, proto_args;
 };
 
@@ -130,10 +130,10 @@ struct Function {
   int max_cluster = 0;                           // .maxclusterrank; 0: not given
   int ptx_line = 0;
 
-  // Toolkit headers bring in functions that nobody launches, so an instruction outside the table
-  // does not refuse the module. It refuses the function it stands in and all that call that one
-  // directly: this is the complete message, empty if the function can run. A refused function has
-  // no body. Look kernels up with require_kernel; who follows a function pointer must look here.
+  // Why the function cannot run, as a complete message; "" if it can. An instruction that is not in
+  // the opcode table refuses only its function and the direct callers, since toolkit headers
+  // contain functions that no program launches. A refused function has no body. require_kernel
+  // checks this for kernels; code that follows a function pointer must check it here.
   std::string refusal;
 };
 
@@ -149,8 +149,8 @@ struct Module {
   const Function* find_function(std::string_view name) const;
   const Variable* find_variable(std::string_view name) const;
 
-  // The source position a student knows: walks out of headers along inlined_at until a file that
-  // is not below an "include" directory of the toolkit; nullopt without line information.
+  // The position in the student's source: follows inlined_at out of headers until it reaches a file
+  // that is not below an "include" directory of the toolkit. nullopt without line information.
   struct Position {
     std::string file;
     int line;
@@ -158,39 +158,40 @@ struct Module {
   std::optional<Position> position(int loc) const;
 };
 
-// Where there is no line information: instructions stand at the last of `places` that begins at or
-// before them in their function, and else where the PTX has them, in a file of that name.
+// Sets positions in a module without line information: an instruction gets the last entry of
+// `places` at or before its line in its function, or else its PTX line in a file called `name`.
 void use_ptx_positions(Module& module, const std::string& name,
                        const std::map<int, std::pair<std::string, int>>& places);
 
-// The kernel of that (mangled) name. Throws lab32::Error when the module has none, naming those it
-// has, and with its refusal when it cannot run.
+// The kernel with that (mangled) name. Throws lab32::Error, which lists the module's kernels, if
+// there is none, and with the refusal if the kernel cannot run.
 const Function& require_kernel(const Module& module, std::string_view name);
 
-// Byte offset of each parameter in the parameter block, by the alignment rules of the PTX ISA.
+// The byte offset of each parameter in the parameter block, by the alignment rules of the PTX ISA.
+// `total` receives the size of the block.
 std::vector<uint32_t> parameter_offsets(const std::vector<Variable>& params, uint32_t* total);
 
-// ---- the memory that the row of an instruction says it uses, and in which order ----
+// ---- memory accesses of an instruction, by its row of opcodes.def ----
 
-// The state space of its mem operand number `use`: the row's, or the one that a modifier names;
-// generic where neither does.
+// The state space of mem operand number `use`: from the row, or from a modifier; generic if neither
+// names one.
 Space memory_space(const Instruction& in, size_t use);
 
-// Bytes of the pieces that a lane moves: vectors move several, a lane of a matrix access a row.
+// The bytes of one element that a lane moves: vectors have several elements, and a lane of a matrix
+// access moves a row.
 unsigned element_bytes(const Instruction& in);
 
-// Whose threads an operation concerns.
+// The threads to which a memory order applies.
 enum class Scope : uint8_t { block, cluster, device, system };
 
-// How strong the accesses of an instruction are in the PTX memory model (PTX ISA, "Memory
-// Consistency Model").
+// The memory order of the accesses of an instruction (PTX ISA, "Memory Consistency Model").
 struct MemoryOrder {
-  bool strong = false;  // may meet another strong access of a thread in both scopes
+  bool strong = false;  // does not race with another strong access of a thread in both scopes
   bool acquire = false, release = false;
   Scope scope = Scope::device;
 };
 
-// Of loads, stores, updates and fences.
+// For loads, stores, updates and fences.
 MemoryOrder memory_order(const Instruction& in);
 
 }  // namespace lab32::ptx

@@ -1,4 +1,5 @@
-// The parser's inner structure: one object for the module, one for each function body.
+// The internal classes of the parser: ModuleParser reads a module, and a FunctionParser reads one
+// function body. Callers use parse() (parser.h).
 #pragma once
 
 #include <array>
@@ -18,16 +19,16 @@ namespace lab32::ptx {
 
 class ModuleParser {
  public:
-  // Fills a module of which only the text is there. That text must stay where it is meanwhile:
-  // tokens and tables refer to it.
+  // Fills in a module of which only the text is set. The text must not move while it is parsed,
+  // since tokens and tables refer to it.
   explicit ModuleParser(Module& module);
   void parse();
 
  private:
   friend class FunctionParser;
 
-  // A row of the opcode table and what the words of one opcode set in it. Modules use few different
-  // opcodes many times over, so each is matched once.
+  // A row of the opcode table and the modifiers and types that one opcode sets in it. A module
+  // repeats few different opcodes many times, so each one is matched once.
   struct Opcode {
     const OpInfo* row = nullptr;
     Mods mods;
@@ -49,7 +50,7 @@ class ModuleParser {
   void check_relocations() const;
   void propagate_refusals();
 
-  // lines
+  // line information
   void file_directive();
   int loc_directive();  // index in Module::locs
   void skip_section();
@@ -60,25 +61,25 @@ class ModuleParser {
   Module& module_;
   Cursor cursor_;
   std::unordered_map<std::string_view, Opcode> opcodes_;
-  std::deque<std::string> kept_names_;  // what names_ refers to
+  std::deque<std::string> kept_names_;  // owns names to which names_ refers
   Scopes::ModuleNames names_;
   std::map<std::tuple<int, int, int>, int> latest_loc_;  // by file, line and column
-  std::vector<std::vector<Refusal>> refusals_;           // of each function; the first one counts
+  std::vector<std::vector<Refusal>> refusals_;           // by function; the first one is reported
 };
 
-// An operand with what later checks want to know of it.
+// A parsed operand with the data that later checks need.
 struct ParsedOperand {
   Operand operand;
-  size_t offset = 0;                   // where it stands in the text
-  const Variable* variable = nullptr;  // of a symbol, or of the symbol in an address
+  size_t offset = 0;                   // its position in the text
+  const Variable* variable = nullptr;  // the variable of a symbol, or of the symbol in an address
 };
 
 class FunctionParser {
  public:
   FunctionParser(ModuleParser& module, Function& function);
 
-  // From behind the opening brace through the closing one. When the body holds something that is
-  // refused, the diagnostic is left in `refusals` and the body is empty.
+  // Parses from behind the opening brace through the closing one. If the body contains something
+  // that is refused, the diagnostic is added to `refusals` and the body is empty.
   void parse(std::vector<ModuleParser::Refusal>& refusals);
 
  private:
@@ -89,10 +90,10 @@ class FunctionParser {
     int scope;
     std::string_view name;
     size_t offset;
-    int instruction;   // whose label operand is meant, or:
-    int table, entry;  // a place in branch_tables, if table >= 0
+    int instruction;   // the instruction with the label operand, or:
+    int table, entry;  // an entry in branch_tables, if table >= 0
   };
-  struct NamedUse {  // of a branch table or a prototype
+  struct NamedUse {  // a use of a branch table or a prototype
     int scope;
     std::string_view name;
     size_t offset;
@@ -121,7 +122,7 @@ class FunctionParser {
   void name_operand(ParsedOperand& result);
   int64_t addend();
   int register_operand();
-  // Fills Operand::name; false when the name is no variable or function.
+  // Sets Operand::name; returns false if the name is no variable or function.
   bool symbol(std::string_view name, ParsedOperand& result);
 
   ModuleParser& parent_;
@@ -135,9 +136,9 @@ class FunctionParser {
   std::vector<Prototype> prototypes_;
 };
 
-// Checks that the operands of an instruction are what its row of opcodes.def asks for
-// (check_operands.cpp). Throws Diagnostic at the first operand that does not fit. `operands`
-// already has an entry for each slot of the row, Kind::none where an optional one was left out.
+// Checks that the operands of an instruction match its row of opcodes.def (check_operands.cpp).
+// Throws Diagnostic at the first operand that does not. `operands` has an entry for each slot of
+// the row, Kind::none if an optional one is missing.
 void check_operands(const Function& function, const Instruction& in, std::string_view opcode,
                     const std::vector<ParsedOperand>& operands);
 

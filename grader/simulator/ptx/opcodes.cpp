@@ -53,7 +53,8 @@ constexpr std::string_view kSpecials[] = {
 // clang-format on
 static_assert(static_cast<size_t>(SpecialReg::count_) == std::size(kSpecials));
 
-// "add{.[rn rz]}{.ftz}.[f32 f64]": the base word, then positions that must stand or may stand.
+// Splits "add{.[rn rz]}{.ftz}.[f32 f64]" into the base word and the positions, which are required
+// or optional.
 void split_pattern(OpInfo& op) {
   std::string_view rest = op.pattern;
   const size_t base_end = rest.find_first_of(".{");
@@ -108,7 +109,7 @@ void split_operands(OpInfo& op) {
   }
 }
 
-// A constant, since the compiler takes seconds for a statement per row.
+// A constant table, since the compiler would take seconds for a statement per row.
 struct Row {
   OpId id;
   std::string_view pattern, operands;
@@ -144,7 +145,8 @@ bool contains(const std::vector<std::string_view>& choices, std::string_view wor
   return false;
 }
 
-// Whether words[word..] fit parts[part..]. An optional part is tried present first, then absent.
+// Whether words[word..] match parts[part..]. An optional part is tried as present first, then as
+// absent.
 bool fits(const OpInfo& op, size_t part, const std::vector<std::string_view>& words, size_t word) {
   if (part == op.parts.size()) return word == words.size();
   const OpInfo::Part& p = op.parts[part];
@@ -187,7 +189,7 @@ const std::vector<OpInfo>& opcode_table() {
   return table;
 }
 
-// "row.col" is one word: the layouts of A and of B, whose order counts.
+// Joins "row.col" to one word: the layouts of A and of B, whose order matters.
 static void join_layouts(std::vector<std::string_view>& words) {
   const auto is_layout = [](std::string_view w) { return w == "row" || w == "col"; };
   for (size_t i = 1; i + 1 < words.size(); ++i) {
@@ -209,10 +211,9 @@ static bool orders_memory(const std::vector<std::string_view>& words) {
   return words[0] == "atom" || (is_one_of(words[0], {"ld", "st", "red"}) && words[1] != "async");
 }
 
-// The toolkit's headers and programs do not always keep the order of the ISA: they have
-// "atom.global.cta.add", "atom.add.release.gpu", "ld.global.acquire.gpu.b32", "max.s32.relu",
-// "ldmatrix.sync.aligned.x4.m8n8" and "vote.ballot.sync". ptxas takes these; here they are put in
-// order.
+// Puts modifiers into the order of the ISA. The toolkit's headers and programs do not always keep
+// it: they have "atom.global.cta.add", "atom.add.release.gpu", "ld.global.acquire.gpu.b32",
+// "max.s32.relu", "ldmatrix.sync.aligned.x4.m8n8" and "vote.ballot.sync", which ptxas accepts.
 static void put_in_order(std::vector<std::string_view>& words) {
   if (words.size() < 3) return;
   if (words[0] == "mma" || words[0] == "wmma") return join_layouts(words);
@@ -267,7 +268,7 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
       if (type != Type::none) {
         types->push_back(type);
       } else {
-        // Every non-type word of a pattern stands in modifiers.def; a test holds the two together.
+        // Every non-type word of a pattern is in modifiers.def; a test checks that.
         mods->set(static_cast<size_t>(mod_of_word.at(words[i])));
       }
     }
@@ -300,7 +301,7 @@ bool is_known(std::string_view opcode) {
 
 bool may_have_unknown_opcodes(std::string_view text) {
   std::unordered_set<std::string_view> known;
-  bool begins = true;  // a statement
+  bool begins = true;  // at the beginning of a statement
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '\n' || c == ';' || c == '{' || c == '}' || c == ':') {
@@ -311,7 +312,7 @@ bool may_have_unknown_opcodes(std::string_view text) {
       const size_t first = at;
       while (at + 1 < text.size() && is_of_opcode(text[at + 1])) ++at;
       const std::string_view word = text.substr(first, at + 1 - first);
-      // Those without a dot (ret, exit) are all known; names of registers in braces have none.
+      // Opcodes without a dot (ret, exit) are all known; register names in braces have none.
       if (word.find('.') != word.npos && known.insert(word).second && !is_known(word)) return true;
       begins = false;
     } else if (c != ' ' && c != '\t') {

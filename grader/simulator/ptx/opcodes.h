@@ -1,4 +1,6 @@
-// Types, modifiers, special registers and the opcode table of the supported PTX.
+// Types, modifiers, special registers and the opcode table of the supported PTX. opcodes.def has
+// one row per instruction form; match_opcode() finds the row of an instruction, and the row's
+// traits say what it does.
 #pragma once
 
 #include <bitset>
@@ -24,7 +26,7 @@ enum class Type : uint8_t {
 };
 // clang-format on
 
-Type parse_type(std::string_view word);  // Type::none when the word is no type
+Type parse_type(std::string_view word);  // Type::none: the word is no type
 std::string_view to_string(Type type);
 unsigned bits_of(Type type);  // pred: 1
 inline unsigned bytes_of(Type type) { return (bits_of(type) + 7) / 8; }
@@ -56,7 +58,7 @@ enum class SpecialReg : uint8_t {
   count_
 };
 // clang-format on
-// Accepts the spelling with '%' ("%tid.x"; "WARP_SZ"); false when unknown.
+// Accepts the spelling with '%' ("%tid.x"; "WARP_SZ"). Returns false if the name is unknown.
 bool parse_special(std::string_view spelling, SpecialReg* out);
 std::string_view to_string(SpecialReg reg);
 
@@ -72,13 +74,13 @@ struct OperandSpec {
   std::string name;  // "T", "U", "W", "u32", "pred", "mem", "vec", …
   bool is_dest = false;
   bool optional = false;
-  bool may_be_dropped = false;  // a destination: `_` stands for it
+  bool may_be_dropped = false;  // a destination that `_` may replace
 };
 
-// One row of opcodes.def, its pattern taken apart.
+// One row of opcodes.def, with its pattern split into parts.
 struct OpInfo {
   OpId id;
-  std::string_view pattern;  // as written in the table: this is also how a row is printed
+  std::string_view pattern;  // as written in the table; rows are printed from it, too
   std::string_view operand_text;
   std::string_view base;  // "add"
   struct Part {           // one dot-separated position
@@ -92,14 +94,14 @@ struct OpInfo {
 
 const std::vector<OpInfo>& opcode_table();
 
-// Finds the row whose pattern the words match ("add", "rn", "f32"); the first match in table order
-// wins. On success fills mods and types (in order of appearance). nullptr: not in the table.
+// Finds the first row in table order whose pattern matches the words ("add", "rn", "f32"). Sets
+// mods and types (in order of appearance). nullptr: no row matches.
 const OpInfo* match_opcode(const std::vector<std::string_view>& words, Mods* mods,
                            std::vector<Type>* types);
 
-// Whether a statement may begin with an opcode that opcodes.def has no row for. True for some texts
-// that have none (C++ in a comment), false for none that parse() would find one in.
-// Costs a twelfth of parsing.
+// A quick check whether some statement begins with an opcode that has no row in opcodes.def. It may
+// return true for a text that has none (C++ in a comment), but never false for one in which parse()
+// would find one. It takes a twelfth of the time of parsing.
 bool may_have_unknown_opcodes(std::string_view text);
 
 }  // namespace lab32::ptx

@@ -1,4 +1,4 @@
-// The body of a function: scopes, declarations, labels, instructions.
+// Parses the body of a function: scopes, declarations, labels, instructions.
 #include <utility>
 
 #include "simulator/ptx/declarations.h"
@@ -27,7 +27,7 @@ void FunctionParser::parse(std::vector<ModuleParser::Refusal>& refusals) {
   } catch (Diagnostic& diagnostic) {
     refusals.push_back({std::move(diagnostic), loc_});
   }
-  // Leave the function by its braces. When it was read to its end there are none left to match.
+  // Skips the rest of the function by matching braces. If it was read to its end, none are left.
   if (scopes_.depth() > 0) {
     cursor_.set_place(statement_begin);
     while (depth > 0) {
@@ -72,7 +72,7 @@ void FunctionParser::directive() {
   } else if (word == ".reg") {
     register_declaration();
   } else if (word == ".pragma") {
-    // Hints to ptxas ("nounroll"); none changes what a program computes.
+    // Hints to ptxas ("nounroll"), none of which changes what a program computes.
     if (cursor_.next().kind != Token::Kind::string) cursor_.fail_expected("a string");
     cursor_.expect(';');
   } else if (const Space space = space_of_directive(word); space != Space::generic) {
@@ -157,7 +157,7 @@ FunctionParser::Prototype FunctionParser::call_prototype() {
   return prototype;
 }
 
-// targets: .calltargets f, g;   They all look alike, so the first stands for all.
+// targets: .calltargets f, g;   All targets have the same signature, so the first one is used.
 FunctionParser::Prototype FunctionParser::call_targets() {
   Prototype prototype;
   bool first = true;
@@ -206,8 +206,8 @@ void FunctionParser::instruction() {
 // call.uni (ret), target, (args), prototype;   everything but the target may be missing
 void FunctionParser::call(Instruction& in) {
   CallInfo call;
-  // The sizes that the caller gives; a direct call is checked at once, one through a register when
-  // its prototype is known, which may come later.
+  // Collects the sizes of the caller's arguments. A direct call is checked at once, an indirect one
+  // when its prototype is known, which may come later.
   const auto list = [&](std::vector<Operand>& operands, std::vector<uint32_t>& sizes) {
     cursor_.expect('(');
     if (cursor_.accept(')')) return;

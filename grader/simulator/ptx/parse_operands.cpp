@@ -1,4 +1,4 @@
-// Operands of instructions, in every form PTX writes them.
+// Parses operands of instructions in all their forms.
 #include "simulator/ptx/lexer.h"
 #include "simulator/ptx/module_parser.h"
 
@@ -32,7 +32,7 @@ void FunctionParser::operands(Instruction& in, std::string_view opcode) {
   }
   cursor_.expect(';');
 
-  // No row has more than one optional operand, so a missing one is that one.
+  // No row has more than one optional operand, so a missing operand is that one.
   if (parsed.size() + 1 == slots.size()) {
     for (size_t i = 0; i < slots.size(); ++i) {
       if (!slots[i].optional) continue;
@@ -121,7 +121,8 @@ void FunctionParser::address_operand(ParsedOperand& result) {
   if (!cursor_.accept(']')) cursor_.fail_expected("`]`");
 }
 
-// Any number of +4, +-4 and -4: inline assembly pastes offsets together. Wraps as hardware does.
+// Sums any number of +4, +-4 and -4, since inline assembly concatenates offsets. The sum wraps as
+// in hardware.
 int64_t FunctionParser::addend() {
   uint64_t sum = 0;
   while (cursor_.peek().is('+') || cursor_.peek().is('-')) {

@@ -62,7 +62,7 @@ void ModuleParser::directive() {
     if (cursor_.next().kind != Token::Kind::string) cursor_.fail_expected("a string");
     return cursor_.expect(';');
   }
-  // Linkage matters to linkers; a module here stands alone.
+  // Linkage matters only to link(); a module is complete by itself here.
   bool is_extern = false;
   const Token* word = &token;
   while (word->is(".extern") || word->is(".visible") || word->is(".weak") || word->is(".common")) {
@@ -149,7 +149,7 @@ void ModuleParser::function(bool is_entry) {
     module_.functions.emplace_back();
     refusals_.emplace_back();
   }
-  // Its declaration must stand before its body is read: it may call itself.
+  // The function is declared before its body is read, since it may call itself.
   const size_t index = names_.find(function.name)->second.index;
   module_.functions[index] = function;
   if (function.is_declaration) {
@@ -190,7 +190,7 @@ void ModuleParser::performance_directives(Function& function, std::vector<Refusa
     } else if (word.is(".minnctapersm")) {
       function.min_blocks = integers({0, 0, 0})[0];
     } else if (word.is(".maxnctapersm") || word.is(".maxnreg")) {
-      integers({0, 0, 0});  // for ptxas: how many registers it may use
+      integers({0, 0, 0});  // .maxnreg: a register limit for ptxas
     } else if (word.is(".maxclusterrank")) {
       function.max_cluster = integers({0, 0, 0})[0];
     } else if (word.is(".noreturn")) {
@@ -199,7 +199,7 @@ void ModuleParser::performance_directives(Function& function, std::vector<Refusa
       if (cursor_.next().kind != Token::Kind::string) cursor_.fail_expected("a string");
       cursor_.expect(';');
     } else if (word.is(".explicitcluster")) {
-      continue;  // with .reqnctapercluster: a launch need not say it again
+      continue;  // with .reqnctapercluster: a launch need not repeat the cluster size
     } else if (word.is(".blocksareclusters")) {
       refusals.push_back({{cursor_.offset_of(word),
                            "grids that are counted in clusters (`.blocksareclusters`) are not "
@@ -224,7 +224,7 @@ void ModuleParser::check_relocations() const {
   }
 }
 
-// From a function that cannot run to all that call it.
+// Refuses all callers of a function that cannot run.
 void ModuleParser::propagate_refusals() {
   std::vector<std::vector<size_t>> callers(module_.functions.size());
   std::vector<size_t> work;
@@ -271,7 +271,7 @@ Module parse(std::string ptx_text) {
 
 namespace {
 
-// Bounds what a malformed number makes of the file table.
+// Bounds the size of the file table for malformed numbers.
 constexpr uint64_t kMostFiles = 1 << 16;
 
 }  // namespace
@@ -309,8 +309,8 @@ int ModuleParser::loc_directive() {
       cursor_.expect_name();
       if (cursor_.accept('+')) cursor_.expect_integer();
     } else if (cursor_.accept("inlined_at")) {
-      // The call site is named by its position, and was itself a .loc shortly before: the latest
-      // with this position is the one, its own inlined_at included.
+      // The call site is given by its position, and was itself a .loc shortly before: the latest
+      // entry with this position is the right one, including its own inlined_at.
       const Loc site = position();
       const auto known = latest_loc_.find(key(site));
       if (known != latest_loc_.end()) {
@@ -330,7 +330,7 @@ int ModuleParser::loc_directive() {
   return index;
 }
 
-// .section .debug_str { … }: for debuggers.
+// .section .debug_str { … }: only for debuggers.
 void ModuleParser::skip_section() {
   const size_t offset = cursor_.offset();
   if (cursor_.next().kind != Token::Kind::word) throw Diagnostic{offset, "a section has a name"};

@@ -1,4 +1,4 @@
-// PTX text -> Module.
+// Parses PTX text into a Module (module.h). module_parser.h has the implementation.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace lab32::ptx {
 
-// Reads what `nvcc -ptx` emits for one translation unit. Throws lab32::Error, with line, excerpt
-// and caret, when the text is no PTX module or declares something the simulator does not know at
-// module scope. What a function's body has that the simulator does not know refuses that function
-// only: see Function::refusal.
+// Parses the output of `nvcc -ptx` for one translation unit. Throws lab32::Error, with line,
+// excerpt and caret, if the text is no PTX module or declares something at module scope that the
+// simulator does not support. An unsupported instruction in the body of a function refuses only
+// that function: see Function::refusal.
 Module parse(std::string ptx_text);
 
 }  // namespace lab32::ptx

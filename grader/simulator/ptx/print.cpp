@@ -17,7 +17,7 @@ std::string hex(uint64_t value, int digits) {
 std::string label(int64_t index) { return "$L_" + std::to_string(index); }
 std::string table_label(int index) { return "$T_" + std::to_string(index); }
 
-// Sum behind a name; nothing for 0.
+// The addend behind a name; "" for 0.
 std::string plus(int64_t value) { return value == 0 ? "" : "+" + std::to_string(value); }
 
 std::string print_operand(const Function& function, const Operand& op) {
@@ -105,11 +105,12 @@ std::string print_variable(const Variable& variable) {
           (variable.is_unsized ? "" : std::to_string(variable.size)) + "]";
   if (variable.init.empty()) return text;
   text += " = {";
-  size_t next = 0;  // relocation
+  size_t next = 0;  // index of the next relocation
   for (size_t i = 0; i < variable.init.size(); ++i) {
     if (i != 0) text += ", ";
     if (next < variable.relocations.size() && i == variable.relocations[next].offset) {
-      // An address is eight bytes, each given by its mask; the form fits any alignment.
+      // An address is written as eight bytes with a mask each, a form that is valid for any
+      // alignment.
       const Variable::Relocation& r = variable.relocations[next++];
       const std::string address =
           (r.generic ? "generic(" + r.symbol + ")" : r.symbol) + plus(r.addend);
@@ -166,7 +167,7 @@ class ModulePrinter {
         line(".file " + std::to_string(i) + " \"" + module_.files[i] + "\"");
       }
     }
-    // Functions are declared first: initialisers and other functions may refer to them.
+    // Functions are declared first, since initialisers and other functions may refer to them.
     for (const Function& function : module_.functions) {
       if (function.is_entry && !function.is_declaration) continue;
       line((function.is_declaration ? ".extern " : "") + header(function) + ";");
@@ -174,7 +175,7 @@ class ModulePrinter {
     for (const Variable& variable : module_.variables) {
       line((variable.is_extern ? ".extern " : "") + print_variable(variable) + ";");
     }
-    // Bodies in the order of the text they came from, which is that of Module::locs.
+    // Bodies are printed in the order of the original text, which is that of Module::locs.
     std::vector<const Function*> bodies;
     for (const Function& function : module_.functions) {
       if (!function.is_declaration) bodies.push_back(&function);
@@ -184,7 +185,7 @@ class ModulePrinter {
     });
     for (const Function* function : bodies) print_function(*function);
     locs_until(static_cast<int>(module_.locs.size()) - 1);
-    // Names of inlined functions are not kept, but ptxas wants one.
+    // The names of inlined functions are not kept, but ptxas requires one.
     line(".section .debug_str {\n$L__info_string:\n.b8 0\n}");
     return std::move(text_);
   }
@@ -260,8 +261,8 @@ class ModulePrinter {
     }
   }
 
-  // Every entry of Module::locs comes from one .loc, in this order; call sites come before what
-  // is inlined at them.
+  // Every entry of Module::locs comes from one .loc, in this order; a call site comes before the
+  // code that is inlined at it.
   void locs_until(int last) {
     for (; next_loc_ <= last; ++next_loc_) {
       const Loc& loc = module_.locs[static_cast<size_t>(next_loc_)];
@@ -288,9 +289,9 @@ class ModulePrinter {
 
 std::string print_opcode(const Instruction& in) {
   std::string text(in.op->base);
-  // A position of the pattern was filled by the type that is next, or by a modifier that is set.
-  // Each word of a pattern stands at one position only, but for types and for those few modifiers
-  // that are also a fixed word elsewhere in it; positions are taken from left to right.
+  // The next type, or a modifier that is set, fills each position of the pattern. Each word of a
+  // pattern occurs at one position only, except types and a few modifiers that are also a fixed
+  // word elsewhere in it; positions are taken from left to right.
   Mods left = in.mods;
   size_t type = 0;
   for (const OpInfo::Part& part : in.op->parts) {

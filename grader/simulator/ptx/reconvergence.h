@@ -1,4 +1,6 @@
-// Where diverged lanes meet again.
+// Finds where the diverged lanes of a warp reconverge, as ptxas would decide. The simulator's warps
+// wait at these points, so that counters of divergent code agree with the hardware.
+// reconvergence.cpp has the rules and their sources.
 #pragma once
 
 #include <vector>
@@ -7,17 +9,19 @@
 
 namespace lab32::ptx {
 
-// A place where lanes meet that a branch has parted (reconvergence.cpp says how it is found).
+// A point at which lanes reconverge after a branch.
 struct ReconvergencePoint {
-  int block = 0;  // at its beginning
-  // By block: lanes there may still come to it. Those that go where they cannot are not waited for.
+  int block = 0;  // at the beginning of this block
+  // By block: whether lanes in that block may still reach the point. The warp does not wait for
+  // lanes in other blocks.
   NodeSet from;
 };
 
 struct ReconvergencePoints {
   std::vector<ReconvergencePoint> reconvergence_points;
-  // Of each block's branch: where the first two of its ways meet, and where all of them do; -1:
-  // nowhere, because paths leave the function separately or never end.
+  // For the branch at the end of each block: the index in reconvergence_points at which lanes of
+  // two of its successors first reconverge, and the one at which lanes of all successors do; -1:
+  // nowhere, since paths leave the function separately or never end.
   std::vector<int> reconvergence_of, full_reconvergence_of;
 };
 ReconvergencePoints find_reconvergence_points(const std::vector<BasicBlock>& blocks);

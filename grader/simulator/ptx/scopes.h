@@ -1,5 +1,6 @@
-// What names mean inside one function. PTX scopes nest, and names of an inner scope hide those of
-// an outer one; a Function is flat. So every register and variable gets a name of its own here.
+// Resolves names inside one function. PTX scopes nest, and an inner name hides an outer one, but a
+// Function is flat: every register and variable therefore gets a unique name here. The parser opens
+// and closes scopes as it reads braces.
 #pragma once
 
 #include <deque>
@@ -15,7 +16,7 @@ namespace lab32::ptx {
 
 class Scopes {
  public:
-  // A name at module scope. The flattened names of a function must not hide one.
+  // A name at module scope, which the flattened names of a function must not hide.
   struct ModuleName {
     bool is_function;
     size_t index;  // in Module::functions or Module::variables
@@ -28,22 +29,22 @@ class Scopes {
   void close();
   int depth() const { return static_cast<int>(scopes_.size()); }
 
-  // `.reg .b32 name;`, or `.reg .b32 name<count>;` for name0 … name(count-1). Registers come into
-  // being when first used: nvcc declares ranges with gaps, and headers declare some unused ones.
+  // `.reg .b32 name;`, or `.reg .b32 name<count>;` for name0 … name(count-1). A register is created
+  // at its first use: nvcc declares ranges with gaps, and headers declare some unused registers.
   void declare_register(std::string_view name, uint16_t bits);
   void declare_register_range(std::string_view prefix, uint64_t count, uint16_t bits);
-  // A .local, .shared, … variable, which may get another name.
+  // A .local, .shared, … variable, which may be renamed.
   void declare_variable(Variable variable);
 
-  // -1 when the name is no register; the innermost meaning of a name counts.
+  // The register of a name in the innermost scope that declares it; -1: the name is no register.
   int find_register(std::string_view name);
-  // A variable or parameter of this function; nullptr when there is none. Invalidated by
-  // declare_variable.
+  // A variable or parameter of this function; nullptr: none. declare_variable invalidates the
+  // result.
   const Variable* find_variable(std::string_view name);
 
-  // Labels belong to scopes too: inline assembly repeats them. `define_label` is false for a second
-  // definition in the same scope. A use may come before its definition, so it notes its scope and
-  // is looked up at the end of the function.
+  // Labels belong to scopes, too, since inline assembly repeats them. define_label() returns false
+  // for a second definition in one scope. A use may come before its definition, so the parser
+  // records the scope of the use and looks the label up at the end of the function.
   enum class LabelKind : unsigned char { code, table, prototype };
   bool define_label(std::string_view name, LabelKind kind, int value);
   int scope_id() const { return scopes_.back().id; }
@@ -77,11 +78,11 @@ class Scopes {
   std::vector<Scope> scopes_;
   std::vector<int> parent_of_scope_;
   std::vector<std::unordered_map<std::string_view, Label>> labels_of_scope_;
-  std::deque<std::string> variable_names_;  // what Scope::names refers to for variables
+  std::deque<std::string> variable_names_;  // owns the variable names to which Scope::names refers
   std::unordered_set<std::string> taken_;
-  // Registers and .param variables of scopes that ended. A later scope's twin at the same depth
-  // takes their place: each call's parameters are declared in a block of their own, and there can
-  // be thousands. (At a lesser depth it could be an enclosing scope's, which still lives.)
+  // Registers and .param variables of closed scopes. A later scope at the same depth reuses them:
+  // each call declares its parameters in a scope of its own, and there can be thousands. (At a
+  // smaller depth the scope that owns them could still be open.)
   std::unordered_map<std::string, std::vector<int>> idle_;
 };
 

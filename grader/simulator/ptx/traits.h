@@ -1,5 +1,6 @@
-// The traits of an instruction: what it does besides computing. Each row of opcodes.def states its
-// own; whoever asks "does it access memory", "who waits there", "what does it cost" asks here.
+// The traits of an instruction: its memory accesses, synchronisation, control transfer and cost,
+// besides the value that it computes. Each row of opcodes.def states its traits, and the decoder,
+// the observers, the SASS matching and the time model read them instead of testing opcodes.
 #pragma once
 
 #include <array>
@@ -9,90 +10,90 @@ namespace lab32::ptx {
 
 enum class Space : uint8_t { reg, sreg, constant, global, local, param, shared, generic };
 
-// What the time model prices it as (model/instruction_cost.cpp).
+// The cost class of an instruction in the time model (timing/instruction_cost.cpp).
 enum class Issue : uint8_t {
   unset,
-  nothing,        // becomes an operand, or nothing at all
-  move,           // ptxas folds most of them away
+  nothing,        // becomes an operand of another instruction, or disappears
+  move,           // a move; ptxas removes most of them
   alu,            // logic, comparison, selection: one instruction of the integer pipeline
-  add,            // additions: ptxas spreads them over two pipelines
-  shift_left,     // likewise, as a product by a power of two
+  add,            // an addition; ptxas distributes them over two pipelines
+  shift_left,     // like add: ptxas may make it a product by a power of two
   multiply,       // low half: four times as much for 64 bits
-  multiply_high,  // or carries of it: twice that
+  multiply_high,  // high half, or a carry: twice as much as multiply
   multiply_once,  // one multiply-add, whatever the type
   divide,         // integer division: a sequence
   convert,
   fp,         // one floating-point instruction, by type
   fp_divide,  // a subroutine
-  fp_root,    // reciprocal and root, rounded: a subroutine
+  fp_root,    // correctly rounded reciprocal or root: a subroutine
   half,
   special,         // one pass through the special unit
-  special_range,   // and one instruction that brings the argument into range
-  special_scaled,  // and those that scale subnormals
-  special_divide,  // and those around an approximate division
-  memory,          // by what it reads and writes
+  special_range,   // plus one instruction that brings the argument into range
+  special_scaled,  // plus instructions that scale subnormals
+  special_divide,  // plus the instructions around an approximate division
+  memory,          // cost by the memory that it accesses
   copy_wait,
   shuffle,
   vote,
   match,
-  tensor,  // a product of matrices
+  tensor,  // a matrix product
   texture,
   barrier,
   branch,
 };
 
-// Where control goes from there.
+// Where control continues after the instruction.
 enum class ControlTransfer : uint8_t { next, branch, table_branch, call, ret, exit, trap };
 
-// Who is synchronised with whom.
+// The threads that an instruction synchronises.
 enum class Sync : uint8_t {
   none,
-  warp,          // lanes of a warp exchange values: executed when all named lanes have come
-  warp_barrier,  // they only meet
-  block,         // a barrier of the block: waits
-  block_arrive,  // arrives there without waiting
+  warp,          // lanes of a warp exchange values; it executes when all named lanes have arrived
+  warp_barrier,  // lanes of a warp wait for each other
+  block,         // waits at a barrier of the block
+  block_arrive,  // arrives at a barrier of the block without waiting
   cluster,       // waits for all threads of the cluster
   cluster_arrive,
-  mbarrier,  // makes, unmakes or asks a barrier object
+  mbarrier,  // creates, destroys or tests a barrier object
   mbarrier_arrive,
   fence,
 };
 
-// What happens at the address of one `mem` operand.
+// The use of the address of one `mem` operand.
 struct MemoryUse {
   enum class Kind : uint8_t { none, load, store, update, hint };
   Kind kind = Kind::none;
-  Space space = Space::generic;  // generic: the one that a modifier names, if any does
+  Space space = Space::generic;  // generic: a modifier may name the space
 };
 
 struct Traits {
   Issue issue = Issue::unset;
   ControlTransfer transfer = ControlTransfer::next;
   Sync sync = Sync::none;
-  std::array<MemoryUse, 2> memory{};  // of the `mem` operands, in their order
+  std::array<MemoryUse, 2> memory{};  // one per `mem` operand, in order
   uint8_t memory_count = 0;
   bool carry = false;          // uses the carry flag
   bool wider = false;          // its registers may be wider than its types
-  bool matrix = false;         // lanes name rows of 8x8 matrices, and all 32 take part
-  bool fragments = false;      // its registers hold matrices spread over all 32 lanes
+  bool matrix = false;         // lanes address rows of 8x8 matrices; all 32 take part
+  bool fragments = false;      // its registers hold matrices that are distributed over all 32 lanes
   bool all_lanes = false;      // all 32 lanes take part, and no operand names them
   bool reads_texels = false;   // through a texture or surface object
   bool writes_texels = false;  // through a surface object
-  bool bulk = false;           // moves memory by the copy engine, past the pipeline that is counted
-  bool read_only = false;      // loads what nothing in the kernel changes
-  bool ptx_level = false;      // what ptxas makes of it is not known here
+  bool bulk = false;       // the copy engine moves memory, outside of the pipeline that is counted
+  bool read_only = false;  // loads data that the kernel does not change
+  bool ptx_level = false;  // the machine code that ptxas makes of it is not known here
 
   constexpr bool of_whole_warp() const { return matrix || fragments || all_lanes; }
   constexpr bool uses(MemoryUse::Kind kind) const {
     return memory[0].kind == kind || memory[1].kind == kind;
   }
-  // Moves data between registers and a memory whose traffic the hardware counts. Not parameters,
-  // which are operands in constant memory; not barrier objects; not hints.
+  // Moves data between registers and a memory whose traffic the hardware counts. This excludes
+  // parameters, which are operands in constant memory, barrier objects, and hints.
   constexpr bool accesses_memory() const {
     return memory_count > 0 && memory[0].space != Space::param && !uses(MemoryUse::Kind::hint) &&
            sync != Sync::mbarrier && sync != Sync::mbarrier_arrive;
   }
-  // Accesses device memory by a way of its own, which has counters of its own.
+  // Accesses device memory through the texture path, which has its own counters.
   constexpr bool is_texture() const { return reads_texels || writes_texels; }
   constexpr bool is_atomic() const { return accesses_memory() && uses(MemoryUse::Kind::update); }
   constexpr bool is_block_barrier() const {
@@ -107,13 +108,13 @@ struct Traits {
   constexpr bool leaves_function() const {
     return transfer == ControlTransfer::ret || transfer == ControlTransfer::exit;
   }
-  // May give another result when it is executed again with the same operands.
+  // May give a different result when it is executed again with the same operands.
   constexpr bool may_change() const {
     return accesses_memory() || is_texture() || bulk || is_mbarrier() || sync == Sync::warp ||
            sync == Sync::block || sync == Sync::cluster;
   }
-  // Something that another warp or block may be waiting for. (An atomic whose result is read may
-  // itself be the waiting: whoever decodes it looks.)
+  // An effect for which another warp or block may be waiting. (An atomic whose result is read may
+  // itself be part of the waiting; the decoder checks that.)
   constexpr bool is_progress() const {
     return is_block_barrier() || is_cluster_barrier() || sync == Sync::mbarrier_arrive ||
            leaves_function() || writes_texels || bulk ||
