@@ -1,5 +1,6 @@
-// Exhaustive search: a window is at most 16 bytes, so each member has a handful of candidates, and
-// a byte that two windows would take, or that nobody asked for, rejects a candidate at once.
+// Exhaustive search. An instruction accesses at most 16 bytes, so each member has few candidates. A
+// candidate is rejected at once if two instructions would access one byte, or if one would access a
+// byte of no member.
 #include "simulator/sass/access_placement.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ class Search {
   }
 
   void run() { next(0); }
-  int solutions = 0;  // 2 stands for more than one, or too many to look at
+  int solutions = 0;  // 2: more than one, or too many candidates to try
   std::vector<Placement> found;
 
  private:
@@ -57,8 +58,9 @@ class Search {
     }
   }
 
-  // Every byte taken is the member's own or an orphan's that nobody else has taken; no part takes
-  // only bytes that nobody reads; all of the member's own live bytes are taken.
+  // Every accessed byte belongs to this member, or to a member without instructions and to no other
+  // instruction; no part consists of dead bytes only; and all live bytes of the member are
+  // accessed.
   bool fits(const Member& m, const Shape& shape, int64_t at) const {
     std::vector<bool> own(static_cast<size_t>(m.bytes), false);
     for (const Part& part : shape) {

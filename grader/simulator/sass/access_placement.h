@@ -1,7 +1,8 @@
-// ptxas merges accesses to neighbouring bytes into one instruction, and drops the parts of a vector
-// that nobody reads. Both leave the same puzzle: some PTX accesses of a group (one basic block, one
-// base, one guard) have SASS instructions, others have none; which bytes does each instruction
-// take? It is solved by trying all placements; only a puzzle with exactly one solution is believed.
+// Decides which bytes each SASS instruction of a group accesses. ptxas merges accesses to
+// neighbouring bytes into one instruction, and omits the parts of a vector that no instruction
+// reads. In a group of PTX accesses (one basic block, one base, one guard) some then have SASS
+// instructions and others have none. place() tries all placements of the instructions and accepts a
+// result only if exactly one placement is possible.
 #pragma once
 
 #include <cstdint>
@@ -11,33 +12,34 @@
 namespace lab32::sass {
 
 struct Part {
-  int64_t at = 0;  // bytes from the first part
+  int64_t at = 0;  // offset from the first part, in bytes
   int bytes = 4;
   bool operator==(const Part& o) const { return at == o.at && bytes == o.bytes; }
 };
-using Shape = std::vector<Part>;  // the instructions that stand for one execution
+using Shape = std::vector<Part>;  // the instructions of one execution of an access
 
 struct Member {
   int64_t offset = 0;
   int bytes = 4;
-  std::vector<bool> live;       // by byte
-  std::vector<Shape> shapes;    // what its instructions could be; empty: it has none
-  bool must_be_covered = true;  // without instructions: nothing else explains their absence
+  std::vector<bool> live;  // by byte: whether it is read or written
+  // the possible instructions of an execution; empty: the access has none
+  std::vector<Shape> shapes;
+  bool must_be_covered = true;  // false: another reason explains why it has no instructions
 };
 
-// Instructions of members i and j of one block whose addresses differ by a known constant.
+// The known distance between the addresses of members i and j, which are in one block.
 struct Distance {
   int i = 0, j = 0;
   int64_t bytes = 0;  // first part of j minus first part of i
 };
 
 struct Placement {
-  int64_t at = 0;  // offset of the first part, in the offsets of the members
+  int64_t at = 0;  // offset of the first part, relative to the same base as Member::offset
   int shape = -1;  // -1: this member has no instructions
 };
 
-// Placements of the members, or nullopt if there is no solution or more than one. `distances` are
-// used only if there is more than one: a base register may change between two instructions.
+// The placement of each member; nullopt if there is none or more than one. `distances` are used
+// only if there is more than one, since a base register may change between two instructions.
 std::optional<std::vector<Placement>> place(const std::vector<Member>& members,
                                             const std::vector<Distance>& distances);
 

@@ -21,8 +21,8 @@ std::string_view plain(std::string_view guard) {
   return guard.substr(guard.empty() || guard[0] != '!' ? 0 : 1);
 }
 
-// Does an instruction of the sequence itself set this predicate by comparing a lane's number with
-// the elected one's, or a vote with a full mask?
+// Whether an instruction of the sequence sets this predicate by comparing a lane's number with the
+// elected lane's, or a vote with a full mask.
 bool sets_own_guard(const std::vector<MemorySite>& sites, const MemorySite& user) {
   const std::string wanted = std::string(plain(user.instruction->guard)) + ",";
   return std::any_of(sites.begin(), sites.end(), [&](const MemorySite& s) {
@@ -69,7 +69,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
   found.issue.bytes = static_cast<uint8_t>(access.bytes);
   found.issue.kind = AccessKind::atom;
 
-  // LDS, add, ATOMS.CAST.SPIN, again until it took.
+  // The sequence LDS, add, ATOMS.CAST.SPIN repeats until the swap succeeds.
   if (!swaps.empty()) {
     if (swaps.size() != loads.size() || memory.size() != 2 * swaps.size()) return std::nullopt;
     found.issue.lanes = IssuedAccess::Lanes::spin;
@@ -100,7 +100,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
       found.note = "issued as " + first.opcode;
     return found;
   }
-  // Every instruction of an agreed atomic is guarded by the election.
+  // The election guards every instruction of a warp-aggregated atomic.
   if (guarded.size() != memory.size()) return std::nullopt;
   found.own_guard = true;
   if (when_false.empty()) {
@@ -109,7 +109,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
     found.note = "the warp agrees first, then one lane issues " + first.opcode;
     return found;
   }
-  // Turing: @!P0 RED for a warp that is not whole, @P0 RED by one lane for one that is.
+  // Turing: @!P0 RED for an incomplete warp, @P0 RED by one lane for a full one.
   if (when_false.size() != when_true.size() || !has_opcode(helpers, {"SHFL"})) return std::nullopt;
   found.issue.lanes = IssuedAccess::Lanes::full_leader;
   found.copies = static_cast<int>(when_true.size());

@@ -1,5 +1,5 @@
-// The structures of PTX and SASS are compared: loops around an instruction, and the branches that
-// decide whether it runs.
+// Checks that SASS runs each access as often as the PTX: it compares the loops around an
+// instruction and the branches on which it is control-dependent.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,7 +21,8 @@ class ControlDependenceCheck {
   }
 
  private:
-  // Where the loops of the SASS function are the PTX function's own: not where ptxas inlined it.
+  // Whether the loops of the SASS function are those of the PTX function, so that ptxas did not
+  // inline it.
   bool same_function(const MemorySite& s) const {
     const std::string& name = d_.function.function().name;
     const std::string& host = s.function->name;
@@ -54,7 +55,7 @@ class ControlDependenceCheck {
     if (!unrolled) return;
     int loop = structure.loop_of[static_cast<size_t>(a.block)];
     if (loop < 0) {
-      // A called function stands once in each kernel that calls it.
+      // A called function has a copy in each kernel that calls it.
       std::map<const Function*, int> in_function;
       for (const MemorySite& s : w.own) ++in_function[s.function];
       const int parts = static_cast<int>(w.own.size()) / w.copies;
@@ -68,8 +69,8 @@ class ControlDependenceCheck {
     d_.plan(i).if_uniform = d_.function.loop_branches(loop);
   }
 
-  // An instruction that stands outside a loop of the PTX was unrolled, or moved out. An address
-  // that changes from one iteration to the next cannot move.
+  // An instruction outside of its PTX loop was unrolled or moved out of it. If its address changes
+  // from one iteration to the next, it cannot have been moved.
   bool cannot_move(size_t i) const {
     const PtxAccess& a = d_.accesses[i];
     for (int l = d_.function.structure().loop_of[static_cast<size_t>(a.block)]; l >= 0;
@@ -79,10 +80,10 @@ class ControlDependenceCheck {
     return true;
   }
 
-  // How often the code holds an instruction in which function and how deep in loops.
+  // (function, loop depth) -> number of copies of an instruction.
   using Profile = std::map<std::pair<const Function*, int>, int>;
 
-  // Another instruction of the same block that cannot move, and has as many copies at the same
+  // Whether another instruction of the same block cannot move, and has as many copies at the same
   // depths.
   bool has_witness(size_t i) const {
     Profile wanted;
@@ -111,7 +112,8 @@ class ControlDependenceCheck {
     return false;
   }
 
-  // Does one of the PTX branches decide in the SASS too? A jump table stands for a chain of them.
+  // Whether one of the PTX branches controls the instruction in the SASS, too. A jump table may
+  // replace a chain of them.
   static bool is_decided(const MemorySite& s, const std::vector<int>& lines) {
     for (int d : s.flow->structure.all_controlling_branches(s.block)) {
       const int last = s.flow->blocks[static_cast<size_t>(d)].last - 1;
@@ -123,10 +125,10 @@ class ControlDependenceCheck {
     return false;
   }
 
-  // All accesses of a block run equally often, so they stand in the code equally often, and so do
-  // its barriers. What does not was shared between iterations.
+  // All accesses and barriers of a block run equally often, so they must have equally many copies.
+  // An access with a different number was shared between iterations.
   void check_copies() {
-    std::map<int, std::set<int>> copies;  // by block
+    std::map<int, std::set<int>> copies;  // by PTX block
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
       if (d_.work[i].failed || d_.plan(i).issues.empty() ||
           d_.accesses[i].space == MemorySpace::local)

@@ -12,7 +12,7 @@ namespace {
 
 void find_controlling_branches(ptx::Edges next, ControlStructure& s) {
   const int n = static_cast<int>(s.reachable.size());
-  // A loop without an end never reaches the exit: give it a way there, so that every node has a
+  // An endless loop never reaches the exit: it gets an edge to the exit, so that every node has a
   // post-dominator.
   for (int i = 0; i < n; ++i) {
     auto& out = next[static_cast<size_t>(i)];
@@ -59,7 +59,7 @@ ControlStructure analyse(const Graph& graph) {
   next.emplace_back();  // the exit
   s.dominator = ptx::immediate_dominators(next, 0);
   ptx::Loops loops = ptx::find_loops(next, s.dominator);
-  for (Loop& loop : loops.all) loop.holds.resize(n);  // the exit is in none
+  for (Loop& loop : loops.all) loop.holds.resize(n);  // no loop contains the exit
   s.loops = std::move(loops.all);
   s.loop_of = std::move(loops.loop_of);
   s.loop_of.resize(n);
@@ -74,7 +74,7 @@ ControlStructure analyse(const Graph& graph) {
 
 namespace {
 
-// The labels of "`(.L_x_12)" or of (*"BRANCH_TARGETS .L_x_1,.L_x_2"*) in the operands.
+// The labels in operands like "`(.L_x_12)" or (*"BRANCH_TARGETS .L_x_1,.L_x_2"*).
 std::vector<std::string_view> targets_of(const Instruction& in) {
   constexpr std::string_view kTable = "BRANCH_TARGETS ";
   std::string_view s = in.operands;
@@ -94,18 +94,18 @@ std::vector<std::string_view> targets_of(const Instruction& in) {
 }
 
 struct End {
-  bool ends = false;       // ends a block
+  bool ends = false;       // the instruction ends a block
   bool falls = true;       // the next instruction may follow
   bool leaves = false;     // the function may end here
-  bool diverted = false;   // BRA.DIV: only warps whose lanes are apart take the target
-  bool converged = false;  // BRA.CONV: only those do not
+  bool diverted = false;   // BRA.DIV: only diverged warps take the jump
+  bool converged = false;  // BRA.CONV: only converged warps take the jump
   std::vector<std::string_view> targets;
 };
 
 End end_of(const Instruction& in) {
   End end;
   const std::string_view base = in.base();
-  // A guard, or a predicate or register before the target: "BRA.U !UP0, `(.L_x_1)".
+  // Conditional: a guard, or a predicate or register before the target, "BRA.U !UP0, `(.L_x_1)".
   const bool conditional = !in.guard.empty() || in.operands.find(',') < in.operands.find("`(");
   if (base == "BRA" || base == "JMP") {
     end.ends = true;
@@ -180,7 +180,7 @@ FlowGraph analyse_flow(const Function& function) {
     }
     all.next.push_back(std::move(next));
   }
-  // Loops and control dependence are those of a warp whose lanes are together.
+  // Loops and control dependence are those of a converged warp.
   flow.structure = analyse(converged);
   const ControlStructure whole = analyse(all);
   for (size_t b = 0; b < flow.blocks.size(); ++b)
@@ -198,7 +198,7 @@ Sites::Sites(const Listing& listing) {
     for (size_t i = 0; i < f.code.size(); ++i) {
       const Instruction& in = f.code[i];
       const int block = flow.block_of[i];
-      // Without known targets of a jump every block may be reached.
+      // If the targets of a jump are unknown, every block may be reachable.
       if (flow.known && !flow.structure.reachable[static_cast<size_t>(block)] &&
           !flow.slow_path[static_cast<size_t>(block)])
         continue;

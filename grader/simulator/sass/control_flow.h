@@ -1,5 +1,6 @@
-// Flow of a SASS function: its basic blocks, loops and control dependence, and which instructions
-// come from which line of the PTX.
+// The control flow of a SASS function: basic blocks, loops and control dependence, and the index
+// from lines of the PTX to SASS instructions (Sites). analyse() works on any graph, so that PTX and
+// SASS can be compared.
 #pragma once
 
 #include <map>
@@ -11,7 +12,7 @@
 
 namespace lab32::sass {
 
-// ---- loops and control dependence: asked of the PTX and of the SASS, and the answers compared
+// ---- loops and control dependence, computed for PTX and for SASS and compared ----
 // ----
 
 using ptx::Loop;
@@ -25,20 +26,21 @@ struct Graph {
 struct ControlStructure {
   std::vector<bool> reachable;
   std::vector<int> dominator;  // immediate; -1 for the entry and unreachable nodes
-  std::vector<Loop> loops;     // natural loops, one a header
+  std::vector<Loop> loops;     // natural loops, one per header
   std::vector<int> loop_of;    // innermost loop of each node, -1: none
   std::vector<std::vector<int>>
-      controlling_branches;  // control dependence: the nodes whose branch decides
+      // control dependence: the nodes whose branch decides whether the node runs
+      controlling_branches;
 
   bool dominates(int a, int b) const { return ptx::dominates(dominator, a, b); }
-  int depth(int node) const;  // loops around the node
-  // controlling_branches, transitively.
+  int depth(int node) const;  // number of loops around the node
+  // The transitive closure of controlling_branches.
   std::vector<int> all_controlling_branches(int node) const;
 };
 
 ControlStructure analyse(const Graph& graph);
 
-// Basic blocks of a SASS function, and which of them are slow paths for diverged warps.
+// The basic blocks of a SASS function, and which of them are slow paths for diverged warps.
 struct FlowGraph {
   struct Block {
     int first = 0, last = 0;  // instructions [first, last)
@@ -46,17 +48,17 @@ struct FlowGraph {
   std::vector<Block> blocks;
   std::vector<int> block_of;  // by instruction
   ControlStructure structure;
-  // Run only by warps whose lanes have not met again (BRA.DIV, BRA.CONV): a second copy of code
-  // with warp-wide instructions, or a call that waits for the others.
+  // Only warps whose lanes have not reconverged run these (BRA.DIV, BRA.CONV): a second copy of
+  // code with warp-wide instructions, or a call that waits for the other lanes.
   std::vector<bool> slow_path;
-  bool known = true;  // false: a jump whose targets the listing does not name
+  bool known = true;  // false: the listing does not name the targets of some jump
 };
 
 FlowGraph analyse_flow(const Function& function);
 
 // ---- which instructions come from which line of the PTX, over all kernels of a listing ----
 
-// One SASS instruction with what its surroundings say about it.
+// One SASS instruction, with its position in the control flow.
 struct MemorySite {
   const Function* function = nullptr;
   const FlowGraph* flow = nullptr;
@@ -67,7 +69,7 @@ struct MemorySite {
 
   bool slow_path() const { return flow->slow_path[static_cast<size_t>(block)]; }
   int depth() const { return flow->structure.depth(block); }
-  // Instructions with one key have comparable constants in their addresses, unless the base
+  // Instructions with equal keys have comparable constants in their addresses, unless the base
   // register changes in between.
   auto cell() const { return std::make_tuple(function, block, op->base); }
 };
@@ -76,7 +78,8 @@ class Sites {
  public:
   explicit Sites(const Listing& listing);
 
-  // All instructions of a PTX line; dead code behind the last EXIT and never-true guards left out.
+  // All instructions of a PTX line, except dead code behind the last EXIT and instructions whose
+  // guard is never true.
   const std::vector<MemorySite>& of_line(int ptx_line) const;
   const std::map<int, std::vector<MemorySite>>& by_line() const { return by_line_; }
 

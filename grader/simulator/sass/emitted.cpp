@@ -23,7 +23,8 @@ bool is_anchor(const ptx::Instruction& in) {
          t.issue == ptx::Issue::fp;
 }
 
-// The one instruction of each copy of an anchor.
+// Whether the SASS instruction is the one that implements an anchor; each copy of the anchor has
+// one.
 bool stands_for(const MemorySite& site, const ptx::Instruction& in) {
   const ptx::Traits& t = in.op->traits;
   const std::string_view base = site.instruction->base();
@@ -33,8 +34,8 @@ bool stands_for(const MemorySite& site, const ptx::Instruction& in) {
   return t.issue == ptx::Issue::fp && (base.front() == 'F' || base.front() == 'D');
 }
 
-// Copies of one PTX instruction in each block of the SASS. Where it has become several, and none of
-// them stands for it, as many as there are of the rarest opcode.
+// SASS block -> the number of copies of one PTX instruction. If several instructions implement it
+// and none is its anchor, the rarest opcode gives the number.
 std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
                                     const ptx::Instruction& in) {
   std::map<int, int> copies;
@@ -51,7 +52,8 @@ std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
   return copies;
 }
 
-// Roots and quotients of operands that are tiny, huge or no numbers.
+// Whether the instruction calls the slow path of a root or quotient, for operands that are tiny,
+// huge or no numbers.
 bool calls_rarely(const Instruction& in) {
   if (in.base() != "CALL") return false;
   for (const char* name : {"_slowpath", "_mediumpath", "_f64_full"})
@@ -68,7 +70,8 @@ EmittedInstruction emitted(const Instruction& in) {
   return to;
 }
 
-// ptxas' own functions, such as a quotient of 64 bits: they run straight on.
+// ptxas' internal functions, such as a 64-bit quotient, by name. They are taken as straight-line
+// code.
 std::map<std::string, std::vector<const MemorySite*>> called_functions(const Sites& sites) {
   std::map<std::string, std::vector<const MemorySite*>> functions;
   for (const auto& [line, of_line] : sites.by_line())
@@ -81,14 +84,14 @@ std::map<std::string, std::vector<const MemorySite*>> called_functions(const Sit
   return functions;
 }
 
-// "`($__internal_0_$__cuda_sm20_div_u64)"
+// The name of a called function in "`($__internal_0_$__cuda_sm20_div_u64)".
 std::string called(const Instruction& in) {
   const size_t open = in.operands.find('('), close = in.operands.find(')', open);
   if (in.base() != "CALL" || close == std::string::npos) return {};
   return in.operands.substr(open + 1, close - open - 1);
 }
 
-// The instructions of each block in their order, and the loops around it.
+// Adds the instructions of each block in their order, and the loops around it.
 void add_code(const ptx::Function& function, const Sites& sites,
               std::vector<const MemorySite*> code, std::map<int, EmittedBlock>& blocks) {
   const auto functions = called_functions(sites);
@@ -103,7 +106,7 @@ void add_code(const ptx::Function& function, const Sites& sites,
     EmittedInstruction& to = block.code.emplace_back(emitted(*site->instruction));
     to.banks = banks[site->block].reads(*site->instruction);
     block.rare |= calls_rarely(*site->instruction);
-    // "SB0, 0x1"
+    // operands "SB0, 0x1"
     const size_t comma = site->instruction->operands.find(", 0x");
     if (site->instruction->base() == "DEPBAR" && comma != std::string::npos)
       to.pending = static_cast<int>(
@@ -126,18 +129,19 @@ void add_code(const ptx::Function& function, const Sites& sites,
         block.loops.insert(block.loops.begin(), static_cast<size_t>(header->first));
     }
   }
-  // Blocks without code are not in the list: from the function's numbers to places in it.
+  // Blocks without code are not in the list, so block numbers are replaced by indices in the list.
   for (auto& [index, block] : blocks)
     for (size_t& header : block.loops)
       header =
           static_cast<size_t>(std::distance(blocks.begin(), blocks.find(static_cast<int>(header))));
 }
 
-constexpr size_t kMany = 4;  // different opcodes
+constexpr size_t kMany = 4;  // number of different opcodes
 
-// A PTX instruction that becomes many is spread over blocks, a root over its check and its steps:
-// what has none that is proper to it runs as often as one that has opcodes nowhere else. (What is
-// left of an unrolled loop has the same opcodes as the loop.)
+// A PTX instruction that becomes many SASS instructions, like a root with its check and its steps,
+// is distributed over blocks. A block without an origin of its own runs as often as the instruction
+// whose opcodes it contains, if no other block contains them. (The remainder of an unrolled loop
+// has the same opcodes as the loop.)
 void adopt(const std::vector<std::vector<const MemorySite*>>& copies,
            std::map<int, EmittedBlock>& blocks) {
   for (size_t i = 0; i < copies.size(); ++i) {
@@ -153,7 +157,7 @@ void adopt(const std::vector<std::vector<const MemorySite*>>& copies,
   }
 }
 
-// A branch leads around what runs rarely to what stands behind it.
+// A branch skips a rare block, so the block behind it runs as often as the one before it.
 void pass_by(std::map<int, EmittedBlock>& blocks) {
   for (auto at = blocks.begin(); at != blocks.end(); ++at) {
     if (!at->second.rare) continue;
@@ -165,7 +169,7 @@ void pass_by(std::map<int, EmittedBlock>& blocks) {
   }
 }
 
-// Of the copies of what stands in a loop: those in loops, if any.
+// For an instruction in a loop: keeps only the copies inside loops, if there are any.
 void keep_loops(const std::map<int, EmittedBlock>& blocks, std::map<int, int>& where) {
   std::map<int, int> inside;
   for (const auto& [block, count] : where)
@@ -173,7 +177,8 @@ void keep_loops(const std::map<int, EmittedBlock>& blocks, std::map<int, int>& w
   if (!inside.empty()) where = std::move(inside);
 }
 
-// Whether ptxas made a guard of the branch around it: the block runs whether it does or not.
+// Whether ptxas replaced the branch around the instruction by a guard: the block then runs even
+// when the instruction does not.
 bool by_guard(const std::vector<const MemorySite*>& copies, int block, const ptx::Instruction& in) {
   if (in.guard >= 0) return false;
   return std::any_of(copies.begin(), copies.end(), [&](const MemorySite* site) {
@@ -181,7 +186,7 @@ bool by_guard(const std::vector<const MemorySite*>& copies, int block, const ptx
   });
 }
 
-// Whether ptxas has made one access of several: its copies are fewer than those of the others.
+// Whether ptxas merged several accesses into one, which then has fewer copies than the others.
 bool is_merged(const std::vector<const MemorySite*>& copies, int block,
                const ptx::Instruction& in) {
   const ptx::Traits& t = in.op->traits;
@@ -192,17 +197,17 @@ bool is_merged(const std::vector<const MemorySite*>& copies, int block,
   });
 }
 
-// An instruction of the block that is issued whenever the block is run: those whose guard is false
-// for all lanes are not counted.
+// An instruction of the block that is issued whenever the block runs. Guarded instructions are not
+// counted if the guard is false in all lanes.
 int32_t unguarded(const ptx::Function& function, const ptx::BasicBlock& block) {
   for (int i = block.last - 1; i >= block.first; --i)
     if (function.body[static_cast<size_t>(i)].guard < 0) return i;
   return block.first;
 }
 
-// Of each instruction whose block is entered from one other block only: what is issued whenever
-// that one is run. Where ptxas makes a guard of the branch between them, both are issued as often.
-// -1: none.
+// For each instruction whose block has a single predecessor: an instruction that is issued whenever
+// the predecessor runs; -1: none. If ptxas replaces the branch between them by a guard, both are
+// issued equally often.
 std::vector<int32_t> before_guards(const ptx::Function& function, const ptx::ControlFlow& flow) {
   std::vector<int32_t> before(function.body.size(), -1);
   for (const ptx::BasicBlock& block : flow.blocks) {
@@ -214,8 +219,8 @@ std::vector<int32_t> before_guards(const ptx::Function& function, const ptx::Con
   return before;
 }
 
-// Of each instruction in a loop of the PTX: what is issued as often as its innermost loop is
-// entered, in the blocks before it.
+// For each instruction in a PTX loop: instructions in the blocks before its innermost loop, which
+// are issued as often as the loop is entered.
 std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function,
                                                const ptx::ControlFlow& flow) {
   std::vector<std::vector<int32_t>> entries(function.body.size());
@@ -261,18 +266,18 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
     std::map<int, int> where =
         spins ? swap_loops_by_block(copies[i]) : copies_in_blocks(copies[i], in);
     const bool known = is_anchor(in) && !entries[i].empty();
-    // A loop's test stands before the loop, too, and is made there once.
+    // The test of a loop has a copy before the loop, which runs once per entry.
     if (!known && !entries[i].empty()) keep_loops(blocks, where);
     int peeled = 0;
     if (spins && entries[i].size() == 1)
       peeled = take_peeled_copies(copies[i], static_cast<int32_t>(i), {entries[i].front(), 1, true},
                                   where, blocks);
-    std::map<int, int> blocks_with;  // so many copies
+    std::map<int, int> blocks_with;  // number of copies -> number of blocks with that many
     for (const auto& [block, count] : where) ++blocks_with[count];
     if (spins)
       for (auto& [count, with] : blocks_with) with = std::max(1, with / count);
     for (const auto& [block, count] : where) {
-      // Where there are most is the loop proper; fewer are its remainder.
+      // The block with the most copies is the unrolled loop; the others are its remainder.
       if (!known && count != blocks_with.rbegin()->first) continue;
       EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
                                   is_anchor(in) && !is_merged(copies[i], block, in)};

@@ -1,6 +1,7 @@
-// What ptxas emitted for a function, block by block, and how often it is issued: counted nowhere,
-// but told by the PTX instructions it comes from. ptxas unrolls loops, and turns short branches
-// into guards: a guarded instruction is issued by warps that have no lane for it, too.
+// The machine code that ptxas emitted for a function, block by block, and how often each block
+// runs. The simulator executes PTX and counts no SASS instructions, so runs() derives the frequency
+// of a block from the PTX instructions that it implements. ptxas unrolls loops and turns short
+// branches into guards; a guarded instruction is issued even by warps without an active lane.
 #pragma once
 
 #include <array>
@@ -16,75 +17,77 @@
 namespace lab32::sass {
 
 struct EmittedInstruction {
-  std::string opcode;   // with its modifiers
+  std::string opcode;   // including modifiers
   int32_t address = 0;  // in bytes, from the function's start
-  int32_t origin = -1;  // in Function::body; -1: not known
+  int32_t origin = -1;  // index in Function::body of the PTX instruction; -1: unknown
   Operands registers;
-  std::array<uint8_t, 2> banks{};  // operands of even and odd registers (RegisterBanks)
+  std::array<uint8_t, 2> banks{};  // operands read from even and odd registers (RegisterBanks)
   Control control;
-  int pending = 0;       // DEPBAR: so many groups of copies may still be under way
-  bool is_copy = false;  // an access, shuffle or barrier that stands for its origin
+  int pending = 0;       // DEPBAR: groups of asynchronous copies that may still be pending
+  bool is_copy = false;  // an access, shuffle or barrier that implements its origin
 };
 
 struct EmittedBlock {
-  // An instruction of the PTX that has copies here, and how often the block runs for each time that
-  // one is issued: with four copies, every fourth time.
+  // A PTX instruction with copies in this block. `share` is how often the block runs per issue of
+  // that instruction: with four copies, 1/4.
   struct Origin {
-    int32_t index = 0;  // in Function::body
+    int32_t index = 0;  // index in Function::body
     double share = 1;
-    // An access, a shuffle, a barrier, a floating-point operation: ptxas copies these as they are.
-    // Counters and addresses of an unrolled loop are computed once for all copies.
+    // An access, a shuffle, a barrier or a floating-point operation: ptxas copies these unchanged.
+    // Counters and addresses of an unrolled loop, in contrast, are computed once for all copies.
     bool anchor = false;
-    // Of an unrolled loop's anchor: its copies here; whether no block has fewer; how many each
-    // block has that has more; and instructions of the PTX that are issued as often as the loop is
-    // entered. Each time, blocks with more copies take what they can of what is left to do.
+    // For an anchor in an unrolled loop: the copies in this block; whether no block has fewer; the
+    // copies of each block with more; and the PTX instructions that are issued as often as the loop
+    // is entered. At each entry, blocks with more copies run first, as often as the remaining
+    // iterations allow.
     int copies = 0;
     bool fewest = true;
     std::vector<int> more{};
-    int peeled = 0;  // turns that are made before the loop
+    int peeled = 0;  // iterations that were peeled off before the loop
     std::vector<int32_t> entries{};
   };
   std::vector<Origin> origins;
-  // The loop of a load and a compare-and-swap that ptxas made of an atomic of the PTX; -1: none. It
-  // runs until the last lane has got through.
+  // The index of the PTX atomic for which this block is the compare-and-swap loop that ptxas made
+  // of it; -1: none. The loop runs until the last lane has succeeded.
   int32_t spins = -1;
   bool in_loop = false;
   bool entry = false;
-  bool rare = false;  // calls what ordinary operands of a root or a quotient do not need
+  // calls a slow path that ordinary operands of a root or a quotient do not need
+  bool rare = false;
   std::vector<EmittedInstruction> code;
-  // Blocks, by their place in the list, that head the loops around this one, the outermost first.
+  // The headers of the loops around this block, as indices in the list, the outermost first.
   std::vector<size_t> loops;
 };
 
 using EmittedFunctions = std::map<std::string, std::vector<EmittedBlock>>;
 
-// The blocks of the function of that name; none where the listing does not have it. Slow paths of
-// diverged warps are left out.
+// The blocks of `function`; empty if the listing does not contain it. Slow paths of diverged warps
+// are omitted.
 std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sites& sites);
 
-// How often the block runs, over all warps. times[i]: how often body[i] was issued; of a loop of
-// compare-and-swap, how often it is entered.
+// The number of runs of the block, over all warps. times[i] is the number of issues of body[i]; for
+// a compare-and-swap loop, the number of entries.
 double runs(const EmittedBlock& block, const std::vector<uint64_t>& times);
 
-// ---- the loops of compare-and-swap that ptxas makes of sums in shared memory, as blocks of the
+// ---- compare-and-swap loops, which ptxas makes of sums in shared memory (spin_loops.cpp) ----
 // machine code (spin_loops.cpp) ----
 
-// ATOMS.CAST.SPIN
+// Whether the instruction is ATOMS.CAST.SPIN, the swap of such a loop.
 bool is_spinning_swap(const MemorySite& site);
 
-// Of an atomic that has become such loops, by the sites of its line: where they are, and how many
-// there are around which the same loop of the kernel goes. That is how often it was unrolled, since
-// each has a block of its own.
+// SASS block -> the number of swap loops of this atomic that have the same enclosing loop of the
+// kernel. `sites` are the SASS instructions of the atomic's PTX line. The number is the unroll
+// factor, since each copy has a block of its own.
 std::map<int, int> swap_loops_by_block(const std::vector<const MemorySite*>& sites);
 
-// What belongs to the loop of this swap, of the atomic at `index`. Where ptxas has made one loop of
-// it and of the one around it, lanes that got through go on with that while others still try: all
-// of it runs round by round. What stands before and behind it runs as often as it is entered.
+// Records the loop of this swap, made from the atomic at `index`. If ptxas merged it with the
+// enclosing loop, lanes that succeeded continue with that loop while others still retry, so all its
+// blocks run once per attempt. The blocks before and after the loop run as often as it is entered.
 void add_swap_loop(const MemorySite& site, int32_t index, const EmittedBlock::Origin& origin,
                    std::map<int, EmittedBlock>& blocks);
 
-// Of what stands in a loop: copies before it are its first turns, and run as often as it is
-// entered. Takes them out of `where`, and returns how many they are.
+// For an atomic in a loop: copies before the loop are its first, peeled iterations, and run as
+// often as the loop is entered. Removes them from `where` and returns their number.
 int take_peeled_copies(const std::vector<const MemorySite*>& sites, int32_t index,
                        const EmittedBlock::Origin& entered, std::map<int, int>& where,
                        std::map<int, EmittedBlock>& blocks);

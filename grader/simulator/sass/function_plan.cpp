@@ -8,7 +8,7 @@
 
 namespace lab32::sass {
 
-// ---- the draft -------------------------------------------------------------------------------
+// ---- the draft plan --------------------------------------------------------------------------
 
 namespace {
 
@@ -67,7 +67,7 @@ void DraftPlan::issue_as_written(size_t i) {
   plan(i).issues = {issue};
 }
 
-// ---- fetches through textures, accesses of surfaces ------------------------------------------
+// ---- texture fetches and surface accesses ----------------------------------------------------
 
 namespace {
 
@@ -78,16 +78,16 @@ bool of_function(const MemorySite& s, const std::string& name) {
           host.compare(host.size() - name.size() - 1, std::string::npos, "$" + name) == 0);
 }
 
-// NVIDIA's "CUDA Binary Utilities", instruction sets of Turing to Blackwell.
+// From NVIDIA's "CUDA Binary Utilities", instruction sets of Turing to Blackwell.
 bool is_texels(const Instruction& in) {
   constexpr std::array<std::string_view, 6> kOpcodes{"TEX", "TLD", "TLD4", "TXD", "SULD", "SUST"};
   return std::find(kOpcodes.begin(), kOpcodes.end(), in.base()) != kOpcodes.end();
 }
 
-// Two that ask for the same may have been made one.
+// Whether two fetches are equal, so that ptxas may have merged them.
 bool any_alike(const PtxFunction& f) {
   constexpr int kAnywhere = -1;
-  std::set<std::tuple<const ptx::OpInfo*, std::vector<int>, int>> seen;  // and the block
+  std::set<std::tuple<const ptx::OpInfo*, std::vector<int>, int>> seen;  // (row, sources, block)
   for (const PtxTexels& t : f.texels()) {
     const ptx::Instruction& in = f.function().body[static_cast<size_t>(t.index)];
     const int where = f.has_fixed_sources(t) ? kAnywhere : t.block;
@@ -96,7 +96,8 @@ bool any_alike(const PtxFunction& f) {
   return false;
 }
 
-// Each iteration of every loop around it asks for something else, so that it was not moved out.
+// Whether each iteration of every enclosing loop accesses something else, so that the fetch was not
+// moved out.
 bool cannot_move(const PtxFunction& f, const PtxTexels& t) {
   for (int l = f.structure().loop_of[static_cast<size_t>(t.block)]; l >= 0;
        l = f.structure().loops[static_cast<size_t>(l)].parent)
@@ -104,7 +105,7 @@ bool cannot_move(const PtxFunction& f, const PtxTexels& t) {
   return true;
 }
 
-// The branches of the outermost loop around it.
+// The branches of the outermost loop around the fetch.
 std::vector<int32_t> branches_around(const PtxFunction& f, const PtxTexels& t) {
   int loop = f.structure().loop_of[static_cast<size_t>(t.block)];
   if (loop < 0) return {};
@@ -117,7 +118,7 @@ std::vector<int32_t> branches_around(const PtxFunction& f, const PtxTexels& t) {
 
 void plan_texels(const PtxFunction& function, const Sites& sites, sim::FunctionPlans& plans) {
   if (function.texels().empty()) return;
-  std::multiset<int> in_ptx, in_code;  // depths in loops
+  std::multiset<int> in_ptx, in_code;  // loop depths
   bool fixed = true;
   for (const PtxTexels& t : function.texels()) {
     if (!t.live) continue;
@@ -133,7 +134,7 @@ void plan_texels(const PtxFunction& function, const Sites& sites, sim::FunctionP
       jumps_known &= s.flow->known;
     }
   const bool as_written = jumps_known && in_code == in_ptx && !any_alike(function);
-  // Rounds of a loop put side by side.
+  // The loop was unrolled.
   const bool unrolled =
       jumps_known && fixed && in_code.size() > in_ptx.size() && !any_alike(function);
   for (const PtxTexels& t : function.texels()) {
@@ -165,7 +166,7 @@ void find_instructions(DraftPlan& d, size_t i) {
   DraftPlan::Work& w = d.work[i];
   const auto& sites = d.sites.of_line(d.instruction(i).ptx_line);
   for (const MemorySite& s : sites) {
-    // A local instruction on another access's line keeps a register (spill).
+    // A local access on the line of another access is a register spill.
     if (!s.op || s.slow_path() ||
         (s.op->space == MemorySpace::local && a.space != MemorySpace::local))
       continue;
@@ -198,7 +199,8 @@ void find_instructions(DraftPlan& d, size_t i) {
   d.issue_as_written(i);
 }
 
-// An access that is gone without a reason may have been joined with any other of its kind.
+// A missing access without a known reason may have been merged with any other access of its kind,
+// so those fail, too.
 void propagate_doubt(DraftPlan& d) {
   for (size_t i = 0; i < d.accesses.size(); ++i) {
     if (!d.work[i].missing) continue;

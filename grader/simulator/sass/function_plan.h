@@ -1,5 +1,7 @@
-// How each access of one PTX function is issued: a draft of it, which grouping.cpp fills in and
-// control_dependence.cpp checks, and the plan that function_plan.cpp makes of both.
+// Plans how each access of one PTX function is issued by the machine code. plan_function() does all
+// of it: grouping.cpp fills in a DraftPlan, control_dependence.cpp checks it, and function_plan.cpp
+// makes the final plan. Accesses that cannot be explained with certainty are marked as failed, with
+// a reason.
 #pragma once
 
 #include <optional>
@@ -13,17 +15,17 @@
 
 namespace lab32::sass {
 
-// What is known so far of how each access of one PTX function is issued. Grouping fills it in,
-// control_dependence.cpp checks it, function_plan.cpp puts both together.
+// The state of planning one PTX function. Grouping fills it in, control_dependence.cpp checks it,
+// and function_plan.cpp makes the plans from it.
 struct DraftPlan {
   using Reason = sim::Unmatched::Reason;
   struct Work {
-    std::vector<MemorySite> own;  // memory instructions of its line, slow paths left out
-    int copies = 0;               // times it stands in the code; 0: others carry it, or it is gone
-    int own_loops = 0;            // loops that its instructions bring with them
-    bool own_guard = false;       // their guard elects a lane; it is no condition of the PTX
+    std::vector<MemorySite> own;  // memory instructions of its PTX line, without slow paths
+    int copies = 0;  // copies in the code; 0: another access's instruction covers it, or it is gone
+    int own_loops = 0;       // loops that belong to its own instruction sequence
+    bool own_guard = false;  // their guard elects a lane and is no condition of the PTX
     bool failed = false;
-    bool missing = false;  // gone without an explanation
+    bool missing = false;  // it has no instruction, and no reason is known
   };
 
   DraftPlan(const ptx::Module& module, const PtxFunction& function, const Sites& sites);
@@ -38,8 +40,8 @@ struct DraftPlan {
   const ptx::Module& module;
   const PtxFunction& function;
   const Sites& sites;
-  const std::vector<PtxAccess>& accesses;  // of the function; the indices i above and below
-  std::vector<Work> work;                  // of each access
+  const std::vector<PtxAccess>& accesses;  // of the function; `i` is an index in this list
+  std::vector<Work> work;                  // by access
   sim::FunctionPlans plans;
 };
 
@@ -48,32 +50,32 @@ inline bool is_plain(const PtxAccess& a) { return a.form == PtxAccess::Form::pla
 // How ptxas issues one atomic of the PTX (atomics.cpp).
 struct AtomicIssue {
   sim::IssuedAccess issue;
-  int copies = 1;          // times the whole sequence stands in the code
-  int own_loops = 0;       // loops of the sequence itself (compare-and-swap)
-  bool own_guard = false;  // the guard elects a lane; it is not the PTX's condition
+  int copies = 1;          // copies of the whole sequence in the code
+  int own_loops = 0;       // loops inside the sequence (compare-and-swap)
+  bool own_guard = false;  // the guard elects a lane and is not the PTX's condition
   std::string note;
 };
 
-// `sites`: all SASS instructions of the atomic's PTX line. On failure `why` says what they are.
+// `sites` are all SASS instructions of the atomic's PTX line. On failure `why` receives a
+// description of them.
 std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
                                             const std::vector<MemorySite>& sites, std::string* why);
 
-// Fills in issues and copies of all plain accesses of the draft that have not failed: which
-// instructions stand for a load or a store: its own, a neighbour's (merged), several (split), or
+// Fills in issues and copies of all plain accesses of the draft that have not failed: decides
+// whether an access has its own instruction, shares a neighbour's (merged), has several (split), or
 // none.
 void group_accesses(DraftPlan& draft);
 
-// Fails the accesses of the draft for which it is not certain that each instruction runs as often,
-// and under the conditions, as the PTX has it. Notes the branches at which warps must not diverge
-// where a loop was unrolled.
+// Fails the accesses for which it is not certain that each instruction runs as often, and under the
+// same conditions, as in the PTX. Records the branches at which warps must not diverge if a loop
+// was unrolled.
 void check_control_dependence(DraftPlan& draft);
 
-// Fetches through textures and accesses of surfaces: whether the machine code has those of the PTX.
-// ptxas notes no line for them, so they are told apart by how many there are, and how deep in
-// loops.
+// Plans texture fetches and surface accesses: whether the machine code contains those of the PTX.
+// ptxas records no PTX line for them, so they are matched by their number and their loop depths.
 void plan_texels(const PtxFunction& function, const Sites& sites, sim::FunctionPlans& plans);
 
-// Reconciles one PTX function.
+// Plans one PTX function.
 sim::FunctionPlans plan_function(const ptx::Module& module, const PtxFunction& function,
                                  const Sites& sites);
 

@@ -1,5 +1,5 @@
-// Accesses whose addresses differ by known constants and that run together make a cluster, and each
-// cluster is one puzzle of access_placement.h.
+// Groups accesses that run together and whose addresses differ by known constants into clusters,
+// and solves each cluster with access_placement.h.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -30,7 +30,8 @@ class Grouping {
       std::stable_sort(members.begin(), members.end(), [&](size_t a, size_t b) {
         return d_.accesses[a].offset < d_.accesses[b].offset;
       });
-      // No window is wider than 16 bytes: what lies further apart is another puzzle.
+      // No instruction accesses more than 16 bytes, so accesses that are further apart are in
+      // separate clusters.
       for (size_t from = 0; from < members.size();) {
         size_t to = from + 1;
         int64_t end = d_.accesses[members[from]].offset + d_.accesses[members[from]].bytes;
@@ -128,7 +129,7 @@ class Grouping {
         d_.plan(i).note = "issued as " + d_.work[i].own[0].instruction->opcode;
       return;
     }
-    // Whose window holds it?
+    // Find the member whose instruction covers it.
     for (size_t j = 0; j < cluster.size(); ++j) {
       if (placements[j].shape < 0) continue;
       const Shape& shape = members[j].shapes[static_cast<size_t>(placements[j].shape)];
@@ -143,7 +144,8 @@ class Grouping {
     explain(i);
   }
 
-  // What one execution of the access may consist of: its instructions dealt into equal copies.
+  // The possible instructions of one execution of the access: its instructions, divided into equal
+  // copies.
   std::vector<Shape> shapes(size_t i) const {
     std::map<decltype(std::declval<MemorySite>().cell()), std::vector<Part>> cells;
     for (const MemorySite& s : d_.work[i].own)
@@ -171,7 +173,8 @@ class Grouping {
     return found;
   }
 
-  // Two accesses with one instruction each in one cell lie as far apart as their constants say.
+  // Two accesses with one instruction each in one address group are as far apart as their constants
+  // say.
   std::vector<Distance> distances(const std::vector<size_t>& cluster) const {
     std::vector<Distance> found;
     for (size_t i = 0; i < cluster.size(); ++i) {

@@ -1,5 +1,5 @@
-// The listing is line oriented: a section opens a kernel, a label names a place, a comment
-// "//## File" says where the next instructions come from, and "/*0080*/ @P0 LDG.E R2, [R4] ;" is an
+// The listing is line-oriented: a section begins a kernel, a label names a position, a comment
+// "//## File" gives the source of the next instructions, and "/*0080*/ @P0 LDG.E R2, [R4] ;" is an
 // instruction.
 #include "simulator/sass/listing.h"
 
@@ -71,7 +71,7 @@ class Reader {
     in_note_ = false;
   }
 
-  // A note on inlined code is several lines, one a frame; with -gp one more for the PTX.
+  // A note on inlined code has several lines, one per frame, and with -gp one more for the PTX.
   void file_note(std::string_view s) {
     s.remove_prefix(11);
     const size_t quote = s.find('"');
@@ -99,7 +99,7 @@ class Reader {
     if (starts_with(name, ".text.")) return;
     Function* f = &listing_.functions.back();
     if (name == f->name) return;
-    // A function that ptxas did not inline follows its caller, in the same section.
+    // A function that ptxas did not inline follows its caller in the same section.
     if (!starts_with(name, ".L_")) {
       open_function(name);
       f = &listing_.functions.back();
@@ -131,7 +131,7 @@ class Reader {
     listing_.functions.back().code.push_back(std::move(in));
   }
 
-  // The upper half of an instruction's encoding stands in the line below it.
+  // The upper half of an instruction's encoding is on the next line.
   void encoding(std::string_view hex) {
     std::vector<Instruction>& code = listing_.functions.back().code;
     hex = trimmed(hex);

@@ -1,8 +1,8 @@
-// The text of `nvdisasm -c -gi -gp -hex CUBIN` -> Listing.
+// Parses the output of `nvdisasm -c -gi -gp -hex CUBIN` into a Listing.
 //
-// -gp is what makes SASS and PTX comparable: ptxas -lineinfo records for each instruction the line
-// of the PTX it comes from (section .nv_debug_line_sass). The PTX must be the very text that ptxas
-// read: nvcc --keep leaves it.
+// -gp makes SASS and PTX comparable: with -lineinfo ptxas records for each instruction the PTX line
+// from which it comes (section .nv_debug_line_sass). The PTX must be the exact text that ptxas
+// read, which nvcc --keep preserves.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,21 @@
 
 namespace lab32::sass {
 
-// Lines of the CUDA source, innermost first; the others are the call sites it was inlined at.
+// A line of the CUDA source. In a list the innermost comes first, followed by the call sites at
+// which it was inlined.
 struct Frame {
   std::string file;
   int line = 0;
 };
 
-// What ptxas tells the scheduler beside an instruction: five fields of its encoding (Jia et al.,
-// "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, 2.1).
+// The scheduling control of an instruction: five fields of its encoding (Jia et al., "Dissecting
+// the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, 2.1).
 struct Control {
-  bool known = false;     // the listing had the encoding
+  bool known = false;     // the listing contains the encoding
   uint8_t stall = 0;      // cycles until the next instruction of the warp may be issued
-  int8_t write = -1;      // barrier, of six, that is up until the result has come
-  int8_t read = -1;       // and until its operands have been read
-  uint8_t waits_for = 0;  // barriers that must be down first, one bit each
+  int8_t write = -1;      // one of six barriers, which is set until the result is written; -1: none
+  int8_t read = -1;       // the barrier that is set until the operands have been read; -1: none
+  uint8_t waits_for = 0;  // barriers that must be clear before the issue, one bit each
 };
 
 struct Instruction {
@@ -40,15 +41,16 @@ struct Instruction {
 
   std::string_view base() const { return std::string_view(opcode).substr(0, opcode.find('.')); }
   bool has(std::string_view modifier) const;  // has("SPIN"): one of the words after the first
-  // A guard that is never true: ptxas leaves `@!PT LDS RZ, [RZ]` where a pipeline needs a slot.
+  // Whether the guard is never true: ptxas emits `@!PT LDS RZ, [RZ]` where a pipeline needs an
+  // empty slot.
   bool never_runs() const { return guard == "!PT" || guard == "!UPT"; }
 };
 
 struct Function {
   std::string name;    // mangled; a function inside a kernel: "$kernel$function"
-  std::string kernel;  // the section it stands in
+  std::string kernel;  // the kernel whose section contains it
   std::vector<Instruction> code;
-  std::map<std::string, int, std::less<>> labels;  // index in code they stand before
+  std::map<std::string, int, std::less<>> labels;  // label -> index in code of the next instruction
 };
 
 struct Listing {

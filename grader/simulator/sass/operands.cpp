@@ -13,7 +13,8 @@ namespace lab32::sass {
 
 namespace {
 
-// A register's number at the start of `text`, or -1: "R4.64", "UR4", "P0", "!UP1", "-R3.reuse".
+// The number of the register at the start of `text`, such as "R4.64", "UR4", "P0", "!UP1",
+// "-R3.reuse"; -1: none.
 int register_at(std::string_view text, size_t& i) {
   const size_t start = i;
   const bool uniform = text[i] == 'U';
@@ -34,7 +35,7 @@ int register_at(std::string_view text, size_t& i) {
   return uniform ? kUniformRegisters + std::min(number, 63) : number;
 }
 
-// Registers of one operand, in order.
+// The registers of one operand, in order.
 std::vector<int> numbers_in(std::string_view text) {
   std::vector<int> found;
   for (size_t i = 0; i < text.size();) {
@@ -48,7 +49,7 @@ std::vector<int> numbers_in(std::string_view text) {
   return found;
 }
 
-// How many registers an instruction writes from its first on.
+// The number of consecutive registers that an instruction writes.
 int written(const Instruction& in) {
   const std::string_view base = in.base();
   if (in.has("128")) return 4;
@@ -69,8 +70,8 @@ bool writes_nothing(std::string_view base) {
 
 }  // namespace
 
-// What it reads and writes. The first operand is written, and a second one where that is a
-// predicate beside: carries, and a comparison's negation.
+// The first operand is written, and so is a second one that is a predicate: a carry, or the
+// negation of a comparison.
 Operands operands_of(const Instruction& in) {
   Operands to;
   const std::string_view base = in.base();
@@ -80,7 +81,7 @@ Operands operands_of(const Instruction& in) {
   std::string_view rest = in.operands;
   const bool none = writes_nothing(base);
   while (!rest.empty()) {
-    // Commas inside of brackets do not part operands.
+    // Commas inside brackets do not separate operands.
     size_t end = 0;
     for (int depth = 0; end < rest.size() && (depth > 0 || rest[end] != ','); ++end)
       depth += rest[end] == '[' || rest[end] == '('   ? 1
@@ -113,12 +114,12 @@ Operands operands_of(const Instruction& in) {
 
 namespace {
 
-// The first operand is read, too.
+// The first operand of these instructions is read, too.
 bool writes_memory(std::string_view base) {
   return base.substr(0, 2) == "ST" || base.substr(0, 3) == "RED";
 }
 
-// Doubles are read in two halves of a warp, which nothing waits for (h200-mix.csv, `doubles`).
+// Doubles are read in two halves of a warp, and nothing waits for that (h200-mix.csv, `doubles`).
 bool is_double(std::string_view base) {
   return base == "DADD" || base == "DMUL" || base == "DFMA" || base == "DSETP";
 }
@@ -193,8 +194,8 @@ struct Width {
   int bytes;
 };
 
-// A modifier that is none of these does not change the width, which is 4 bytes without any. F64
-// and the packed halves name the operation of an atomic.
+// Other modifiers do not change the width, which is 4 bytes by default. F64 and the packed halves
+// name the operation of an atomic.
 constexpr Width kWidths[] = {
     {"U8", 1},    {"S8", 1},      {"U16", 2},     {"S16", 2},    {"64", 8},    {"U64", 8},
     {"S64", 8},   {"F64", 8},     {"128", 16},    {"F16", 2},    {"BF16", 2},  {"F16x2", 4},
@@ -243,7 +244,7 @@ std::optional<MemoryOp> memory_op(const Instruction& in) {
     op.matrix = base == "LDSM" || base == "STSM";
     op.async_copy = base == "LDGSTS";
     op.bytes = op.matrix ? 16 : width_of(in.opcode);
-    // desc[UR4][R2.64] names a descriptor first; LDGSTS its destination.
+    // desc[UR4][R2.64] begins with a descriptor, and LDGSTS with its destination.
     const std::string_view operands = in.operands;
     const size_t open = operands.rfind('[');
     const size_t close = operands.find(']', open);

@@ -1,4 +1,6 @@
-// What an instruction of the machine code reads and writes: registers, banks of them, memory.
+// The operands of SASS instructions: the registers that an instruction reads and writes, the
+// register banks from which it reads, and its memory access. All are derived from the text of the
+// listing.
 #pragma once
 
 #include <array>
@@ -15,7 +17,7 @@ namespace lab32::sass {
 
 // ---- registers, by the text of the operands ----
 
-// Numbers of registers: R0 and on, UR0 and on, P0 and on, UP0 and on.
+// Register numbers: R0 and following, then UR0, P0 and UP0 and following.
 constexpr int kUniformRegisters = 256, kPredicates = 320, kUniformPredicates = 328,
               kRegisters = 336;
 
@@ -25,18 +27,18 @@ struct Operands {
 
 Operands operands_of(const Instruction& in);
 
-// Which half of the register file an instruction's operands are read from. Registers with even
-// numbers lie in one, odd ones in the other, and each gives one operand a cycle; an operand marked
-// ".reuse" stays where it is for the instruction behind (Huerta et al., "Analyzing Modern NVIDIA
-// GPU Cores", 2025; data/measured/model/h200-mix.csv). For instructions that stand one behind the
-// other.
+// Counts the operands that an instruction reads from each half of the register file. Registers with
+// even numbers are in one half, odd ones in the other, and each half delivers one operand per
+// cycle; an operand marked ".reuse" stays available for the next instruction (Huerta et al.,
+// "Analyzing Modern NVIDIA GPU Cores", 2025; data/measured/model/h200-mix.csv). Call reads() for
+// consecutive instructions.
 class RegisterBanks {
  public:
-  // Operands that it reads of even registers, and of odd ones.
+  // The number of operands from even registers, and from odd ones.
   std::array<uint8_t, 2> reads(const Instruction& in);
 
  private:
-  std::map<int, int> kept_;  // by the operand's place
+  std::map<int, int> kept_;  // operand position -> register
 };
 
 // ---- memory ----
@@ -46,15 +48,15 @@ enum class MemorySpace : uint8_t { global, shared, local, generic };
 struct MemoryOp {
   MemorySpace space = MemorySpace::global;
   sim::AccessKind kind = sim::AccessKind::load;
-  int bytes = 4;            // per lane; matrices: a row, 16. 0: a width this table does not know
+  int bytes = 4;  // per lane; for matrices a row, 16; 0: a width that this table does not contain
   bool matrix = false;      // LDSM, STSM
-  bool async_copy = false;  // LDGSTS: the global side
+  bool async_copy = false;  // LDGSTS; this describes its global side
   std::string base;         // the address without its constant: "R2.64", "R6+UR4"
   int64_t offset = 0;       // the constant
 };
 
-// nullopt: it does not touch global, shared or local memory (LDC and its kind read constants, which
-// no counter of ours counts).
+// nullopt: no access to global, shared or local memory. (LDC and similar instructions read
+// constants, which no counter includes.)
 std::optional<MemoryOp> memory_op(const Instruction& in);
 
 }  // namespace lab32::sass

@@ -1,5 +1,5 @@
-// Reads a PTX function: addresses are traced through additions, liveness is "does any instruction
-// name the register as a source".
+// Analyses a PTX function: traces addresses through additions. A register is taken as live if any
+// instruction has it as a source.
 #include "simulator/sass/ptx_accesses.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ using ptx::OpId;
 using sim::AccessKind;
 
 const Operand* address_of(const ptx::Instruction& in) {
-  // cp.async names the shared side first; its global side is what the counters count as a load.
+  // cp.async names the shared address first; its global address is the one that counters count as a
+  // load.
   const Operand* found = nullptr;
   for (const Operand& op : in.operands) {
     if (op.kind == Operand::Kind::address) found = &op;
@@ -83,8 +84,8 @@ void PtxFunction::find_definitions() {
   }
 }
 
-// Which definition of a register is seen at an instruction: the last one before it in its block, or
-// what enters the block.
+// The definition of a register that reaches an instruction: the last one before it in its block, or
+// the one that enters the block.
 int PtxFunction::version(int reg, int at) const {
   const auto& definitions = definitions_[static_cast<size_t>(reg)];
   if (definitions.size() <= 1) return 0;
@@ -132,7 +133,7 @@ void PtxFunction::add_access(int index) {
   if (traits.is_texture()) return add_texels(index);
   if (!traits.accesses_memory()) return;
   const ptx::Space space = ptx::memory_space(in, traits.memory_count - 1u);
-  if (space == ptx::Space::constant) return;  // no counter of ours counts constant loads
+  if (space == ptx::Space::constant) return;  // no counter includes constant loads
   PtxAccess a;
   a.index = index;
   a.kind = kind_of(in);
@@ -152,7 +153,7 @@ void PtxFunction::add_access(int index) {
     } else {
       a.live[0] = is_live(*data);
     }
-    // A volatile load happens even if nobody looks.
+    // A volatile load is executed even if its result is not used.
     if (in.has(Mod::op_volatile)) a.live.assign(a.live.size(), true);
   }
   a.guard = in.guard;
@@ -227,8 +228,7 @@ std::vector<int> PtxFunction::controlling_lines(int block) const {
     for (const Loop& l : structure_.loops) {
       if (l.holds[static_cast<size_t>(block)] && l.holds[static_cast<size_t>(d)]) around = &l;
     }
-    // A branch inside a loop around the block that can leave that loop decides the number of
-    // iterations.
+    // A branch of an enclosing loop that can leave that loop decides only the number of iterations.
     if (around != nullptr) {
       bool leaves = false;
       for (int to : flow_.blocks[static_cast<size_t>(d)].successors)
@@ -242,7 +242,7 @@ std::vector<int> PtxFunction::controlling_lines(int block) const {
   return lines;
 }
 
-// ptxas may give the branch a line of the arm that goes round the block.
+// Adds the lines of the alternative arm, since ptxas may give the branch a line from it.
 void PtxFunction::add_other_arm(int decider, int block, std::vector<int>& lines) const {
   const auto is_decided = [&](int b) {
     const auto& by = structure_.controlling_branches[static_cast<size_t>(b)];

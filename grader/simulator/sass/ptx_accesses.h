@@ -1,5 +1,6 @@
-// The memory instructions of a PTX function, as the reconciliation needs them: which bytes relative
-// to which base, under which conditions, and what of the result anybody reads.
+// The memory instructions of a PTX function in the form that the reconciliation needs: the accessed
+// bytes relative to a base, the conditions, and which elements of the result are live. PtxFunction
+// computes them once per function.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 
 namespace lab32::sass {
 
-// An address without its constant part: additions of immediates are traced back to the register or
-// symbol they start from. A register with several definitions is another root after each.
+// The base of an address without its constant part: additions of immediates are traced back to a
+// register or symbol. Each definition of a register starts a new version.
 struct Root {
   int reg = -1;
   int version = 0;
@@ -34,9 +35,9 @@ struct PtxAccess {
   Form form = Form::plain;
   MemorySpace space = MemorySpace::global;
   sim::AccessKind kind = sim::AccessKind::load;
-  int bytes = 4;  // per lane, all elements
+  int bytes = 4;  // per lane, for all elements
   int element_bytes = 4;
-  std::vector<bool> live;  // by element: stores, or loads that somebody reads
+  std::vector<bool> live;  // by element: stored, or loaded and read later
   Root root;
   int64_t offset = 0;
   int guard = -1;
@@ -46,11 +47,11 @@ struct PtxAccess {
   bool any_live() const;
 };
 
-// A fetch through a texture object, or an access of a surface.
+// A texture fetch or a surface access.
 struct PtxTexels {
   int index = 0;  // in Function::body
   bool store = false, live = false;
-  std::vector<int> sources;  // registers that say which texels
+  std::vector<int> sources;  // registers that select the texels
   int block = 0;
 };
 
@@ -64,15 +65,17 @@ class PtxFunction {
   const std::vector<PtxAccess>& accesses() const { return accesses_; }
   const std::vector<PtxTexels>& texels() const { return texels_; }
 
-  // May the address differ from one iteration of the loop to the next?
+  // Whether the address may differ from one iteration of the loop to the next.
   bool varies(const PtxAccess& access, int loop) const;
   bool varies(const PtxTexels& texels, int loop) const;
-  // Each of its sources is written once at most, so that it means the same everywhere.
+  // Whether each source register has at most one definition, so that it has the same meaning
+  // everywhere.
   bool has_fixed_sources(const PtxTexels& texels) const;
-  // Lines of the conditional branches that decide whether the block runs, and of what runs in its
-  // place; branches at the foot of a loop around it only decide how often.
+  // The lines of the conditional branches on which the block is control-dependent, and of the
+  // alternative arms. Branches at the end of an enclosing loop are omitted, since they only decide
+  // how often the block runs.
   std::vector<int> controlling_lines(int block) const;
-  // Body indices of the branches that may leave the loop or a loop inside it.
+  // The body indices of the branches that may leave the loop or a loop inside it.
   std::vector<int32_t> loop_branches(int loop) const;
 
  private:
@@ -89,8 +92,8 @@ class PtxFunction {
   ControlStructure structure_;
   std::vector<PtxAccess> accesses_;
   std::vector<PtxTexels> texels_;
-  std::vector<std::vector<int>> definitions_;  // of each register: body indices
-  std::vector<bool> read_;                     // of each register
+  std::vector<std::vector<int>> definitions_;  // by register: body indices
+  std::vector<bool> read_;                     // by register: whether any instruction reads it
 };
 
 }  // namespace lab32::sass

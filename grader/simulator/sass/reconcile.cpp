@@ -1,4 +1,4 @@
-// Matches line by line of the PTX: ptxas records for each SASS instruction the line it comes from.
+// Matches by PTX line: ptxas records for each SASS instruction the PTX line from which it comes.
 #include "simulator/sass/reconcile.h"
 
 #include <deque>
@@ -49,8 +49,8 @@ class Reconciler {
     const PtxAccess* access = nullptr;
   };
 
-  // A memory instruction that no access of the PTX explains makes all that its kernel holds
-  // doubtful; but local ones keep registers.
+  // A memory instruction that no PTX access explains makes all accesses of its kernel doubtful,
+  // except local ones, which are spills.
   void look_at(const MemorySite& s, int line) {
     const auto found = origin_.find(line);
     const PtxAccess* access = found == origin_.end() ? nullptr : found->second.access;

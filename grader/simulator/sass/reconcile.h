@@ -1,4 +1,5 @@
-// PTX and the SASS that ptxas made of it -> how each PTX memory instruction is issued.
+// Matches the memory instructions of PTX with those of the SASS that ptxas made of it, so that
+// counters can be those of the machine code although the simulator executes PTX.
 #pragma once
 
 #include <map>
@@ -12,20 +13,20 @@
 namespace lab32::sass {
 
 struct Reconciliation {
-  // By the PTX function's name: what sim::decode takes.
+  // PTX function name -> the plans for sim::decode.
   std::map<std::string, sim::FunctionPlans> plans;
-  // By the name, of those that are functions of the listing.
+  // Function name -> its machine code, for functions in the listing.
   EmittedFunctions emitted;
 
-  // Registers that ptxas kept in local memory for want of better: traffic that no PTX stands for.
+  // Registers that ptxas spilled to local memory: traffic without a PTX instruction.
   struct Spills {
     int loads = 0, stores = 0;  // instructions
   };
-  std::map<std::string, Spills> spills;  // by kernel; kernels without any are not listed
+  std::map<std::string, Spills> spills;  // by kernel; kernels without spills are absent
 };
 
-// The module must be parsed from the very PTX that ptxas read when it made the listed cubin.
-// Nothing throws: what cannot be explained is marked as unmatched, with the reason.
+// The module must be parsed from the exact PTX that ptxas read for the listed cubin. Never throws:
+// accesses that cannot be explained are marked as unmatched, with the reason.
 Reconciliation reconcile(const ptx::Module& module, const Listing& listing);
 
 }  // namespace lab32::sass

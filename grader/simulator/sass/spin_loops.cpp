@@ -6,7 +6,7 @@ namespace lab32::sass {
 
 namespace {
 
-// The kernel's loop around one of compare-and-swap, which may be the same.
+// The loop of the kernel around a compare-and-swap loop. Both may be the same loop.
 int loop_around(const MemorySite& site) {
   const ControlStructure& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)];

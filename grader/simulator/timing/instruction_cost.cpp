@@ -29,8 +29,8 @@ InstructionCost on(double IssueSlots::*pipe, double slots, double latency) {
 
 InstructionCost logic(double slots) { return on(&IssueSlots::alu, slots, slots > 0 ? kAlu : 0); }
 
-// Additions, moves, shifts to the left: ptxas gives them to the integer and to the multiply-add
-// pipeline in turn.
+// Additions, moves and left shifts: ptxas alternates between the integer and the multiply-add
+// pipeline.
 InstructionCost add(double slots) {
   InstructionCost c = logic(slots);
   c.issue.alu = slots / 2;
@@ -46,7 +46,7 @@ InstructionCost branch() {
 
 InstructionCost multiply(double slots) { return on(&IssueSlots::multiply, slots, kAlu * slots); }
 
-// One pass through the special unit with `around` ordinary instructions before and after.
+// One pass through the special unit, with `around` ordinary instructions before and after.
 InstructionCost special(double around) {
   InstructionCost c = on(&IssueSlots::special, 1, kSpecial + kAlu * around);
   c.issue.all += around;
@@ -77,7 +77,7 @@ Waits latency_of(ptx::Space space) {
     case ptx::Space::param:
       return Waits::no;
     default:
-      return Waits::global;  // generic: most often global
+      return Waits::global;  // generic addresses are usually global
   }
 }
 
@@ -103,10 +103,10 @@ InstructionCost shuffle() {
   return c;
 }
 
-// Not measured: as an instruction of half precision that takes eight turns.
+// Not measured: assumed to be a half-precision instruction that takes eight passes.
 InstructionCost tensor() { return on(&IssueSlots::half, 8, 32); }
 
-// Not measured: as an access of device memory.
+// Not measured: assumed to be an access to device memory.
 InstructionCost texture(const ptx::Instruction& in) {
   InstructionCost c = memory();
   c.is_store = in.op->traits.writes_texels;
@@ -116,7 +116,7 @@ InstructionCost texture(const ptx::Instruction& in) {
 
 InstructionCost barrier() {
   InstructionCost c;
-  c.issue.all = 1;  // a pipeline of its own: Work::barriers
+  c.issue.all = 1;  // barriers have a pipeline of their own: Work::barriers
   c.waits = Waits::barrier;
   c.is_store = true;
   return c;
@@ -132,7 +132,7 @@ InstructionCost floating(const ptx::Instruction& in) {
   return on(&IssueSlots::fp32, 1, kAlu);
 }
 
-// Subnormals: without .ftz the argument is scaled before and the result after.
+// Instructions for subnormals: without .ftz the argument is scaled before and the result after.
 double scaling(const ptx::Instruction& in) { return in.has(Mod::ftz) ? 0 : 3; }
 
 InstructionCost convert(const ptx::Instruction& in) {
@@ -161,7 +161,7 @@ InstructionCost cost_of(const ptx::Instruction& in) {
       return {};
     case Issue::move:
       return move(in);
-    // Sums of 64 bits are addresses most of the time, and part of a multiply-add or of the access.
+    // 64-bit sums are usually addresses, which become part of a multiply-add or of the access.
     case Issue::add:
       return add(1);
     case Issue::shift_left:
@@ -253,9 +253,9 @@ TraceInstruction ptx_instruction(const InstructionCost& cost) {
 
 namespace {
 
-// The pipeline of each opcode, where it is not the integer one: sm_70 to sm_90 (CUDA Binary
-// Utilities, "Instruction Set Reference"; which pipeline was told by
-// sm__inst_executed_pipe_*, data/measured/h200-model-counters.csv).
+// The pipeline of each opcode that is not executed by the integer pipeline: sm_70 to sm_90 (CUDA
+// Binary Utilities, "Instruction Set Reference"; sm__inst_executed_pipe_* identified the pipeline,
+// data/measured/h200-model-counters.csv).
 const std::map<std::string_view, double IssueSlots::*>& pipes() {
   static const std::map<std::string_view, double IssueSlots::*> table = [] {
     std::map<std::string_view, double IssueSlots::*> pipes;
@@ -295,11 +295,11 @@ const std::map<std::string_view, Kind>& kinds() {
   return table;
 }
 
-// Cycles until a dependent instruction can be issued: where it is not kFixed, on all cards since
-// Volta (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018,
-// table 4.1; Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
-// Microbenchmarking", 2024; kernels fma_one, waves and doubles of data/measured/model). Of shared
-// memory: besides Time::shared_latency.
+// Cycles until a dependent instruction can be issued, if not kFixed, on all cards since Volta (Jia
+// et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, table 4.1;
+// Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
+// Microbenchmarking", 2024; kernels fma_one, waves and doubles of data/measured/model). For shared
+// memory: in addition to Time::shared_latency.
 const std::map<std::string_view, float>& latencies() {
   static const std::map<std::string_view, float> table{
       {"DADD", 8},  {"DMUL", 8},     {"DFMA", 8},   {"DSETP", 12}, {"MUFU", 17}, {"FCHK", 17},
@@ -312,13 +312,13 @@ const std::map<std::string_view, float>& latencies() {
 }
 
 constexpr float kFixed = 4;
-// Of ATOMS.CAST.SPIN: 82 cycles until a warp whose swap was in vain swaps again
-// (data/measured/model/h200-spins.csv, `same`: each of two to eight warps more).
+// For ATOMS.CAST.SPIN: a warp whose swap failed swaps again after 82 cycles
+// (data/measured/model/h200-spins.csv, `same`: each additional warp of two to eight).
 constexpr float kCast = -3;
 
-// How many times as long as others an instruction keeps its unit busy: products of which the upper
-// half is wanted, too (wide_fill_0, high_fill_0 of data/measured/model); comparisons of doubles
-// (data/measured/model/h200-mix.csv).
+// How many times longer than other instructions an instruction occupies its unit: products whose
+// upper half is needed (wide_fill_0, high_fill_0 of data/measured/model), and comparisons of
+// doubles (data/measured/model/h200-mix.csv).
 double turns_of(std::string_view opcode) {
   const auto has = [&](std::string_view word) {
     return opcode.find(word) != std::string_view::npos;
@@ -347,7 +347,7 @@ TraceInstruction machine_instruction(std::string_view opcode) {
   in.latency = latency == latencies().end() ? kFixed : latency->second;
   if (base == "ATOMS" && opcode.find(".CAST") != std::string_view::npos) in.latency = kCast;
   if (const auto kind = kinds().find(base); kind != kinds().end()) in.kind = kind->second;
-  // A barrier that it only arrives at.
+  // The instruction only arrives at the barrier.
   if (base == "BAR" && opcode.find(".ARV") != std::string_view::npos) in.kind = Kind::plain;
   return in;
 }
@@ -358,13 +358,13 @@ IssueSlots machine_issue(std::string_view opcode) {
   issue.all = 1;
   const auto found = pipes().find(base);
   if (found == pipes().end()) {
-    // The uniform datapath is a pipeline of its own that is never the busiest.
+    // The uniform datapath is a separate pipeline, which is never the busiest.
     if (base.front() != 'U') issue.alu = 1;
     return issue;
   }
   if (found->second == nullptr) return issue;
   issue.*found->second = turns_of(opcode);
-  // One half of the multiply-add pipeline takes integers, both take floats.
+  // One half of the multiply-add pipeline executes integers, both halves execute floats.
   if (found->second == &IssueSlots::multiply) issue.fp32 = 1;
   return issue;
 }

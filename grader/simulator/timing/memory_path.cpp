@@ -6,14 +6,14 @@
 namespace lab32::model {
 namespace {
 
-// Cycles that a sector takes on the way from L2 to a multiprocessor: 64 bytes a clock (Nsight
-// Compute's l1tex__m_xbar2l1tex_read_sectors has its peak there).
+// Cycles that a sector takes from L2 to a multiprocessor: 64 bytes per clock (the peak of Nsight
+// Compute's l1tex__m_xbar2l1tex_read_sectors).
 constexpr double kPort = 0.5;
 
-// Cycles' work of L1 that may wait before it until warps cannot issue more.
+// The backlog of L1, in cycles of work, beyond which warps cannot issue more accesses.
 constexpr double kBacklog = 40;
 
-// Cycles by which multiprocessors that do the same are apart (data/measured/model/h200-atomics.csv,
+// Cycles by which multiprocessors with equal work are apart (data/measured/model/h200-atomics.csv,
 // `tail`).
 constexpr double kSpread = 4500;
 
@@ -41,8 +41,8 @@ MemoryPath::Times MemoryPath::shared(const TraceInstruction& in, double now) {
   return {lsu_ - 1 + shared_latency_ + in.latency, start + kOperandsRead};
 }
 
-// Whether this access of the warp's waits for L2, and then for device memory: its first one, or one
-// of those behind it.
+// Whether this access of the warp waits for L2, and in `late` whether it also waits for device
+// memory. A warp's first access has different rates than its later ones.
 bool MemoryPath::waits(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
                        bool& late) {
   const size_t which = in.group % kLoadGroups;
@@ -52,7 +52,8 @@ bool MemoryPath::waits(const TraceInstruction& in, uint64_t warp, LoadHistory& h
     late = turns(first_misses_[which]++, in.first_late) > 0;
     return true;
   }
-  // Warps that walk side by side miss together; what is missed now and then is so at any time.
+  // Warps that advance together miss together if most accesses miss; rare misses are spread over
+  // the warps.
   const double rate = in.misses;
   const double phase = rate < kTogether ? std::fmod(static_cast<double>(warp) * kGolden, 1.0) : 0;
   if (std::floor(asked * rate + phase) <= std::floor((asked - 1) * rate + phase)) return false;
@@ -60,9 +61,9 @@ bool MemoryPath::waits(const TraceInstruction& in, uint64_t warp, LoadHistory& h
   return true;
 }
 
-// Half of the latency is the way there. What other multiprocessors ask for came up to kSpread
-// before, since they do not run in step. The slices serve the loads and stores between updates,
-// too: two kinds that keep them equally busy get in each other's way.
+// Half of the latency is the way to L2. Requests of other multiprocessors arrived up to kSpread
+// cycles earlier, since they do not run in step. The slices also serve loads and stores between
+// updates: two kinds of requests that keep them equally busy slow each other down.
 double MemoryPath::update(const TraceInstruction& in, double now) {
   const double cycles = in.updates * update_cycles_, others = std::min(between_, cycles);
   between_ = 0;
@@ -92,7 +93,7 @@ MemoryPath::Times MemoryPath::global(const TraceInstruction& in, double now, uin
     times.ready = way + latency;
   }
   if (in.updates > 0) times.ready = std::max(times.ready, update(in, way));
-  // Where the page lies is asked for first.
+  // The first access waits for the address translation of its page.
   if (misses && !store) {
     if (known_ < 0) known_ = now + first_access_;
     times.ready = std::max(times.ready, known_ + (late ? dram_latency_ : l2_latency_));

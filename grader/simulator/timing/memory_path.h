@@ -1,5 +1,6 @@
-// What a multiprocessor's accesses wait for: L1 and the banks of shared memory, one access behind
-// the other, and behind them its share of L2 and of device memory.
+// The memory path of one multiprocessor: accesses queue for L1 and the banks of shared memory, and
+// behind them for the multiprocessor's share of L2 and of device memory. All times are in cycles
+// since the start of the launch.
 #pragma once
 
 #include <array>
@@ -11,47 +12,49 @@
 
 namespace lab32::model {
 
-// The golden section: the fractional parts of its multiples are spread evenly between 0 and 1.
+// The golden ratio: the fractional parts of its multiples are evenly distributed between 0 and 1.
 constexpr double kGolden = 0.6180339887498949;
 
-// Cycles until an instruction that is served has read its operands.
+// Cycles from the start of service until an instruction has read its operands.
 constexpr double kOperandsRead = 8;
 
-constexpr size_t kLoadGroups = 32;  // TraceInstruction::group is below
+constexpr size_t kLoadGroups = 32;  // upper bound of TraceInstruction::group
 
-// How often a warp has issued each load.
+// The number of times that a warp has issued each load.
 struct LoadHistory {
   std::array<uint32_t, kLoadGroups> asked{};
 };
 
 class MemoryPath {
  public:
-  // `congestion`: how much longer loads take because L2 and device memory are busy.
+  // `congestion` is the factor by which loads take longer because L2 and device memory are busy.
   MemoryPath(const Time& time, const SmWork& work, double congestion);
 
   struct Times {
-    double ready = 0;  // the result has come
-    double read = 0;   // the operands have been read
+    double ready = 0;  // when the result is available
+    double read = 0;   // when the operands have been read
   };
   Times shared(const TraceInstruction& in, double now);
   Times global(const TraceInstruction& in, double now, uint64_t warp, LoadHistory& history);
 
-  // Before that a warp cannot issue an access: too many wait.
+  // The earliest time at which a warp can issue an access; before that too many are waiting.
   double open() const;
-  double end() const;                           // all has been served
-  double busy_cycles() const { return busy_; }  // of L2 and device memory
+  double end() const;                           // when all accesses have been served
+  double busy_cycles() const { return busy_; }  // cycles in which L2 and device memory were busy
 
  private:
   bool waits(const TraceInstruction& in, uint64_t warp, LoadHistory& history, bool& late);
 
-  // The atomics' part of an access that L1 has passed on by then. Returns when it has been served.
+  // The atomic part of an access that L1 passes on at `now`. Returns the time when it has been
+  // served.
   double update(const TraceInstruction& in, double now);
 
   const double memory_cycles_, update_cycles_, congestion_;
   const double shared_latency_, l1_latency_, l2_latency_, dram_latency_, first_access_;
-  double lsu_ = 0, stores_ = 0, memory_ = 0, updates_ = 0;  // taken until then
-  double known_ = -1;                                       // where the first page lies
-  double busy_ = 0, between_ = 0;                           // between_: since the last update
+  double lsu_ = 0, stores_ = 0, memory_ = 0, updates_ = 0;  // each unit is busy until this time
+  // when the address translation of the first page is known; -1: not yet requested
+  double known_ = -1;
+  double busy_ = 0, between_ = 0;  // between_: busy cycles since the last update
   std::array<uint64_t, kLoadGroups> first_misses_{}, late_misses_{};
 };
 

@@ -12,14 +12,17 @@
 namespace lab32::model {
 namespace {
 
-// Instructions that one warp issues in a cycle at most, on the whole: it waits for its results.
+// The most instructions per cycle that one warp issues on average, since it waits for results; the
+// most that a multiprocessor issues; when two ends count as simultaneous; and the bias by which
+// later blocks end later.
 constexpr double kWarpRate = 0.25, kIssuedAtOnce = 4, kAboutTheSame = 0.9, kLater = 1e-3;
 
-// Shares itself among its blocks, as long as these can use it. Its own clock runs as its blocks
-// advance.
+// A multiprocessor that divides its rate equally among its blocks, up to the rate that a block can
+// use. Its own clock advances with the work of its blocks.
 struct Server {
   double clock = 0, since = 0;
-  std::priority_queue<double, std::vector<double>, std::greater<>> ends;  // by its clock
+  // end times, by its own clock
+  std::priority_queue<double, std::vector<double>, std::greater<>> ends;
   std::vector<uint64_t> blocks;
   double all = 0;  // work
 
@@ -41,7 +44,7 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
                                                     const std::vector<uint64_t>& work) {
   std::vector<uint64_t> dealt;
   if (work.empty() || blocks <= multiprocessors) {
-    // The longest has a multiprocessor of its own.
+    // The longest block has a multiprocessor of its own.
     uint64_t first = 0;
     if (!work.empty())
       first = static_cast<uint64_t>(std::max_element(work.begin(), work.end()) - work.begin());
@@ -51,7 +54,7 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
   std::vector<Server> all(multiprocessors);
   const double most = kWarpRate * warps;
   uint64_t next = 0;
-  // Of blocks that are alike, those end first that were dealt out first.
+  // Equal blocks end in the order in which they were distributed.
   for (uint32_t turn = 0; turn < resident; ++turn)
     for (Server& server : all)
       if (next < blocks) {
@@ -72,7 +75,7 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
     if (next < blocks) server.take(next, static_cast<double>(work[next])), ++next;
     if (!server.ends.empty()) events.push({server.next_end(most), m});
   }
-  // Of those that end at about the same time, the one with most to do.
+  // Among multiprocessors that end at about the same time, the one with the most work.
   double end = 0;
   for (const Server& server : all) end = std::max(end, server.since);
   const Server* last = nullptr;

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/grid.h"
-#include "cuda_occupancy.h"  // the toolkit's
+#include "cuda_occupancy.h"  // from the CUDA toolkit
 
 namespace lab32::model {
 namespace {
@@ -59,8 +59,8 @@ std::string limiters(unsigned factors) {
   return text;
 }
 
-// The driver leaves shared memory the least split that is more than twice what the blocks fill, so
-// it seems: true of 8 in 10 launches of data/measured/h200-model-counters.csv
+// The driver seems to choose the smallest shared-memory split that is more than twice what the
+// blocks use: true of 8 in 10 launches of data/measured/h200-model-counters.csv
 // (launch__shared_mem_config_size); the others have the neighbouring split.
 uint32_t l1_bytes(const Profile& profile, uint64_t shared) {
   const auto& splits = profile.multiprocessor.shared_splits;
@@ -96,9 +96,9 @@ Occupancy occupancy(const Profile& profile, uint32_t threads_per_block, uint32_t
   return o;
 }
 
-// As an H100 answers cudaOccupancyMaxActiveClusters, for each size and occupancy that was tried: a
-// group of fewer multiprocessors than the cluster has blocks takes no part, and a multiprocessor
-// holds 8 blocks of clusters at most, be they of one block.
+// Reproduces cudaOccupancyMaxActiveClusters of an H100 for each tried size and occupancy: a group
+// with fewer multiprocessors than the cluster has blocks takes no part, and a multiprocessor holds
+// at most 8 blocks of clusters, even of clusters of one block.
 std::optional<uint64_t> active_clusters(const Profile& profile, uint32_t blocks, uint64_t size) {
   constexpr uint32_t kMostOfMultiprocessor = 8;
   blocks = std::min(blocks, kMostOfMultiprocessor);

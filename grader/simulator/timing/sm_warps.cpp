@@ -12,31 +12,31 @@ using Kind = TraceInstruction::Kind;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Instructions of one multiprocessor that are looked at; what is more goes on as before.
+// The number of instructions that are simulated; the rest is extrapolated.
 constexpr double kMostIssued = 1.5e6;
 
-// Cycles that one warp's arrival at a barrier takes (barriers of data/measured/model), and a branch
-// whose schedule is not known until the next instruction comes.
+// Cycles of one warp's arrival at a barrier (barriers of data/measured/model), and of a branch with
+// unknown scheduling until the next instruction can be issued.
 constexpr double kArrival = 2, kBranch = 9;
-// How much longer a branch that is taken takes than one that is not (chain_loop, chain_leave).
+// Additional cycles of a taken branch (chain_loop, chain_leave).
 constexpr double kTaken = 5;
-// Issue slots that an access costs more than others: 16 loads of shared memory beside 48, 64 or 96
+// Additional issue slots of an access: 16 loads of shared memory together with 48, 64 or 96
 // multiply-adds cost 5 to 7, of L1 8 to 11 (data/measured/model/h200-mix.csv).
 constexpr double kMemorySlots = 0.5;
-// And a product of 64 bits (IMAD.WIDE, as addresses are made, and IMAD.HI): nothing else is
-// dispatched meanwhile (wide_fill, high_fill, addresses_fill and l1_box of data/measured/model).
+// Issue slots of a 64-bit product (IMAD.WIDE, for addresses, and IMAD.HI), during which nothing
+// else is dispatched (wide_fill, high_fill, addresses_fill and l1_box of data/measured/model).
 constexpr double kWideSlots = 2;
-// Cycles that a bank of registers may lag behind (data/measured/model/h200-mix.csv).
+// Cycles by which a register bank may lag behind (data/measured/model/h200-mix.csv).
 constexpr double kReadAhead = 1;
-// Cycles from one block's start to the next one's, besides those for its warps; and from one of its
-// warps to the next (data/measured/model/h200-probe.csv, `life`).
+// Cycles from one block's start to the next, besides those for its warps; and from one of its warps
+// to the next (data/measured/model/h200-probe.csv, `life`).
 constexpr double kBlockStart = 16, kWarpStart = 2;
-// Cycles that lanes which got through cost those that try again: a round of theirs takes 95.6
+// Cycles by which lanes that succeeded delay the retry of the others: an attempt takes 95.6 cycles
 // (shared_add_float, one warp).
 constexpr double kGotThrough = 13.5;
-// Cycles after which a round of a compare-and-swap has surely come to its end.
+// Cycles after which an attempt of a compare-and-swap has certainly ended.
 constexpr double kLongestRound = 2000;
-// Cycles that a warp takes to leave, one behind the other (likewise: blocks whose warps end
+// Cycles for the exit of a warp, one after the other (same source: blocks whose warps end
 // together).
 constexpr double kLeave = 7;
 
@@ -52,7 +52,7 @@ SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& w
       mean_(instructions_of(trace)),
       lines_(trace.lines + 1, -1) {
   const auto every = [](double per_clock) { return kParts / std::max(per_clock, 1e-9); };
-  // One half of the multiply-add pipeline takes integers, too; some cards have no other.
+  // One half of the multiply-add pipeline executes integers, too; some cards have only that half.
   every_[size_t(Unit::fma)] = every(t_.fp32_per_clock - t_.multiply_per_clock);
   if (t_.fp32_per_clock <= t_.multiply_per_clock)
     for (auto& units : units_) units[size_t(Unit::fma)] = kNever;
@@ -72,8 +72,8 @@ SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& w
       branches += in.kind == Kind::branch ? b.runs : 0;
     }
   }
-  // Lanes that leave a loop part at its branch, and meet once. Where they never meet, ptxas made
-  // guards of branches.
+  // Lanes that leave a loop diverge at its branch and reconverge once. If there is no
+  // reconvergence, ptxas replaced branches by guards.
   if (meets_ > 0 && branches > 0)
     parting_ = std::clamp((trace.splits - meets_) / branches, 0.0, 1.0);
 }
@@ -84,7 +84,7 @@ SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
   const double of_block = std::max(mean_ * work_.warps, 1.0);
   size_t count = blocks.size();
   if (of_block * static_cast<double>(count) > kMostIssued) {
-    // Whole rounds of those that reside.
+    // Simulate whole waves of resident blocks.
     const auto rounds = static_cast<size_t>(kMostIssued / of_block / work_.resident);
     count = std::min(count, std::max<size_t>(rounds, 3) * work_.resident);
   }
@@ -128,7 +128,7 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
   }
   place = {};
   place.live = work_.warps;
-  // The launcher deals with one block that has ended at a time, anywhere on the card.
+  // The launcher handles one ended block at a time, for the whole card.
   if (now > 0) dealt_ += launcher_;
   const double start = std::max({starter_, now, dealt_});
   starter_ = start + kBlockStart + work_.warps / t_.warps_per_clock;
@@ -154,12 +154,12 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
     of_scheduler_[warp.scheduler].push_back(slot);
     stale_[warp.scheduler] = true;
   }
-  // Round and round; blocks that would all begin at the same one begin at the next (measured:
-  // data/measured/model/h200-atomics.csv, `place`).
+  // Round robin. If all blocks would begin at the same scheduler, each begins at the next one
+  // (measured: data/measured/model/h200-atomics.csv, `place`).
   first_ = (first_ + work_.warps + (work_.warps % kParts == 0)) % kParts;
 }
 
-// When the warp's next instruction could be issued, if its unit were free.
+// Computes when the warp's next instruction could be issued if its unit were free.
 void SmWarps::fetch(Warp& warp) {
   while (warp.block < warp.path.size() &&
          warp.instruction >= trace_.blocks[warp.path[warp.block]].code.size()) {
@@ -198,8 +198,9 @@ void SmWarps::fetch(Warp& warp) {
   warp.next = next;
 }
 
-// A float goes to the half of the multiply-add pipeline that takes no integers, or where that is
-// busy and the other one is free sooner, to that (low_fill of data/measured/model).
+// The unit that executes the instruction. A float instruction uses the half of the multiply-add
+// pipeline that executes no integers, or the other half if that is free sooner (low_fill of
+// data/measured/model).
 size_t SmWarps::unit_of(const TraceInstruction& in, size_t s, double now) const {
   constexpr auto kOwn = static_cast<size_t>(Unit::fma),
                  kOther = static_cast<size_t>(Unit::multiply);
@@ -221,9 +222,9 @@ void SmWarps::choose(size_t s) {
   }
 }
 
-// Of warps that could issue: the one that issued last, else the oldest. (Where the youngest came
-// first, blocks that meet at barriers again and again, as block_sums, reduce_v3 and tree_far of
-// data/measured/model, were a fifth too long.)
+// Among warps that can issue: the one that issued last, else the oldest. (With the youngest first,
+// blocks with repeated barriers, such as block_sums, reduce_v3 and tree_far of data/measured/model,
+// were predicted a fifth too long.)
 bool SmWarps::better(size_t slot, size_t s) const {
   if (slot == last_[s] || which_[s] == last_[s]) return slot == last_[s];
   return warps_[slot].number < warps_[which_[s]].number;
@@ -239,7 +240,7 @@ void SmWarps::issue(Warp& warp, double now) {
   if (in.unit == Unit::multiply && in.turns > 1) slots_[s] += kWideSlots;
   const size_t unit = unit_of(in, s, now);
   units_[s][unit] = now + every_[unit] * in.turns;
-  // Operands that are still to be read hold up what comes behind, but for one.
+  // Operands that must still be read delay the next instructions, except for one.
   for (size_t bank = 0; bank < in.banks.size(); ++bank) {
     banks_[s][bank] = std::max(banks_[s][bank], now) + in.banks[bank];
     slots_[s] = std::max(slots_[s], banks_[s][bank] - kReadAhead);
@@ -260,7 +261,7 @@ void SmWarps::issue(Warp& warp, double now) {
   fetch(warp);
 }
 
-// When the next instruction could be issued.
+// Computes when the warp could issue the instruction after a branch or a reconvergence.
 void SmWarps::go_on(Warp& warp, double now) {
   const TraceInstruction& in = *warp.in;
   const double split = t_.split_seconds * t_.sm_hz;
@@ -279,7 +280,7 @@ void SmWarps::go_on(Warp& warp, double now) {
   }
 }
 
-// When the result comes.
+// Issues the access and returns when its result is available.
 MemoryPath::Times SmWarps::access(Warp& warp, double now) {
   const TraceInstruction& in = *warp.in;
   MemoryPath::Times times{now + in.latency, now + kOperandsRead};
@@ -301,26 +302,26 @@ MemoryPath::Times SmWarps::access(Warp& warp, double now) {
     default:
       return times;
   }
-  // Those that want to go to memory may have to wait longer.
+  // Warps that wait to access memory may have to wait longer.
   stale_.fill(true);
   return times;
 }
 
-// Whether the next block is another than the one that stands behind this.
+// Whether the branch is taken: the next block is not the following one.
 bool SmWarps::taken(const Warp& warp) {
   if (warp.again) return true;
   return warp.block + 1 < warp.path.size() &&
          warp.path[warp.block + 1] != warp.path[warp.block] + 1;
 }
 
-// Whether the block that stands behind this is another one.
+// Whether the warp leaves the loop: the next block is not the current one.
 bool SmWarps::left_loop(const Warp& warp) {
   return warp.block + 1 >= warp.path.size() || warp.path[warp.block + 1] != warp.path[warp.block];
 }
 
-// A compare-and-swap is in vain if another warp has changed the word since it was read. Which words
-// they are is not known, but how often two meet at one: what is short of a whole round is kept for
-// the next. The lanes that the loop waits for must all get through; those that did not try again.
+// A compare-and-swap fails if another warp has changed the word since it was read. The words are
+// unknown; only the probability that two warps use the same one is known. Failed shares below one
+// attempt are accumulated. All lanes that the loop waits for must succeed; the others retry.
 void SmWarps::spin(Warp& warp, double served) {
   using Spin = TraceInstruction::Spin;
   warp.swapped |= warp.in->spin == Spin::swap;
@@ -331,7 +332,7 @@ void SmWarps::spin(Warp& warp, double served) {
   }
   std::deque<std::pair<double, uint64_t>>& swaps = places_[warp.place].swaps;
   while (!swaps.empty() && swaps.front().first < served - kLongestRound) swaps.pop_front();
-  double takes = 1;  // a lane's
+  double takes = 1;  // probability of success of a lane
   for (const auto& [when, who] : swaps)
     if (when > warp.seen && who != warp.number) takes *= 1 - work_.shared_words;
   if (!warp.repeats) warp.lanes = work_.last_lanes;

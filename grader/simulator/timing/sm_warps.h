@@ -1,5 +1,6 @@
-// The warps of one multiprocessor at work, instruction by instruction: four schedulers, the units
-// that take instructions, barriers, and the places of blocks.
+// Simulates the warps of one multiprocessor instruction by instruction: four schedulers, the units
+// that execute instructions, barriers, and the resident blocks. multiprocessor.cpp calls run() once
+// per iteration of its fixed point. Times are in cycles.
 #pragma once
 
 #include <array>
@@ -17,13 +18,13 @@ namespace lab32::model {
 
 class SmWarps {
  public:
-  // `congestion`: as MemoryPath has it. All others must outlive this.
+  // `congestion`: see MemoryPath. All other arguments must outlive this object.
   SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& work,
           const WarpPaths& paths, double congestion);
 
-  // Until the last of these blocks has ended.
+  // Runs these blocks until the last one has ended.
   SmTiming run(const std::vector<uint64_t>& blocks);
-  // Of these, L2 and device memory were busy.
+  // The cycles in which L2 and device memory were busy.
   double memory_cycles() const { return memory_.busy_cycles(); }
 
  private:
@@ -31,30 +32,30 @@ class SmWarps {
 
   struct Warp {
     std::vector<uint16_t> path;
-    size_t block = 0, instruction = 0;  // of the path
+    size_t block = 0, instruction = 0;  // position in the path
     const TraceInstruction* in = nullptr;
-    double next = 0;  // when that has what it needs
-    double free = 0;  // when it could be issued if it needed nothing
+    double next = 0;  // when `in` has its operands
+    double free = 0;  // when `in` could be issued if it had no operands
     size_t scheduler = 0;
-    size_t place = 0;  // of its block
+    size_t place = 0;  // index of its block's ResidentBlock
     uint64_t number = 0;
     double copied = 0;
     std::deque<double> groups;
     std::vector<double> ready;
-    // Of a loop of compare-and-swap: when the word was read, how much of a round has been in vain;
-    // lanes that must get through; whether this round is in vain, is one that is repeated, and has
-    // come to its swap.
+    // State of a compare-and-swap loop: when the word was read; the accumulated share of failed
+    // attempts; the lanes that must still succeed; whether this attempt failed, whether it is a
+    // retry, and whether its swap has been issued.
     double seen = 0, vain = 0, lanes = 1;
     bool again = false, repeats = false, swapped = false;
-    std::array<double, kBarriers> barriers{};  // sass::Control: when they are down
+    std::array<double, kBarriers> barriers{};  // sass::Control: when each barrier is clear
     LoadHistory history;
   };
 
-  struct Place {  // where a block resides
+  struct Place {  // a resident block
     size_t live = 0, arrived = 0;
-    double last = 0;  // arrival
+    double last = 0;  // time of the last arrival
     std::vector<size_t> warps;
-    std::deque<std::pair<double, uint64_t>> swaps;  // of late: when, and which warp's
+    std::deque<std::pair<double, uint64_t>> swaps;  // recent swaps: time, and number of the warp
   };
 
   void begin(size_t p, uint64_t block, double now);
@@ -77,23 +78,23 @@ class SmWarps {
   const SmWork& work_;
   const WarpPaths& paths_;
   MemoryPath memory_;
-  std::array<double, kUnits> every_{};  // cycles from one instruction to the next, of a scheduler
-  double mean_ = 0;                     // instructions of the trace
-  double launcher_ = 0;                 // cycles from one block that has ended to the next
+  std::array<double, kUnits> every_{};  // cycles from one instruction to the next of a scheduler
+  double mean_ = 0;                     // mean number of instructions of a warp
+  double launcher_ = 0;                 // cycles from one ended block to the next
   double meets_ = 0, parting_ = 0;
-  std::vector<double> lines_;  // of instructions: when they have been fetched
+  std::vector<double> lines_;  // when each line of instructions has been fetched
   std::vector<Warp> warps_;
   std::vector<Place> places_;
   std::array<std::vector<size_t>, kParts> of_scheduler_;
   std::array<std::array<double, kUnits>, kParts> units_{};
-  std::array<std::array<double, 2>, kParts> banks_{};  // of registers: read until then
+  std::array<std::array<double, 2>, kParts> banks_{};  // register banks: busy until this time
   std::array<double, kParts> slots_{}, when_{};
   std::array<size_t, kParts> which_{}, last_{};
   std::array<bool, kParts> stale_{true, true, true, true};
   double bar_ = 0, starter_ = 0, dealt_ = 0, fetched_ = 0, left_ = 0;
   double end_ = 0, issued_ = 0;
   size_t next_ = 0, ended_ = 0, freed_ = 0;
-  // The scheduler that the next block's first warp goes to.
+  // The scheduler of the next block's first warp.
   size_t first_ = 0;
 };
 

@@ -15,11 +15,11 @@
 namespace lab32::model {
 namespace {
 
-// A warp's arrival at a barrier takes the multiprocessor so long (kernel barriers of
+// Cycles of the multiprocessor for a warp's arrival at a barrier (kernel barriers of
 // data/measured/model: 32 warps take 78 cycles, one 15).
 constexpr double kBarrierCycles = 2;
 
-// Where a unit takes this part of the multiprocessor's time, it is what bounds it; else latency
+// A unit that is busy for this share of the multiprocessor's time bounds it; otherwise latency
 // does.
 constexpr double kExplained = 0.65;
 
@@ -51,7 +51,7 @@ class Machine {
       : profile_(profile), t_(profile.time), w_(work) {
     blocks_ = static_cast<double>(std::max<uint64_t>(work.blocks, 1));
     warps_ = blocks_ * work.warps_per_block;
-    // The multiprocessor with the most blocks is the last to finish.
+    // The multiprocessor with the most blocks finishes last.
     most_blocks_ = std::ceil(blocks_ / profile.multiprocessors);
     resident_ = std::min<double>(std::max(1u, work.occupancy.blocks), most_blocks_);
   }
@@ -60,15 +60,16 @@ class Machine {
     return {dram(), l2(), l1_and_shared(), issue(), atomics(), launcher(), latency()};
   }
 
-  // Memory is not busy at once: the first replies take a latency, and its parts do not end
+  // Memory is not busy immediately: the first replies take a latency, and its parts do not end
   // together.
   double ramp() const {
     const double memory = std::max(dram().seconds, l2().seconds);
     return t_.ramp_seconds * ratio(memory, memory + t_.l2_latency);
   }
 
-  // What the launch takes while it runs: the multiprocessor that is the last to finish, or what
-  // they all wait for. Two that are nearly equally busy get in each other's way now and then.
+  // The running time of the launch: that of the multiprocessor that finishes last, or of the
+  // resource for which all of them wait. Two resources that are nearly equally busy sometimes delay
+  // each other.
   double running_seconds() const {
     double multiprocessor = w_.cycles / t_.sm_hz;
     if (w_.cycles == 0)
@@ -78,7 +79,7 @@ class Machine {
     return softly({multiprocessor, atomics().seconds, launcher});
   }
 
-  // L2 and device memory, one behind the other: queues are between them.
+  // L2 and device memory in series, with queues between them.
   double memory() const { return softly({l2().seconds, dram().seconds}, 0.75 * t_.softness); }
 
   Resource dram() const {
@@ -106,7 +107,7 @@ class Machine {
   }
 
  private:
-  // Seconds that the busiest multiprocessor takes for its share of `amount` at `rate` a clock.
+  // The seconds of the busiest multiprocessor for its share of `amount` at `rate` per clock.
   double on_one(double amount, double rate) const {
     const double share =
         w_.busiest > 0 ? w_.busiest / profile_.multiprocessors : most_blocks_ / blocks_;
@@ -124,12 +125,12 @@ class Machine {
     return longest * std::pow(sum, softness);
   }
 
-  // L1 and shared memory are one memory with one way out of it; what is more gives the name. Stores
-  // to global memory leave by another way.
+  // L1 and shared memory are one memory with one output; the larger part gives the name. Stores to
+  // global memory leave by another path.
   Resource l1_and_shared() const {
     const double loads = on_one(w_.l1_load_cycles, t_.l1_per_clock);
     const double stores = on_one(w_.l1_store_cycles, t_.l1_per_clock);
-    // Shuffles go this way, too, and instructions of a warp that has no lane for them.
+    // Shuffles use this path, too, and so do instructions of warps without active lanes.
     const double others = std::max(0.0, w_.issue.memory - w_.global_requests - w_.shared_requests);
     const double shared = on_one(w_.shared_wavefronts + others, t_.shared_wavefronts_per_clock);
     const double l1 = std::max(loads, stores);
@@ -165,7 +166,7 @@ class Machine {
         {"the special-function unit", w_.issue.special, t_.special_per_clock},
         {"the load/store pipeline", w_.issue.memory, t_.memory_per_clock},
         {"barriers", w_.barriers, 1 / kBarrierCycles}};
-    // A warp belongs to one of four schedulers, so fewer than four use a part of them.
+    // A warp belongs to one of four schedulers, so fewer than four warps use only some of them.
     const double schedulers = std::min(1.0, resident_ * w_.warps_per_block / 4);
     Resource most{"issue", -1, 0, ""};
     for (const Pipe& pipe : pipes) {
@@ -190,8 +191,8 @@ class Machine {
             fmt::format("{} of {}", count(blocks_, "block"), count(w_.warps_per_block, "warp"))};
   }
 
-  // What no unit explains: warps wait for loads, for results and at barriers, and there are too few
-  // of them to keep one busy.
+  // The time that no unit explains: warps wait for loads, for results and at barriers, and there
+  // are too few of them to keep a unit busy.
   Resource latency() const {
     double seconds = w_.cycles_alone / t_.sm_hz;
     const double unit =
@@ -246,13 +247,12 @@ Prediction predict(const Profile& profile, const Work& work) {
 
 namespace {
 
-// copy_quad of grader/tools/calibration/streams.cu, blocks of 256: what a warp issues, and waits
-// for.
+// copy_quad of grader/tools/calibration/streams.cu with blocks of 256: its instructions and waits.
 constexpr uint32_t kWarpsPerBlock = 8, kRegisters = 14;
 constexpr double kBytesPerWarp = 512, kSectors = 16, kLines = 4;
 constexpr double kIssued = 17, kFloat = 3, kInteger = 1, kMultiply = 3;
 
-// Its machine code: an index, a bound, a load, a store.
+// The machine code of the copy: an index, a bounds check, a load, a store.
 WarpTrace copy_trace() {
   WarpTrace trace;
   trace.registers = 8;
@@ -303,10 +303,10 @@ Work copy_work(const Profile& profile, uint64_t bytes) {
   work.issue.memory = 2 * warps;
   work.global_loads = warps;
   work.global_requests = 2 * warps;
-  // A load is looked up, and each line that misses costs one more; a store leaves sector by sector.
+  // A load takes a lookup, and each missing line one more; a store leaves sector by sector.
   work.l1_load_cycles = 2 * kLines * warps;
   work.l1_store_cycles = (kSectors + kLines - 1) * warps;
-  // What lies on the far side of L2 is looked up on both.
+  // Data on the far side of L2 are looked up on both sides.
   const double sides = profile.caches.l2_sides > 1 ? 1.5 : 1;
   work.l2_sectors = 2 * kSectors * sides * warps;
   work.l2_read_lines = work.l2_write_lines = kLines * sides * warps;

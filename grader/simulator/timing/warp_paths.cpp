@@ -19,7 +19,8 @@ class Way {
   }
 
  private:
-  // Blocks [first, last) inside of `depth` loops, which run `around` times per warp in all.
+  // Walks blocks [first, last), which are inside `depth` loops and run `around` times per warp in
+  // total.
   void walk(size_t first, size_t last, size_t depth, double around) {
     for (size_t i = first; i < last;) {
       const TraceBlock& block = trace_.blocks[i];
@@ -34,7 +35,7 @@ class Way {
       for (; end < last && trace_.blocks[end].loops.size() > depth &&
              trace_.blocks[end].loops[depth] == header;
            ++end) {
-        // Those of inner loops run more often.
+        // Blocks of inner loops run more often, so they do not give the number of iterations.
         const TraceBlock& inside = trace_.blocks[end];
         if (inside.loops.size() == depth + 1) most = std::max(most, inside.runs);
       }
@@ -50,7 +51,7 @@ class Way {
     if (runs) way_.push_back(static_cast<uint16_t>(i));
   }
 
-  // Of so many of all warps.
+  // Whether this warp is among the share `rate` of all warps.
   bool is_one_of(double rate) const {
     const double equal = (rate - rank_.before) / rank_.equal;
     return equal > 0 && turns(rank_.number, std::min(equal, 1.0)) > 0;
@@ -69,7 +70,7 @@ class Way {
   const uint64_t warp_;
   const double times_;
   const WarpRank rank_;
-  std::vector<uint64_t> taken_;  // by block: how often it came up
+  std::vector<uint64_t> taken_;  // by block: how often the path reached it
   std::vector<uint16_t> way_;
   int depth_ = 0;
 };
@@ -95,7 +96,7 @@ std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double time
 
 namespace {
 
-// Warps whose path differs from the mean by less are taken as that.
+// Warps whose length differs from the mean by less than this share take the mean path.
 constexpr double kMuchLonger = 0.05;
 
 }  // namespace
@@ -123,9 +124,9 @@ WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
   }
 }
 
-// As long as the instructions that it issued. Of the blocks of code that only a part of the warps
-// runs, each is run by so many of every hundred warps; where that is not what this warp issued, by
-// those that issued most.
+// The path has about as many instructions as the warp issued. A block that only some warps run goes
+// to that share of every hundred warps; if that does not match the number of issued instructions,
+// it goes to the warps that issued most.
 std::vector<uint16_t> WarpPaths::path(uint64_t block, uint32_t w) const {
   const uint64_t number = block * work_.warps + w;
   WarpRank rank{0, 1, number};
@@ -149,7 +150,7 @@ double WarpPaths::length(const std::vector<uint16_t>& path) const {
   return sum;
 }
 
-// Warps that meet at a barrier in a loop take as many turns.
+// Warps that wait for each other at a barrier in a loop run equally many iterations.
 double WarpPaths::of_warp(uint64_t block, uint32_t w) const {
   const size_t first = block * work_.warps;
   if (!meets_in_loop_) return work_.issued[first + w];

@@ -1,6 +1,6 @@
-// What the warps of a launch issue, in the order of the machine code, and which path each warp
-// takes through it: the program that multiprocessor.h runs. It has no values: how often a block of
-// the code runs is known on the mean only, and how many instructions each warp issued.
+// The instructions that the warps of a launch issue, and the path of each warp through the machine
+// code: the program that multiprocessor.h runs. It contains no values: only the average number of
+// runs of each block of code, and the number of instructions that each warp issued, are known.
 #pragma once
 
 #include <array>
@@ -11,119 +11,122 @@
 namespace lab32::model {
 
 struct TraceInstruction {
-  // Who takes it; `none` issues and no more.
+  // The unit that executes it; `none`: it only takes an issue slot.
   enum class Unit : uint8_t { none, fma, multiply, alu, half, fp64, special, memory, barrier };
   enum class Kind : uint8_t {
     plain,
     shared,        // a load, store or atomic of shared memory, a shuffle
-    global_load,   // also atomics whose result is needed
-    global_store,  // also atomics without a result
-    copy,          // an asynchronous copy, awaited by copy_wait
-    commit,        // its group ends
+    global_load,   // or an atomic whose result is needed
+    global_store,  // or an atomic without a result
+    copy,          // an asynchronous copy, for which copy_wait waits
+    commit,        // ends a group of asynchronous copies
     copy_wait,
     barrier,
     branch,
-    meet,  // lanes that took different paths wait for each other
+    meet,  // lanes that took different paths reconverge
   };
-  // Of a loop of compare-and-swap: where a round begins, and where it is known whether it took.
+  // In a compare-and-swap loop: the load that begins an attempt, and the swap that decides whether
+  // it succeeded.
   enum class Spin : uint8_t { none, load, swap };
   Unit unit = Unit::none;
   Kind kind = Kind::plain;
   Spin spin = Spin::none;
-  uint8_t slots = 1;  // that it is issued in
-  uint16_t line = 0;  // of the instruction cache, kCodeLine bytes each
-  float turns = 1;    // that its unit takes for it
-  // Operands of even and of odd registers: each half of the register file gives one a cycle.
+  uint8_t slots = 1;  // issue slots that it takes
+  uint16_t line = 0;  // line of the instruction cache, of kCodeLine bytes
+  float turns = 1;    // passes through its unit
+  // Operands from even and from odd registers: each half of the register file delivers one per
+  // cycle.
   std::array<uint8_t, 2> banks{};
   float latency = 0;  // cycles until a dependent instruction can be issued
-  float busy = 1;     // of memory: cycles that L1 or the banks take
-  // Of loads: how many of them wait for L2, and of these, for device memory; of a warp's first
-  // ones, and of those behind them.
-  uint8_t group = 0;  // copies of one load, which count together
+  float busy = 1;     // memory accesses: cycles in which L1 or the banks are busy
+  // For loads: the share that waits for L2, and the share of those that waits for device memory;
+  // for a warp's first loads and for its later ones.
+  uint8_t group = 0;  // copies of one load share a group
   float first_misses = 0, first_late = 0, misses = 0, late = 0;
-  float weight = 0;   // what it moves beyond L1, in shares of an access
-  float updates = 0;  // of an atomic: sectors that L2 updates
-  // As ptxas scheduled it (sass::Control); else what it reads is waited for.
+  float weight = 0;   // data that it moves beyond L1, relative to an access
+  float updates = 0;  // for an atomic: sectors that L2 updates
+  // true: ptxas' scheduling (sass::Control) is known; false: the instruction waits for the
+  // registers that it reads.
   bool scheduled = false;
   uint8_t stall = 0, waits_for = 0;
   int8_t write_barrier = -1, read_barrier = -1;
   std::vector<uint16_t> reads, writes;
 };
 
-// Loops of compare-and-swap run as often as a warp alone needs.
+// A basic block of the trace. Compare-and-swap loops run as often as a single warp needs.
 struct TraceBlock {
   std::vector<TraceInstruction> code;
   double runs = 0;            // per warp
-  std::vector<size_t> loops;  // headers of the loops around it, the outermost first
+  std::vector<size_t> loops;  // headers of the enclosing loops, the outermost first
 };
 
-// In the order of the code. Functions that the kernel calls stand behind it.
+// The blocks in the order of the code; functions that the kernel calls come last.
 struct WarpTrace {
   std::vector<TraceBlock> blocks;
   size_t registers = 0;
-  double splits = 0;  // how often the lanes of a warp part, per warp
+  double splits = 0;  // divergences per warp
   uint32_t lines = 0;
 };
 
 constexpr int kCodeLine = 128;  // bytes, eight instructions
 
-// Instructions that a warp issues in all, on the mean.
+// The average number of instructions that a warp issues.
 double instructions_of(const WarpTrace& trace);
 
-// How many of a whole number of turns fall to this number, of all from 0 on, where each has `rate`
-// on the mean: the first get more.
+// Distributes a fractional rate over whole numbers: how often item `number` repeats if each item
+// repeats `rate` times on average. The sum over the first n items is the rounded n * rate.
 uint64_t turns(uint64_t number, double rate);
 
-// Where a warp stands among all of them: shares of the warps before it and of its equals, and its
-// number among these.
+// The rank of a warp by the number of instructions that it issued: the shares of the warps before
+// it and of its equals, and its number among the equals.
 struct WarpRank {
   double before = 0, equal = 1;
   uint64_t number = 0;
 };
 
-// The blocks that a warp runs, one after the other. What runs less than once per warp is run by
-// some of them, those that stand first or, of those of equal rank, by their number. `times`: how
-// long its loops are, against the mean.
+// The blocks that a warp runs, in order. Only some warps run a block that runs less than once per
+// warp: those with the first ranks, and among equal ranks those chosen by their number. `times` is
+// the length of the warp's loops relative to the mean.
 std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
                               const WarpRank& rank);
 inline std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times) {
   return path_of(trace, warp, times, {0, 1, warp});
 }
 
-// What one multiprocessor is given to run: the blocks of a launch, as far as they differ.
+// The work of one multiprocessor: the blocks of a launch and how they differ.
 struct SmWork {
   uint64_t blocks = 0;
-  uint32_t warps = 0;     // of a block
-  uint32_t resident = 1;  // blocks
-  // Instructions that each warp issued, warps of a block side by side; empty: all the same.
+  uint32_t warps = 0;     // warps per block
+  uint32_t resident = 1;  // resident blocks per multiprocessor
+  // The instructions that each warp issued, ordered by block and warp; empty: all warps issued
+  // equally many.
   std::vector<uint32_t> issued;
-  // Cycles that L2 and device memory together take for a multiprocessor's sector.
+  // The cycles of L2 and device memory together for one sector of a multiprocessor.
   double memory_cycles = 0;
-  // Cycles that the busiest slice of L2 takes for a sector that the multiprocessor's atomics
-  // update.
+  // The cycles of the busiest slice of L2 for one sector that the multiprocessor's atomics update.
   double update_cycles = 0;
-  // Loops of compare-and-swap on shared memory: the share of the rounds of the block's other warps
-  // that change the word that one wants to change (SpinObserver in
+  // For compare-and-swap loops on shared memory: the share of attempts of the block's other warps
+  // that change the word that a warp wants to change (SpinObserver in
   // simulator/observers/traffic/traffic.h).
   double shared_words = 0;
-  double last_lanes = 1;  // of such a loop: lanes in its last round
+  double last_lanes = 1;  // for such a loop: lanes in its last attempt
   double both_ways = 0;   // 1: device memory is written as much as read; 0: one of them alone
 };
 
-// How long a multiprocessor took.
+// The result of the multiprocessor that finishes last.
 struct SmTiming {
-  double cycles = 0;  // until the last warp has ended
-  double blocks = 0;  // that the multiprocessor ran which was the last to finish
-  double issued = 0;  // instructions of theirs
+  double cycles = 0;  // cycles until its last warp has ended
+  double blocks = 0;  // blocks that it ran
+  double issued = 0;  // instructions of these blocks
 };
 
-// Which path each warp takes through the machine code.
+// Chooses the path of each warp through the machine code.
 class WarpPaths {
  public:
-  // Both must outlive this.
+  // Both arguments must outlive this object.
   WarpPaths(const WarpTrace& trace, const SmWork& work);
 
-  // The blocks that warp w of this block runs, one after the other.
+  // The blocks of code that warp w of this thread block runs, in order.
   std::vector<uint16_t> path(uint64_t block, uint32_t w) const;
 
  private:
@@ -138,10 +141,10 @@ class WarpPaths {
   bool meets_in_loop_ = false;
   struct IssueGroup {
     uint32_t issued = 0;
-    double more = 0, equal = 0;  // shares of the warps
+    double more = 0, equal = 0;  // shares of all warps
   };
-  std::vector<IssueGroup> issue_groups_;  // by what they issued, the most first
-  std::vector<uint32_t> nth_;             // of each warp, among those that issued as much
+  std::vector<IssueGroup> issue_groups_;  // by number of issued instructions, descending
+  std::vector<uint32_t> nth_;             // number of each warp among those that issued as much
 };
 
 }  // namespace lab32::model
