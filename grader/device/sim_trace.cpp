@@ -43,7 +43,8 @@ using Kind = model::TraceInstruction::Kind;
 
 // The average cost of the accesses of one PTX instruction, over those that the machine code issues.
 struct AccessCost {
-  float busy = 1, misses = 0, late = 0, first_misses = 0, first_late = 0, weight = 0, updates = 0;
+  float busy = 1, l1_misses = 0, l2_misses = 0, first_l1_misses = 0, first_l2_misses = 0,
+        weight = 0, updates = 0;
 };
 
 sass::ControlStructure structure_of(const ptx::ControlFlow& flow) {
@@ -136,10 +137,10 @@ class Builder {
                                            : static_cast<double>(group.cycles) * loaded /
                                                  std::max(loaded_[groups_[site]], 1.0);
     cost.busy = static_cast<float>(busy / executed + idle(c.global_requests(), executed));
-    cost.misses = static_cast<float>(waits);
-    cost.late = static_cast<float>(late);
-    cost.first_misses = static_cast<float>(first);
-    cost.first_late = static_cast<float>(first_late);
+    cost.l1_misses = static_cast<float>(waits);
+    cost.l2_misses = static_cast<float>(late);
+    cost.first_l1_misses = static_cast<float>(first);
+    cost.first_l2_misses = static_cast<float>(first_late);
     cost.weight = static_cast<float>(loaded * miss / executed);
     units_ += loaded * miss;
     return cost;
@@ -182,11 +183,11 @@ class Builder {
           const auto [at, fresh] = costs_.try_emplace(f.first_site + origin);
           if (fresh) at->second = cost(f.first_site + origin, executed[origin], made.kind);
           made.busy = at->second.busy;
-          made.misses = at->second.misses;
-          made.late = at->second.late;
+          made.l1_misses = at->second.l1_misses;
+          made.l2_misses = at->second.l2_misses;
           made.group = groups_[f.first_site + origin];
-          made.first_misses = at->second.first_misses;
-          made.first_late = at->second.first_late;
+          made.first_l1_misses = at->second.first_l1_misses;
+          made.first_l2_misses = at->second.first_l2_misses;
           made.weight = at->second.weight;
           made.updates = at->second.updates;
         }
@@ -221,9 +222,9 @@ class Builder {
         if (made.unit == model::TraceInstruction::Unit::memory) {
           const AccessCost c = cost(f.first_site + at, static_cast<double>(f.times[at]), made.kind);
           made.busy = c.busy, made.weight = c.weight, made.updates = c.updates;
-          made.misses = c.misses, made.late = c.late;
+          made.l1_misses = c.l1_misses, made.l2_misses = c.l2_misses;
           made.group = groups_[f.first_site + at];
-          made.first_misses = c.first_misses, made.first_late = c.first_late;
+          made.first_l1_misses = c.first_l1_misses, made.first_l2_misses = c.first_l2_misses;
         }
         ptx::for_each_register(function, in, [&](int reg, bool is_destination) {
           (is_destination ? made.writes : made.reads).push_back(static_cast<uint16_t>(reg));

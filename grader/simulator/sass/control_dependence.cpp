@@ -33,7 +33,7 @@ class ControlDependenceCheck {
 
   void check_structure(size_t i) {
     const PtxAccess& a = d_.accesses[i];
-    DraftPlan::Work& w = d_.work[i];
+    DraftPlan::AccessState& w = d_.states[i];
     if (w.failed || d_.plan(i).issues.empty()) return;
     const ControlStructure& structure = d_.function.structure();
     const int depth = structure.depth(a.block);
@@ -87,9 +87,9 @@ class ControlDependenceCheck {
   // depths.
   bool has_witness(size_t i) const {
     Profile wanted;
-    const int parts = static_cast<int>(d_.work[i].own.size()) / std::max(d_.work[i].copies, 1);
-    for (const MemorySite& s : d_.work[i].own)
-      ++wanted[{s.function, s.depth() - d_.work[i].own_loops}];
+    const int parts = static_cast<int>(d_.states[i].own.size()) / std::max(d_.states[i].copies, 1);
+    for (const MemorySite& s : d_.states[i].own)
+      ++wanted[{s.function, s.depth() - d_.states[i].own_loops}];
     for (auto& [place, count] : wanted) count /= parts;
     const ptx::BasicBlock& block =
         d_.function.flow().blocks[static_cast<size_t>(d_.accesses[i].block)];
@@ -103,10 +103,10 @@ class ControlDependenceCheck {
     }
     for (size_t j = 0; j < d_.accesses.size(); ++j) {
       if (d_.accesses[j].block != d_.accesses[i].block || !cannot_move(j) ||
-          static_cast<int>(d_.work[j].own.size()) != d_.work[j].copies)
+          static_cast<int>(d_.states[j].own.size()) != d_.states[j].copies)
         continue;
       Profile profile;
-      for (const MemorySite& s : d_.work[j].own) ++profile[{s.function, s.depth()}];
+      for (const MemorySite& s : d_.states[j].own) ++profile[{s.function, s.depth()}];
       if (profile == wanted) return true;
     }
     return false;
@@ -130,10 +130,10 @@ class ControlDependenceCheck {
   void check_copies() {
     std::map<int, std::set<int>> copies;  // by PTX block
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
-      if (d_.work[i].failed || d_.plan(i).issues.empty() ||
+      if (d_.states[i].failed || d_.plan(i).issues.empty() ||
           d_.accesses[i].space == MemorySpace::local)
         continue;
-      copies[d_.accesses[i].block].insert(d_.work[i].copies);
+      copies[d_.accesses[i].block].insert(d_.states[i].copies);
     }
     const auto& body = d_.function.function().body;
     for (size_t at = 0; at < body.size(); ++at) {

@@ -71,7 +71,7 @@ struct MemorySite {
   int depth() const { return flow->structure.depth(block); }
   // Instructions with equal keys have comparable constants in their addresses, unless the base
   // register changes in between.
-  auto cell() const { return std::make_tuple(function, block, op->base); }
+  auto address_group() const { return std::make_tuple(function, block, op->base); }
 };
 
 class Sites {

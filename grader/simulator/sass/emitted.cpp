@@ -25,7 +25,7 @@ bool is_anchor(const ptx::Instruction& in) {
 
 // Whether the SASS instruction is the one that implements an anchor; each copy of the anchor has
 // one.
-bool stands_for(const MemorySite& site, const ptx::Instruction& in) {
+bool implements(const MemorySite& site, const ptx::Instruction& in) {
   const ptx::Traits& t = in.op->traits;
   const std::string_view base = site.instruction->base();
   if (t.accesses_memory()) return site.op.has_value();
@@ -40,7 +40,7 @@ std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
                                     const ptx::Instruction& in) {
   std::map<int, int> copies;
   for (const MemorySite* site : sites)
-    if (stands_for(*site, in)) ++copies[site->block];
+    if (implements(*site, in)) ++copies[site->block];
   if (!copies.empty()) return copies;
   std::map<int, std::map<std::string_view, int>> in_block;
   for (const MemorySite* site : sites) ++in_block[site->block][site->instruction->opcode];
@@ -54,7 +54,7 @@ std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
 
 // Whether the instruction calls the slow path of a root or quotient, for operands that are tiny,
 // huge or no numbers.
-bool calls_rarely(const Instruction& in) {
+bool calls_slow_path(const Instruction& in) {
   if (in.base() != "CALL") return false;
   for (const char* name : {"_slowpath", "_mediumpath", "_f64_full"})
     if (in.operands.find(name) != std::string::npos) return true;
@@ -85,7 +85,7 @@ std::map<std::string, std::vector<const MemorySite*>> called_functions(const Sit
 }
 
 // The name of a called function in "`($__internal_0_$__cuda_sm20_div_u64)".
-std::string called(const Instruction& in) {
+std::string called_name(const Instruction& in) {
   const size_t open = in.operands.find('('), close = in.operands.find(')', open);
   if (in.base() != "CALL" || close == std::string::npos) return {};
   return in.operands.substr(open + 1, close - open - 1);
@@ -105,7 +105,7 @@ void add_code(const ptx::Function& function, const Sites& sites,
     EmittedBlock& block = blocks[site->block];
     EmittedInstruction& to = block.code.emplace_back(emitted(*site->instruction));
     to.banks = banks[site->block].reads(*site->instruction);
-    block.rare |= calls_rarely(*site->instruction);
+    block.rare |= calls_slow_path(*site->instruction);
     // operands "SB0, 0x1"
     const size_t comma = site->instruction->operands.find(", 0x");
     if (site->instruction->base() == "DEPBAR" && comma != std::string::npos)
@@ -114,10 +114,10 @@ void add_code(const ptx::Function& function, const Sites& sites,
     if (const auto at = of_line.find(site->instruction->ptx_line); at != of_line.end()) {
       to.origin = at->second;
       const ptx::Instruction& in = function.body[static_cast<size_t>(to.origin)];
-      to.is_copy = is_anchor(in) && in.op->traits.issue != ptx::Issue::fp && stands_for(*site, in);
+      to.is_copy = is_anchor(in) && in.op->traits.issue != ptx::Issue::fp && implements(*site, in);
     }
     const bool first = block.code.size() == 1;
-    if (const auto of = functions.find(called(*site->instruction)); of != functions.end())
+    if (const auto of = functions.find(called_name(*site->instruction)); of != functions.end())
       for (const MemorySite* inside : of->second)
         block.code.push_back(emitted(*inside->instruction));
     if (!first) continue;
@@ -136,19 +136,19 @@ void add_code(const ptx::Function& function, const Sites& sites,
           static_cast<size_t>(std::distance(blocks.begin(), blocks.find(static_cast<int>(header))));
 }
 
-constexpr size_t kMany = 4;  // number of different opcodes
+constexpr size_t kScatteredOpcodes = 4;  // number of different opcodes
 
 // A PTX instruction that becomes many SASS instructions, like a root with its check and its steps,
 // is distributed over blocks. A block without an origin of its own runs as often as the instruction
 // whose opcodes it contains, if no other block contains them. (The remainder of an unrolled loop
 // has the same opcodes as the loop.)
-void adopt(const std::vector<std::vector<const MemorySite*>>& copies,
-           std::map<int, EmittedBlock>& blocks) {
+void assign_scattered_blocks(const std::vector<std::vector<const MemorySite*>>& copies,
+                             std::map<int, EmittedBlock>& blocks) {
   for (size_t i = 0; i < copies.size(); ++i) {
     std::map<std::string_view, std::set<int>> of_opcode;
     for (const MemorySite* site : copies[i])
       of_opcode[site->instruction->base()].insert(site->block);
-    if (of_opcode.size() < kMany) continue;
+    if (of_opcode.size() < kScatteredOpcodes) continue;
     for (const auto& [opcode, where] : of_opcode) {
       EmittedBlock& block = blocks[*where.begin()];
       if (where.size() == 1 && block.origins.empty() && !block.entry)
@@ -158,7 +158,7 @@ void adopt(const std::vector<std::vector<const MemorySite*>>& copies,
 }
 
 // A branch skips a rare block, so the block behind it runs as often as the one before it.
-void pass_by(std::map<int, EmittedBlock>& blocks) {
+void skip_rare_blocks(std::map<int, EmittedBlock>& blocks) {
   for (auto at = blocks.begin(); at != blocks.end(); ++at) {
     if (!at->second.rare) continue;
     at->second.origins.clear();
@@ -170,7 +170,7 @@ void pass_by(std::map<int, EmittedBlock>& blocks) {
 }
 
 // For an instruction in a loop: keeps only the copies inside loops, if there are any.
-void keep_loops(const std::map<int, EmittedBlock>& blocks, std::map<int, int>& where) {
+void keep_copies_in_loops(const std::map<int, EmittedBlock>& blocks, std::map<int, int>& where) {
   std::map<int, int> inside;
   for (const auto& [block, count] : where)
     if (blocks.at(block).in_loop) inside.emplace(block, count);
@@ -179,7 +179,8 @@ void keep_loops(const std::map<int, EmittedBlock>& blocks, std::map<int, int>& w
 
 // Whether ptxas replaced the branch around the instruction by a guard: the block then runs even
 // when the instruction does not.
-bool by_guard(const std::vector<const MemorySite*>& copies, int block, const ptx::Instruction& in) {
+bool is_predicated(const std::vector<const MemorySite*>& copies, int block,
+                   const ptx::Instruction& in) {
   if (in.guard >= 0) return false;
   return std::any_of(copies.begin(), copies.end(), [&](const MemorySite* site) {
     return site->block == block && !site->instruction->guard.empty();
@@ -208,7 +209,8 @@ int32_t unguarded(const ptx::Function& function, const ptx::BasicBlock& block) {
 // For each instruction whose block has a single predecessor: an instruction that is issued whenever
 // the predecessor runs; -1: none. If ptxas replaces the branch between them by a guard, both are
 // issued equally often.
-std::vector<int32_t> before_guards(const ptx::Function& function, const ptx::ControlFlow& flow) {
+std::vector<int32_t> unguarded_predecessors(const ptx::Function& function,
+                                            const ptx::ControlFlow& flow) {
   std::vector<int32_t> before(function.body.size(), -1);
   for (const ptx::BasicBlock& block : flow.blocks) {
     if (block.predecessors.size() != 1) continue;
@@ -256,7 +258,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
   std::vector<std::vector<const MemorySite*>> copies(function.body.size());
   const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
   const std::vector<std::vector<int32_t>> entries = loop_entries(function, flow);
-  const std::vector<int32_t> before = before_guards(function, flow);
+  const std::vector<int32_t> before = unguarded_predecessors(function, flow);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const ptx::Instruction& in = function.body[i];
     for (const MemorySite& site : sites.of_line(in.ptx_line))
@@ -267,7 +269,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
         spins ? swap_loops_by_block(copies[i]) : copies_in_blocks(copies[i], in);
     const bool known = is_anchor(in) && !entries[i].empty();
     // The test of a loop has a copy before the loop, which runs once per entry.
-    if (!known && !entries[i].empty()) keep_loops(blocks, where);
+    if (!known && !entries[i].empty()) keep_copies_in_loops(blocks, where);
     int peeled = 0;
     if (spins && entries[i].size() == 1)
       peeled = take_peeled_copies(copies[i], static_cast<int32_t>(i), {entries[i].front(), 1, true},
@@ -281,7 +283,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
       if (!known && count != blocks_with.rbegin()->first) continue;
       EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
                                   is_anchor(in) && !is_merged(copies[i], block, in)};
-      if (!spins && origin.anchor && by_guard(copies[i], block, in)) {
+      if (!spins && origin.anchor && is_predicated(copies[i], block, in)) {
         origin.anchor = known && before[i] >= 0;
         if (origin.anchor) origin.index = before[i];
       }
@@ -302,8 +304,8 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
           add_swap_loop(*site, static_cast<int32_t>(i), origin, blocks);
     }
   }
-  adopt(copies, blocks);
-  pass_by(blocks);
+  assign_scattered_blocks(copies, blocks);
+  skip_rare_blocks(blocks);
   std::vector<EmittedBlock> all;
   for (auto& [index, block] : blocks) all.push_back(std::move(block));
   return all;

@@ -30,7 +30,7 @@ std::optional<sim::AccessSpace> space_of(MemorySpace space) {
 
 DraftPlan::DraftPlan(const ptx::Module& m, const PtxFunction& f, const Sites& s)
     : module(m), function(f), sites(s), accesses(f.accesses()) {
-  work.resize(accesses.size());
+  states.resize(accesses.size());
   plans.resize(f.function().body.size());
 }
 
@@ -52,8 +52,8 @@ void DraftPlan::fail(size_t i, Reason reason, const std::string& seen) {
 }
 
 void DraftPlan::fail(size_t i, sim::Unmatched why) {
-  if (work[i].failed) return;
-  work[i].failed = true;
+  if (states[i].failed) return;
+  states[i].failed = true;
   why.kind = accesses[i].kind;
   why.space = space_of(accesses[i].space);
   why.bytes = static_cast<uint32_t>(accesses[i].bytes);
@@ -85,7 +85,7 @@ bool is_texels(const Instruction& in) {
 }
 
 // Whether two fetches are equal, so that ptxas may have merged them.
-bool any_alike(const PtxFunction& f) {
+bool has_equal_fetches(const PtxFunction& f) {
   constexpr int kAnywhere = -1;
   std::set<std::tuple<const ptx::OpInfo*, std::vector<int>, int>> seen;  // (row, sources, block)
   for (const PtxTexels& t : f.texels()) {
@@ -133,10 +133,10 @@ void plan_texels(const PtxFunction& function, const Sites& sites, sim::FunctionP
       in_code.insert(s.depth());
       jumps_known &= s.flow->known;
     }
-  const bool as_written = jumps_known && in_code == in_ptx && !any_alike(function);
+  const bool as_written = jumps_known && in_code == in_ptx && !has_equal_fetches(function);
   // The loop was unrolled.
   const bool unrolled =
-      jumps_known && fixed && in_code.size() > in_ptx.size() && !any_alike(function);
+      jumps_known && fixed && in_code.size() > in_ptx.size() && !has_equal_fetches(function);
   for (const PtxTexels& t : function.texels()) {
     sim::AccessPlan& plan = plans[static_cast<size_t>(t.index)];
     if (!t.live) continue;
@@ -163,7 +163,7 @@ bool space_fits(const PtxAccess& a, const MemoryOp& op) {
 
 void find_instructions(DraftPlan& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
-  DraftPlan::Work& w = d.work[i];
+  DraftPlan::AccessState& w = d.states[i];
   const auto& sites = d.sites.of_line(d.instruction(i).ptx_line);
   for (const MemorySite& s : sites) {
     // A local access on the line of another access is a register spill.
@@ -203,7 +203,7 @@ void find_instructions(DraftPlan& d, size_t i) {
 // so those fail, too.
 void propagate_doubt(DraftPlan& d) {
   for (size_t i = 0; i < d.accesses.size(); ++i) {
-    if (!d.work[i].missing) continue;
+    if (!d.states[i].missing) continue;
     sim::Unmatched like_one_without;
     like_one_without.reason = DraftPlan::Reason::like_one_without;
     like_one_without.ptx_line = d.instruction(i).ptx_line;
@@ -226,7 +226,7 @@ sim::FunctionPlans plan_function(const ptx::Module& module, const PtxFunction& f
   check_control_dependence(d);
   propagate_doubt(d);
   for (size_t i = 0; i < d.accesses.size(); ++i) {
-    if (d.work[i].failed) d.plan(i).issues.clear();
+    if (d.states[i].failed) d.plan(i).issues.clear();
   }
   return std::move(d.plans);
 }

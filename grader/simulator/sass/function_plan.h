@@ -19,7 +19,7 @@ namespace lab32::sass {
 // and function_plan.cpp makes the plans from it.
 struct DraftPlan {
   using Reason = sim::Unmatched::Reason;
-  struct Work {
+  struct AccessState {
     std::vector<MemorySite> own;  // memory instructions of its PTX line, without slow paths
     int copies = 0;  // copies in the code; 0: another access's instruction covers it, or it is gone
     int own_loops = 0;       // loops that belong to its own instruction sequence
@@ -41,7 +41,7 @@ struct DraftPlan {
   const PtxFunction& function;
   const Sites& sites;
   const std::vector<PtxAccess>& accesses;  // of the function; `i` is an index in this list
-  std::vector<Work> work;                  // by access
+  std::vector<AccessState> states;         // by access
   sim::FunctionPlans plans;
 };
 

@@ -23,7 +23,7 @@ class Grouping {
     std::map<Key, std::vector<size_t>> groups;
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
       const PtxAccess& a = d_.accesses[i];
-      if (!is_plain(a) || d_.work[i].failed) continue;
+      if (!is_plain(a) || d_.states[i].failed) continue;
       groups[{a.block, a.space, a.kind, a.root, a.guard, a.guard_negated}].push_back(i);
     }
     for (auto& [key, members] : groups) {
@@ -48,7 +48,7 @@ class Grouping {
 
  private:
   bool all_as_written(size_t i) const {
-    const auto& own = d_.work[i].own;
+    const auto& own = d_.states[i].own;
     return !own.empty() && std::all_of(own.begin(), own.end(), [&](const MemorySite& s) {
       return s.op->bytes == d_.accesses[i].bytes;
     });
@@ -57,11 +57,11 @@ class Grouping {
   void plan_cluster(const std::vector<size_t>& cluster) {
     bool simple = true;
     for (size_t i : cluster)
-      simple &= all_as_written(i) || (d_.work[i].own.empty() && is_explained(i));
+      simple &= all_as_written(i) || (d_.states[i].own.empty() && is_explained(i));
     if (simple) {
       for (size_t i : cluster) {
-        d_.work[i].copies = static_cast<int>(d_.work[i].own.size());
-        if (!d_.work[i].own.empty())
+        d_.states[i].copies = static_cast<int>(d_.states[i].own.size());
+        if (!d_.states[i].own.empty())
           d_.issue_as_written(i);
         else
           explain(i);
@@ -78,7 +78,7 @@ class Grouping {
         m.live.insert(m.live.end(), static_cast<size_t>(a.element_bytes), live);
       m.shapes = shapes(i);
       m.must_be_covered = !is_explained(i);
-      if (!d_.work[i].own.empty() && m.shapes.empty())
+      if (!d_.states[i].own.empty() && m.shapes.empty())
         return fail_cluster(cluster, DraftPlan::Reason::copies_differ);
       members.push_back(std::move(m));
     }
@@ -91,14 +91,14 @@ class Grouping {
     std::string seen;
     uint32_t count = 0;
     for (size_t i : cluster) {
-      for (const MemorySite& s : d_.work[i].own) {
+      for (const MemorySite& s : d_.states[i].own) {
         if (++count > 4) continue;
         seen += (seen.empty() ? "" : ", ") + s.instruction->opcode;
       }
     }
     if (count > 4) seen += " …";
     for (size_t i : cluster) {
-      if (d_.work[i].own.empty() && !is_explained(i)) d_.work[i].missing = true;
+      if (d_.states[i].own.empty() && !is_explained(i)) d_.states[i].missing = true;
       sim::Unmatched why;
       why.reason = reason;
       why.in_ptx = static_cast<uint32_t>(cluster.size());
@@ -115,7 +115,7 @@ class Grouping {
     const Placement& p = placements[k];
     if (p.shape >= 0) {
       const Shape& shape = members[k].shapes[static_cast<size_t>(p.shape)];
-      d_.work[i].copies = static_cast<int>(d_.work[i].own.size() / shape.size());
+      d_.states[i].copies = static_cast<int>(d_.states[i].own.size() / shape.size());
       for (const Part& part : shape) {
         IssuedAccess issue;
         issue.offset = static_cast<int32_t>(p.at + part.at - a.offset);
@@ -126,7 +126,7 @@ class Grouping {
       if (shape.size() > 1)
         d_.plan(i).note = "split into " + std::to_string(shape.size());
       else if (shape[0].bytes != a.bytes || p.at != a.offset)
-        d_.plan(i).note = "issued as " + d_.work[i].own[0].instruction->opcode;
+        d_.plan(i).note = "issued as " + d_.states[i].own[0].instruction->opcode;
       return;
     }
     // Find the member whose instruction covers it.
@@ -136,7 +136,7 @@ class Grouping {
       for (const Part& part : shape) {
         const int64_t at = placements[j].at + part.at;
         if (a.offset + a.bytes <= at || at + part.bytes <= a.offset) continue;
-        d_.plan(i).note = "merged into the " + d_.work[cluster[j]].own[0].instruction->opcode +
+        d_.plan(i).note = "merged into the " + d_.states[cluster[j]].own[0].instruction->opcode +
                           " of " + d_.where(cluster[j]);
         return;
       }
@@ -147,9 +147,9 @@ class Grouping {
   // The possible instructions of one execution of the access: its instructions, divided into equal
   // copies.
   std::vector<Shape> shapes(size_t i) const {
-    std::map<decltype(std::declval<MemorySite>().cell()), std::vector<Part>> cells;
-    for (const MemorySite& s : d_.work[i].own)
-      cells[s.cell()].push_back({s.op->offset, s.op->bytes});
+    std::map<decltype(std::declval<MemorySite>().address_group()), std::vector<Part>> cells;
+    for (const MemorySite& s : d_.states[i].own)
+      cells[s.address_group()].push_back({s.op->offset, s.op->bytes});
     std::vector<Shape> found;
     for (size_t size = 1; size <= 4; ++size) {
       Shape shape;
@@ -179,12 +179,14 @@ class Grouping {
     std::vector<Distance> found;
     for (size_t i = 0; i < cluster.size(); ++i) {
       for (size_t j = 0; j < cluster.size(); ++j) {
-        const auto& a = d_.work[cluster[i]].own;
-        const auto& b = d_.work[cluster[j]].own;
+        const auto& a = d_.states[cluster[i]].own;
+        const auto& b = d_.states[cluster[j]].own;
         if (i == j || a.empty() || a.size() != b.size()) continue;
         std::set<int64_t> bytes;
         for (size_t k = 0; k < a.size(); ++k)
-          bytes.insert(a[k].cell() == b[k].cell() ? b[k].op->offset - a[k].op->offset : INT64_MAX);
+          bytes.insert(a[k].address_group() == b[k].address_group()
+                           ? b[k].op->offset - a[k].op->offset
+                           : INT64_MAX);
         if (bytes.size() == 1 && *bytes.begin() != INT64_MAX)
           found.push_back({static_cast<int>(i), static_cast<int>(j), *bytes.begin()});
       }
@@ -201,7 +203,7 @@ class Grouping {
       d_.plan(i).note = reason;
       return;
     }
-    d_.work[i].missing = true;
+    d_.states[i].missing = true;
     d_.fail(i, DraftPlan::Reason::no_instruction);
   }
 
@@ -217,7 +219,7 @@ class Grouping {
         continue;
       const bool same_guard =
           b.guard < 0 || (b.guard == a.guard && b.guard_negated == a.guard_negated);
-      if (!same_guard || (d_.work[j].own.empty() && j > i)) continue;
+      if (!same_guard || (d_.states[j].own.empty() && j > i)) continue;
       if (a.kind == AccessKind::load) {
         const bool before = b.block == a.block
                                 ? b.index < a.index || b.kind == AccessKind::load

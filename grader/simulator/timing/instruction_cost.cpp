@@ -319,7 +319,7 @@ constexpr float kCast = -3;
 // How many times longer than other instructions an instruction occupies its unit: products whose
 // upper half is needed (wide_fill_0, high_fill_0 of data/measured/model), and comparisons of
 // doubles (data/measured/model/h200-mix.csv).
-double turns_of(std::string_view opcode) {
+double unit_passes_of(std::string_view opcode) {
   const auto has = [&](std::string_view word) {
     return opcode.find(word) != std::string_view::npos;
   };
@@ -342,7 +342,7 @@ TraceInstruction machine_instruction(std::string_view opcode) {
             : issue.memory > 0  ? Unit::memory
             : issue.alu > 0     ? Unit::alu
                                 : Unit::none;
-  in.turns = static_cast<float>(turns_of(opcode));
+  in.unit_passes = static_cast<float>(unit_passes_of(opcode));
   const auto latency = latencies().find(base);
   in.latency = latency == latencies().end() ? kFixed : latency->second;
   if (base == "ATOMS" && opcode.find(".CAST") != std::string_view::npos) in.latency = kCast;
@@ -363,7 +363,7 @@ IssueSlots machine_issue(std::string_view opcode) {
     return issue;
   }
   if (found->second == nullptr) return issue;
-  issue.*found->second = turns_of(opcode);
+  issue.*found->second = unit_passes_of(opcode);
   // One half of the multiply-add pipeline executes integers, both halves execute floats.
   if (found->second == &IssueSlots::multiply) issue.fp32 = 1;
   return issue;

@@ -31,33 +31,34 @@ MemoryPath::MemoryPath(const Time& time, const SmWork& work, double congestion)
       dram_latency_(time.dram_latency * time.sm_hz),
       first_access_(time.first_access_seconds * time.sm_hz) {}
 
-double MemoryPath::open() const { return lsu_ - kBacklog; }
+double MemoryPath::accepts_from() const { return l1_free_ - kBacklog; }
 
-double MemoryPath::end() const { return std::max({lsu_, memory_, updates_}); }
+double MemoryPath::end() const { return std::max({l1_free_, memory_free_, updates_free_}); }
 
 MemoryPath::Times MemoryPath::shared(const TraceInstruction& in, double now) {
-  const double start = std::max(now, lsu_);
-  lsu_ = start + in.busy;
-  return {lsu_ - 1 + shared_latency_ + in.latency, start + kOperandsRead};
+  const double start = std::max(now, l1_free_);
+  l1_free_ = start + in.busy;
+  return {l1_free_ - 1 + shared_latency_ + in.latency, start + kOperandsRead};
 }
 
-// Whether this access of the warp waits for L2, and in `late` whether it also waits for device
-// memory. A warp's first access has different rates than its later ones.
-bool MemoryPath::waits(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
-                       bool& late) {
+// Whether this access of the warp waits for L2, and in `waits_for_dram` whether it also waits for
+// device memory. A warp's first access has different rates than its later ones.
+bool MemoryPath::waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
+                              bool& waits_for_dram) {
   const size_t which = in.group % kLoadGroups;
-  const uint32_t asked = history.asked[which]++;
-  if (asked == 0) {
-    if (turns(warp, in.first_misses) == 0) return false;
-    late = turns(first_misses_[which]++, in.first_late) > 0;
+  const uint32_t requests = history.requests[which]++;
+  if (requests == 0) {
+    if (repetitions(warp, in.first_l1_misses) == 0) return false;
+    waits_for_dram = repetitions(first_misses_[which]++, in.first_l2_misses) > 0;
     return true;
   }
   // Warps that advance together miss together if most accesses miss; rare misses are spread over
   // the warps.
-  const double rate = in.misses;
+  const double rate = in.l1_misses;
   const double phase = rate < kTogether ? std::fmod(static_cast<double>(warp) * kGolden, 1.0) : 0;
-  if (std::floor(asked * rate + phase) <= std::floor((asked - 1) * rate + phase)) return false;
-  late = turns(late_misses_[which]++, in.late) > 0;
+  if (std::floor(requests * rate + phase) <= std::floor((requests - 1) * rate + phase))
+    return false;
+  waits_for_dram = repetitions(later_misses_[which]++, in.l2_misses) > 0;
   return true;
 }
 
@@ -65,38 +66,40 @@ bool MemoryPath::waits(const TraceInstruction& in, uint64_t warp, LoadHistory& h
 // cycles earlier, since they do not run in step. The slices also serve loads and stores between
 // updates: two kinds of requests that keep them equally busy slow each other down.
 double MemoryPath::update(const TraceInstruction& in, double now) {
-  const double cycles = in.updates * update_cycles_, others = std::min(between_, cycles);
-  between_ = 0;
+  const double cycles = in.updates * update_cycles_, others = std::min(busy_since_update_, cycles);
+  busy_since_update_ = 0;
   const double came = now + l2_latency_ / 2 - std::min(now / 2, kSpread);
-  updates_ = std::max(updates_, came) + std::cbrt(std::pow(cycles, 3) + std::pow(others, 3));
-  return std::max(updates_, now + l2_latency_ / 2) + l2_latency_ / 2;
+  updates_free_ =
+      std::max(updates_free_, came) + std::cbrt(std::pow(cycles, 3) + std::pow(others, 3));
+  return std::max(updates_free_, now + l2_latency_ / 2) + l2_latency_ / 2;
 }
 
 MemoryPath::Times MemoryPath::global(const TraceInstruction& in, double now, uint64_t warp,
                                      LoadHistory& history) {
   const bool store = in.kind == TraceInstruction::Kind::global_store;
-  double& way = store ? stores_ : lsu_;
+  double& way = store ? stores_free_ : l1_free_;
   way = std::max(now, way) + in.busy;
-  if (store) lsu_ = std::max(lsu_, now) + 1;
+  if (store) l1_free_ = std::max(l1_free_, now) + 1;
   Times times{way - 1 + l1_latency_, way + kOperandsRead};
-  bool late = false;
-  const bool misses = store || waits(in, warp, history, late);
-  const double latency = (late ? dram_latency_ : l2_latency_) * congestion_;
+  bool waits_for_dram = false;
+  const bool misses = store || waits_for_l2(in, warp, history, waits_for_dram);
+  const double latency = (waits_for_dram ? dram_latency_ : l2_latency_) * congestion_;
   const double weight = in.weight;
   if (weight > 0) {
-    const double asked = std::max(way, memory_);
+    const double requests = std::max(way, memory_free_);
     busy_ += weight * memory_cycles_;
-    between_ += weight * memory_cycles_;
-    memory_ = asked + weight * std::max(memory_cycles_, kPort);
-    if (misses) times.ready = asked + latency;
+    busy_since_update_ += weight * memory_cycles_;
+    memory_free_ = requests + weight * std::max(memory_cycles_, kPort);
+    if (misses) times.ready = requests + latency;
   } else if (misses) {
     times.ready = way + latency;
   }
   if (in.updates > 0) times.ready = std::max(times.ready, update(in, way));
   // The first access waits for the address translation of its page.
   if (misses && !store) {
-    if (known_ < 0) known_ = now + first_access_;
-    times.ready = std::max(times.ready, known_ + (late ? dram_latency_ : l2_latency_));
+    if (first_page_known_ < 0) first_page_known_ = now + first_access_;
+    times.ready =
+        std::max(times.ready, first_page_known_ + (waits_for_dram ? dram_latency_ : l2_latency_));
   }
   return times;
 }

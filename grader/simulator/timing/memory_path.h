@@ -22,7 +22,7 @@ constexpr size_t kLoadGroups = 32;  // upper bound of TraceInstruction::group
 
 // The number of times that a warp has issued each load.
 struct LoadHistory {
-  std::array<uint32_t, kLoadGroups> asked{};
+  std::array<uint32_t, kLoadGroups> requests{};
 };
 
 class MemoryPath {
@@ -38,12 +38,13 @@ class MemoryPath {
   Times global(const TraceInstruction& in, double now, uint64_t warp, LoadHistory& history);
 
   // The earliest time at which a warp can issue an access; before that too many are waiting.
-  double open() const;
+  double accepts_from() const;
   double end() const;                           // when all accesses have been served
   double busy_cycles() const { return busy_; }  // cycles in which L2 and device memory were busy
 
  private:
-  bool waits(const TraceInstruction& in, uint64_t warp, LoadHistory& history, bool& late);
+  bool waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
+                    bool& waits_for_dram);
 
   // The atomic part of an access that L1 passes on at `now`. Returns the time when it has been
   // served.
@@ -51,11 +52,13 @@ class MemoryPath {
 
   const double memory_cycles_, update_cycles_, congestion_;
   const double shared_latency_, l1_latency_, l2_latency_, dram_latency_, first_access_;
-  double lsu_ = 0, stores_ = 0, memory_ = 0, updates_ = 0;  // each unit is busy until this time
+  // Each unit is busy until this time.
+  double l1_free_ = 0, stores_free_ = 0, memory_free_ = 0, updates_free_ = 0;
   // when the address translation of the first page is known; -1: not yet requested
-  double known_ = -1;
-  double busy_ = 0, between_ = 0;  // between_: busy cycles since the last update
-  std::array<uint64_t, kLoadGroups> first_misses_{}, late_misses_{};
+  double first_page_known_ = -1;
+  // Cycles in which L2 and device memory were busy: in total, and since the last update.
+  double busy_ = 0, busy_since_update_ = 0;
+  std::array<uint64_t, kLoadGroups> first_misses_{}, later_misses_{};
 };
 
 }  // namespace lab32::model

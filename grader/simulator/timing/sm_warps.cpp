@@ -33,7 +33,7 @@ constexpr double kReadAhead = 1;
 constexpr double kBlockStart = 16, kWarpStart = 2;
 // Cycles by which lanes that succeeded delay the retry of the others: an attempt takes 95.6 cycles
 // (shared_add_float, one warp).
-constexpr double kGotThrough = 13.5;
+constexpr double kSucceededLanes = 13.5;
 // Cycles after which an attempt of a compare-and-swap has certainly ended.
 constexpr double kLongestRound = 2000;
 // Cycles for the exit of a warp, one after the other (same source: blocks whose warps end
@@ -51,7 +51,7 @@ SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& w
       memory_(profile.time, work, congestion),
       mean_(instructions_of(trace)),
       lines_(trace.lines + 1, -1) {
-  const auto every = [](double per_clock) { return kParts / std::max(per_clock, 1e-9); };
+  const auto every = [](double per_clock) { return kSchedulers / std::max(per_clock, 1e-9); };
   // One half of the multiply-add pipeline executes integers, too; some cards have only that half.
   every_[size_t(Unit::fma)] = every(t_.fp32_per_clock - t_.multiply_per_clock);
   if (t_.fp32_per_clock <= t_.multiply_per_clock)
@@ -68,14 +68,14 @@ SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& w
   double branches = 0;
   for (const TraceBlock& b : trace.blocks) {
     for (const TraceInstruction& in : b.code) {
-      meets_ += in.kind == Kind::meet ? b.runs : 0;
+      reconvergences_ += in.kind == Kind::meet ? b.runs : 0;
       branches += in.kind == Kind::branch ? b.runs : 0;
     }
   }
   // Lanes that leave a loop diverge at its branch and reconverge once. If there is no
   // reconvergence, ptxas replaced branches by guards.
-  if (meets_ > 0 && branches > 0)
-    parting_ = std::clamp((trace.splits - meets_) / branches, 0.0, 1.0);
+  if (reconvergences_ > 0 && branches > 0)
+    divergence_rate_ = std::clamp((trace.splits - reconvergences_) / branches, 0.0, 1.0);
 }
 
 SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
@@ -88,24 +88,24 @@ SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
     const auto rounds = static_cast<size_t>(kMostIssued / of_block / work_.resident);
     count = std::min(count, std::max<size_t>(rounds, 3) * work_.resident);
   }
-  places_.resize(std::min<size_t>(work_.resident, count));
-  warps_.resize(places_.size() * work_.warps);
-  for (size_t p = 0; p < places_.size(); ++p) begin(p, blocks[next_++], 0);
+  resident_.resize(std::min<size_t>(work_.resident, count));
+  warps_.resize(resident_.size() * work_.warps);
+  for (size_t p = 0; p < resident_.size(); ++p) begin(p, blocks[next_++], 0);
   double at_half = 0;
   size_t done_at_half = 0;
   while (true) {
-    size_t best = kParts;
+    size_t best = kSchedulers;
     double when = kNever;
-    for (size_t s = 0; s < kParts; ++s) {
+    for (size_t s = 0; s < kSchedulers; ++s) {
       if (stale_[s]) choose(s);
-      if (when_[s] < when) when = when_[s], best = s;
+      if (chosen_time_[s] < when) when = chosen_time_[s], best = s;
     }
-    if (best == kParts) break;
+    if (best == kSchedulers) break;
     const size_t ended = ended_;
-    issue(warps_[which_[best]], when);
+    issue(warps_[chosen_[best]], when);
     if (ended_ != ended) {
       if (next_ < count)
-        begin(freed_, blocks[next_++], std::max(when, left_) + t_.block_seconds * t_.sm_hz);
+        begin(freed_, blocks[next_++], std::max(when, exit_free_) + t_.block_seconds * t_.sm_hz);
       if (ended_ == count / 2) at_half = when, done_at_half = ended_;
     }
   }
@@ -121,7 +121,7 @@ SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
 }
 
 void SmWarps::begin(size_t p, uint64_t block, double now) {
-  Place& place = places_[p];
+  ResidentBlock& place = resident_[p];
   for (const size_t slot : place.warps) {
     std::vector<size_t>& of = of_scheduler_[warps_[slot].scheduler];
     of.erase(std::find(of.begin(), of.end(), slot));
@@ -129,9 +129,9 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
   place = {};
   place.live = work_.warps;
   // The launcher handles one ended block at a time, for the whole card.
-  if (now > 0) dealt_ += launcher_;
-  const double start = std::max({starter_, now, dealt_});
-  starter_ = start + kBlockStart + work_.warps / t_.warps_per_clock;
+  if (now > 0) launcher_free_ += launcher_;
+  const double start = std::max({warp_start_free_, now, launcher_free_});
+  warp_start_free_ = start + kBlockStart + work_.warps / t_.warps_per_clock;
   for (uint32_t w = 0; w < work_.warps; ++w) {
     const size_t slot = p * work_.warps + w;
     Warp& warp = warps_[slot];
@@ -143,12 +143,12 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
     warp.history = {};
     warp.groups.clear();
     warp.ready.assign(trace_.registers, 0);
-    warp.seen = 0;
-    warp.vain = std::fmod(static_cast<double>(warp.number) * kGolden, 1.0);
-    warp.again = warp.repeats = warp.swapped = false;
+    warp.read_at = 0;
+    warp.failed_share = std::fmod(static_cast<double>(warp.number) * kGolden, 1.0);
+    warp.failed = warp.is_retry = warp.swapped = false;
     warp.barriers.fill(0);
-    warp.scheduler = (first_ + w) % kParts;
-    warp.place = p;
+    warp.scheduler = (first_ + w) % kSchedulers;
+    warp.resident = p;
     place.warps.push_back(slot);
     fetch(warp);
     of_scheduler_[warp.scheduler].push_back(slot);
@@ -156,17 +156,17 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
   }
   // Round robin. If all blocks would begin at the same scheduler, each begins at the next one
   // (measured: data/measured/model/h200-atomics.csv, `place`).
-  first_ = (first_ + work_.warps + (work_.warps % kParts == 0)) % kParts;
+  first_ = (first_ + work_.warps + (work_.warps % kSchedulers == 0)) % kSchedulers;
 }
 
 // Computes when the warp's next instruction could be issued if its unit were free.
 void SmWarps::fetch(Warp& warp) {
   while (warp.block < warp.path.size() &&
          warp.instruction >= trace_.blocks[warp.path[warp.block]].code.size()) {
-    if (!warp.again) ++warp.block;
+    if (!warp.failed) ++warp.block;
     warp.swapped = false;
-    warp.repeats = warp.again;
-    warp.again = false;
+    warp.is_retry = warp.failed;
+    warp.failed = false;
     warp.instruction = 0;
   }
   if (warp.block >= warp.path.size()) {
@@ -210,15 +210,16 @@ size_t SmWarps::unit_of(const TraceInstruction& in, size_t s, double now) const 
 
 void SmWarps::choose(size_t s) {
   stale_[s] = false;
-  when_[s] = kNever;
+  chosen_time_[s] = kNever;
   for (const size_t slot : of_scheduler_[s]) {
     const Warp& warp = warps_[slot];
     if (warp.in == nullptr) continue;
     double at = std::max(warp.next, slots_[s]);
-    if (at > when_[s]) continue;
+    if (at > chosen_time_[s]) continue;
     at = std::max(at, units_[s][unit_of(*warp.in, s, at)]);
-    if (warp.in->unit == Unit::memory) at = std::max(at, memory_.open());
-    if (at < when_[s] || (at == when_[s] && better(slot, s))) when_[s] = at, which_[s] = slot;
+    if (warp.in->unit == Unit::memory) at = std::max(at, memory_.accepts_from());
+    if (at < chosen_time_[s] || (at == chosen_time_[s] && better(slot, s)))
+      chosen_time_[s] = at, chosen_[s] = slot;
   }
 }
 
@@ -226,20 +227,20 @@ void SmWarps::choose(size_t s) {
 // blocks with repeated barriers, such as block_sums, reduce_v3 and tree_far of data/measured/model,
 // were predicted a fifth too long.)
 bool SmWarps::better(size_t slot, size_t s) const {
-  if (slot == last_[s] || which_[s] == last_[s]) return slot == last_[s];
-  return warps_[slot].number < warps_[which_[s]].number;
+  if (slot == last_[s] || chosen_[s] == last_[s]) return slot == last_[s];
+  return warps_[slot].number < warps_[chosen_[s]].number;
 }
 
 void SmWarps::issue(Warp& warp, double now) {
   const TraceInstruction& in = *warp.in;
   const size_t s = warp.scheduler;
   last_[s] = static_cast<size_t>(&warp - warps_.data());
-  if (!warp.repeats) issued_ += 1;
-  slots_[s] = now + kParts / t_.issue_per_clock;
+  if (!warp.is_retry) issued_ += 1;
+  slots_[s] = now + kSchedulers / t_.issue_per_clock;
   if (in.unit == Unit::memory) slots_[s] += kMemorySlots;
-  if (in.unit == Unit::multiply && in.turns > 1) slots_[s] += kWideSlots;
+  if (in.unit == Unit::multiply && in.unit_passes > 1) slots_[s] += kWideSlots;
   const size_t unit = unit_of(in, s, now);
-  units_[s][unit] = now + every_[unit] * in.turns;
+  units_[s][unit] = now + every_[unit] * in.unit_passes;
   // Operands that must still be read delay the next instructions, except for one.
   for (size_t bank = 0; bank < in.banks.size(); ++bank) {
     banks_[s][bank] = std::max(banks_[s][bank], now) + in.banks[bank];
@@ -269,14 +270,14 @@ void SmWarps::go_on(Warp& warp, double now) {
   if (in.kind == Kind::branch) {
     if (!in.scheduled)
       warp.free = now + kBranch;
-    else if (taken(warp))
+    else if (branch_taken(warp))
       warp.free += kTaken;
-    warp.free += split * parting_;
-    if (warp.swapped && !warp.again && !left_loop(warp)) warp.free += kGotThrough;
-  } else if (in.kind == Kind::meet && meets_ > 0) {
-    const double parted = std::min(1.0, trace_.splits / meets_);
-    warp.free = now + std::max<double>(in.stall, in.latency) + split * parted;
-    slots_[warp.scheduler] += t_.split_slots * parted;
+    warp.free += split * divergence_rate_;
+    if (warp.swapped && !warp.failed && !leaves_loop(warp)) warp.free += kSucceededLanes;
+  } else if (in.kind == Kind::meet && reconvergences_ > 0) {
+    const double diverged = std::min(1.0, trace_.splits / reconvergences_);
+    warp.free = now + std::max<double>(in.stall, in.latency) + split * diverged;
+    slots_[warp.scheduler] += t_.split_slots * diverged;
   }
 }
 
@@ -287,7 +288,7 @@ MemoryPath::Times SmWarps::access(Warp& warp, double now) {
   switch (in.kind) {
     case Kind::shared:
       times = memory_.shared(in, now);
-      spin(warp, times.read - kOperandsRead);
+      attempt_swap(warp, times.read - kOperandsRead);
       break;
     case Kind::global_load:
     case Kind::global_store:
@@ -308,47 +309,47 @@ MemoryPath::Times SmWarps::access(Warp& warp, double now) {
 }
 
 // Whether the branch is taken: the next block is not the following one.
-bool SmWarps::taken(const Warp& warp) {
-  if (warp.again) return true;
+bool SmWarps::branch_taken(const Warp& warp) {
+  if (warp.failed) return true;
   return warp.block + 1 < warp.path.size() &&
          warp.path[warp.block + 1] != warp.path[warp.block] + 1;
 }
 
 // Whether the warp leaves the loop: the next block is not the current one.
-bool SmWarps::left_loop(const Warp& warp) {
+bool SmWarps::leaves_loop(const Warp& warp) {
   return warp.block + 1 >= warp.path.size() || warp.path[warp.block + 1] != warp.path[warp.block];
 }
 
 // A compare-and-swap fails if another warp has changed the word since it was read. The words are
 // unknown; only the probability that two warps use the same one is known. Failed shares below one
 // attempt are accumulated. All lanes that the loop waits for must succeed; the others retry.
-void SmWarps::spin(Warp& warp, double served) {
+void SmWarps::attempt_swap(Warp& warp, double served) {
   using Spin = TraceInstruction::Spin;
   warp.swapped |= warp.in->spin == Spin::swap;
   if (warp.in->spin == Spin::none || work_.shared_words <= 0) return;
   if (warp.in->spin == Spin::load) {
-    warp.seen = served;
+    warp.read_at = served;
     return;
   }
-  std::deque<std::pair<double, uint64_t>>& swaps = places_[warp.place].swaps;
+  std::deque<std::pair<double, uint64_t>>& swaps = resident_[warp.resident].swaps;
   while (!swaps.empty() && swaps.front().first < served - kLongestRound) swaps.pop_front();
   double takes = 1;  // probability of success of a lane
   for (const auto& [when, who] : swaps)
-    if (when > warp.seen && who != warp.number) takes *= 1 - work_.shared_words;
-  if (!warp.repeats) warp.lanes = work_.last_lanes;
-  warp.vain += 1 - std::pow(takes, warp.lanes);
+    if (when > warp.read_at && who != warp.number) takes *= 1 - work_.shared_words;
+  if (!warp.is_retry) warp.lanes = work_.last_lanes;
+  warp.failed_share += 1 - std::pow(takes, warp.lanes);
   warp.lanes = std::max(1.0, warp.lanes * (1 - takes));
-  warp.again = warp.vain >= 1 - 1e-9;
-  if (warp.again)
-    warp.vain -= 1;
+  warp.failed = warp.failed_share >= 1 - 1e-9;
+  if (warp.failed)
+    warp.failed_share -= 1;
   else
     swaps.emplace_back(served, warp.number);
 }
 
 void SmWarps::arrive(Warp& warp, double now) {
-  Place& place = places_[warp.place];
-  bar_ = std::max(bar_, now) + kArrival;
-  place.last = std::max(place.last, bar_);
+  ResidentBlock& place = resident_[warp.resident];
+  barrier_free_ = std::max(barrier_free_, now) + kArrival;
+  place.last = std::max(place.last, barrier_free_);
   ++place.arrived;
   warp.in = nullptr;
   ++warp.instruction;
@@ -356,7 +357,7 @@ void SmWarps::arrive(Warp& warp, double now) {
   release(place);
 }
 
-void SmWarps::release(Place& place) {
+void SmWarps::release(ResidentBlock& place) {
   if (place.arrived == 0 || place.arrived < place.live) return;
   const double then = place.last + t_.barrier_latency * t_.sm_hz;
   place.arrived = 0;
@@ -371,13 +372,13 @@ void SmWarps::release(Place& place) {
 }
 
 void SmWarps::end(Warp& warp) {
-  Place& place = places_[warp.place];
-  left_ = std::max(left_, warp.free) + kLeave;
-  end_ = std::max(end_, left_);
+  ResidentBlock& place = resident_[warp.resident];
+  exit_free_ = std::max(exit_free_, warp.free) + kLeave;
+  end_ = std::max(end_, exit_free_);
   warp.free = -1;
   if (--place.live == 0) {
     ++ended_;
-    freed_ = warp.place;
+    freed_ = warp.resident;
   } else {
     release(place);
   }

@@ -28,7 +28,7 @@ class SmWarps {
   double memory_cycles() const { return memory_.busy_cycles(); }
 
  private:
-  static constexpr size_t kParts = 4, kUnits = 9, kBarriers = 6;
+  static constexpr size_t kSchedulers = 4, kUnits = 9, kBarriers = 6;
 
   struct Warp {
     std::vector<uint16_t> path;
@@ -37,7 +37,7 @@ class SmWarps {
     double next = 0;  // when `in` has its operands
     double free = 0;  // when `in` could be issued if it had no operands
     size_t scheduler = 0;
-    size_t place = 0;  // index of its block's ResidentBlock
+    size_t resident = 0;  // index of its block's ResidentBlock
     uint64_t number = 0;
     double copied = 0;
     std::deque<double> groups;
@@ -45,13 +45,13 @@ class SmWarps {
     // State of a compare-and-swap loop: when the word was read; the accumulated share of failed
     // attempts; the lanes that must still succeed; whether this attempt failed, whether it is a
     // retry, and whether its swap has been issued.
-    double seen = 0, vain = 0, lanes = 1;
-    bool again = false, repeats = false, swapped = false;
+    double read_at = 0, failed_share = 0, lanes = 1;
+    bool failed = false, is_retry = false, swapped = false;
     std::array<double, kBarriers> barriers{};  // sass::Control: when each barrier is clear
     LoadHistory history;
   };
 
-  struct Place {  // a resident block
+  struct ResidentBlock {
     size_t live = 0, arrived = 0;
     double last = 0;  // time of the last arrival
     std::vector<size_t> warps;
@@ -66,11 +66,11 @@ class SmWarps {
   void issue(Warp& warp, double now);
   void go_on(Warp& warp, double now);
   MemoryPath::Times access(Warp& warp, double now);
-  static bool taken(const Warp& warp);
-  static bool left_loop(const Warp& warp);
-  void spin(Warp& warp, double served);
+  static bool branch_taken(const Warp& warp);
+  static bool leaves_loop(const Warp& warp);
+  void attempt_swap(Warp& warp, double served);
   void arrive(Warp& warp, double now);
-  void release(Place& place);
+  void release(ResidentBlock& place);
   void end(Warp& warp);
 
   const Time& t_;
@@ -81,17 +81,17 @@ class SmWarps {
   std::array<double, kUnits> every_{};  // cycles from one instruction to the next of a scheduler
   double mean_ = 0;                     // mean number of instructions of a warp
   double launcher_ = 0;                 // cycles from one ended block to the next
-  double meets_ = 0, parting_ = 0;
+  double reconvergences_ = 0, divergence_rate_ = 0;
   std::vector<double> lines_;  // when each line of instructions has been fetched
   std::vector<Warp> warps_;
-  std::vector<Place> places_;
-  std::array<std::vector<size_t>, kParts> of_scheduler_;
-  std::array<std::array<double, kUnits>, kParts> units_{};
-  std::array<std::array<double, 2>, kParts> banks_{};  // register banks: busy until this time
-  std::array<double, kParts> slots_{}, when_{};
-  std::array<size_t, kParts> which_{}, last_{};
-  std::array<bool, kParts> stale_{true, true, true, true};
-  double bar_ = 0, starter_ = 0, dealt_ = 0, fetched_ = 0, left_ = 0;
+  std::vector<ResidentBlock> resident_;
+  std::array<std::vector<size_t>, kSchedulers> of_scheduler_;
+  std::array<std::array<double, kUnits>, kSchedulers> units_{};
+  std::array<std::array<double, 2>, kSchedulers> banks_{};  // register banks: busy until this time
+  std::array<double, kSchedulers> slots_{}, chosen_time_{};
+  std::array<size_t, kSchedulers> chosen_{}, last_{};
+  std::array<bool, kSchedulers> stale_{true, true, true, true};
+  double barrier_free_ = 0, warp_start_free_ = 0, launcher_free_ = 0, fetched_ = 0, exit_free_ = 0;
   double end_ = 0, issued_ = 0;
   size_t next_ = 0, ended_ = 0, freed_ = 0;
   // The scheduler of the next block's first warp.

@@ -276,7 +276,7 @@ WarpTrace copy_trace() {
   add("IMAD.WIDE", {0, 4}, {4});
   TraceInstruction* access = add("LDG.E.128", {4}, {5});
   access->busy = 2 * kLines;
-  access->first_misses = access->first_late = access->misses = access->late = 1;
+  access->first_l1_misses = access->first_l2_misses = access->l1_misses = access->l2_misses = 1;
   access->weight = kSectors;
   add("LDC.64", {}, {6});
   add("IMAD.WIDE", {0, 6}, {6});

@@ -8,14 +8,14 @@
 namespace lab32::model {
 namespace {
 
-class Way {
+class PathBuilder {
  public:
-  Way(const WarpTrace& trace, uint64_t warp, double times, const WarpRank& rank)
-      : trace_(trace), warp_(warp), times_(times), rank_(rank), taken_(trace.blocks.size(), 0) {}
+  PathBuilder(const WarpTrace& trace, uint64_t warp, double times, const WarpRank& rank)
+      : trace_(trace), warp_(warp), times_(times), rank_(rank), visits_(trace.blocks.size(), 0) {}
 
   std::vector<uint16_t> all() {
     walk(0, trace_.blocks.size(), 0, 1);
-    return std::move(way_);
+    return std::move(path_);
   }
 
  private:
@@ -47,20 +47,20 @@ class Way {
   void run(size_t i, double around) {
     const double rate = around > 0 ? trace_.blocks[i].runs / around : 0;
     const bool runs =
-        depth_ == 0 ? is_one_of(rate) : turns(warp_ + taken_[i]++, std::min(rate, 1.0)) > 0;
-    if (runs) way_.push_back(static_cast<uint16_t>(i));
+        depth_ == 0 ? is_one_of(rate) : repetitions(warp_ + visits_[i]++, std::min(rate, 1.0)) > 0;
+    if (runs) path_.push_back(static_cast<uint16_t>(i));
   }
 
   // Whether this warp is among the share `rate` of all warps.
   bool is_one_of(double rate) const {
     const double equal = (rate - rank_.before) / rank_.equal;
-    return equal > 0 && turns(rank_.number, std::min(equal, 1.0)) > 0;
+    return equal > 0 && repetitions(rank_.number, std::min(equal, 1.0)) > 0;
   }
 
   void loop(size_t first, size_t last, size_t depth, double runs, double around) {
     if (runs <= 0 || around <= 0) return;
     const double rate = runs / around * (depth == 0 ? times_ : 1);
-    const uint64_t n = turns(depth_ == 0 ? warp_ : warp_ + taken_[first]++, rate);
+    const uint64_t n = repetitions(depth_ == 0 ? warp_ : warp_ + visits_[first]++, rate);
     ++depth_;
     for (uint64_t k = 0; k < n; ++k) walk(first, last, depth + 1, runs);
     --depth_;
@@ -70,14 +70,14 @@ class Way {
   const uint64_t warp_;
   const double times_;
   const WarpRank rank_;
-  std::vector<uint64_t> taken_;  // by block: how often the path reached it
-  std::vector<uint16_t> way_;
+  std::vector<uint64_t> visits_;  // by block: how often the path reached it
+  std::vector<uint16_t> path_;
   int depth_ = 0;
 };
 
 }  // namespace
 
-uint64_t turns(uint64_t number, double rate) {
+uint64_t repetitions(uint64_t number, double rate) {
   const double n = static_cast<double>(number);
   return static_cast<uint64_t>(std::ceil((n + 1) * rate - 1e-9) - std::ceil(n * rate - 1e-9));
 }
@@ -91,7 +91,7 @@ double instructions_of(const WarpTrace& trace) {
 
 std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
                               const WarpRank& rank) {
-  return Way(trace, warp, times, rank).all();
+  return PathBuilder(trace, warp, times, rank).all();
 }
 
 namespace {
@@ -105,15 +105,15 @@ WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
     : trace_(trace), work_(work), mean_(instructions_of(trace)) {
   for (const TraceBlock& b : trace.blocks) {
     if (b.loops.empty()) continue;
-    in_loops_ += b.runs * static_cast<double>(b.code.size());
+    instructions_in_loops_ += b.runs * static_cast<double>(b.code.size());
     for (const TraceInstruction& in : b.code)
-      meets_in_loop_ |= in.kind == TraceInstruction::Kind::barrier;
+      barrier_in_loop_ |= in.kind == TraceInstruction::Kind::barrier;
   }
   if (work.issued.size() != work.blocks * work.warps) return;
   std::map<uint32_t, uint32_t, std::greater<>> count;
   for (const uint32_t issued : work.issued) {
     mean_issued_ += issued;
-    nth_.push_back(count[issued]++);
+    number_among_equals_.push_back(count[issued]++);
   }
   const auto warps = static_cast<double>(work.issued.size());
   if (warps > 0) mean_issued_ /= warps;
@@ -132,7 +132,7 @@ std::vector<uint16_t> WarpPaths::path(uint64_t block, uint32_t w) const {
   WarpRank rank{0, 1, number};
   std::vector<uint16_t> path = path_of(trace_, number, 1, rank);
   if (number >= work_.issued.size() || mean_issued_ <= 0) return path;
-  const double wanted = of_warp(block, w) / mean_issued_ * mean_;
+  const double wanted = issued_by(block, w) / mean_issued_ * mean_;
   double longer = wanted - length(path);
   const auto fits = [&] { return std::abs(longer) <= kMuchLonger * mean_; };
   if (fits()) return path;
@@ -140,8 +140,8 @@ std::vector<uint16_t> WarpPaths::path(uint64_t block, uint32_t w) const {
   std::vector<uint16_t> other = path_of(trace_, number, 1, by_issued);
   if (const double then = wanted - length(other); std::abs(then) < std::abs(longer))
     path = std::move(other), longer = then, rank = by_issued;
-  if (fits() || in_loops_ <= 0) return path;
-  return path_of(trace_, number, std::max(0.0, 1 + longer / in_loops_), rank);
+  if (fits() || instructions_in_loops_ <= 0) return path;
+  return path_of(trace_, number, std::max(0.0, 1 + longer / instructions_in_loops_), rank);
 }
 
 double WarpPaths::length(const std::vector<uint16_t>& path) const {
@@ -151,9 +151,9 @@ double WarpPaths::length(const std::vector<uint16_t>& path) const {
 }
 
 // Warps that wait for each other at a barrier in a loop run equally many iterations.
-double WarpPaths::of_warp(uint64_t block, uint32_t w) const {
+double WarpPaths::issued_by(uint64_t block, uint32_t w) const {
   const size_t first = block * work_.warps;
-  if (!meets_in_loop_) return work_.issued[first + w];
+  if (!barrier_in_loop_) return work_.issued[first + w];
   double sum = 0;
   for (uint32_t i = 0; i < work_.warps; ++i) sum += work_.issued[first + i];
   return sum / work_.warps;
@@ -163,7 +163,7 @@ WarpRank WarpPaths::rank(uint64_t number) const {
   const auto at = std::lower_bound(
       issue_groups_.begin(), issue_groups_.end(), work_.issued[number],
       [](const IssueGroup& group, uint32_t issued) { return group.issued > issued; });
-  return {at->more, at->equal, nth_[number]};
+  return {at->more, at->equal, number_among_equals_[number]};
 }
 
 }  // namespace lab32::model

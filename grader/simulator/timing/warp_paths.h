@@ -31,9 +31,9 @@ struct TraceInstruction {
   Unit unit = Unit::none;
   Kind kind = Kind::plain;
   Spin spin = Spin::none;
-  uint8_t slots = 1;  // issue slots that it takes
-  uint16_t line = 0;  // line of the instruction cache, of kCodeLine bytes
-  float turns = 1;    // passes through its unit
+  uint8_t slots = 1;      // issue slots that it takes
+  uint16_t line = 0;      // line of the instruction cache, of kCodeLine bytes
+  float unit_passes = 1;  // passes through its unit
   // Operands from even and from odd registers: each half of the register file delivers one per
   // cycle.
   std::array<uint8_t, 2> banks{};
@@ -42,7 +42,7 @@ struct TraceInstruction {
   // For loads: the share that waits for L2, and the share of those that waits for device memory;
   // for a warp's first loads and for its later ones.
   uint8_t group = 0;  // copies of one load share a group
-  float first_misses = 0, first_late = 0, misses = 0, late = 0;
+  float first_l1_misses = 0, first_l2_misses = 0, l1_misses = 0, l2_misses = 0;
   float weight = 0;   // data that it moves beyond L1, relative to an access
   float updates = 0;  // for an atomic: sectors that L2 updates
   // true: ptxas' scheduling (sass::Control) is known; false: the instruction waits for the
@@ -75,7 +75,7 @@ double instructions_of(const WarpTrace& trace);
 
 // Distributes a fractional rate over whole numbers: how often item `number` repeats if each item
 // repeats `rate` times on average. The sum over the first n items is the rounded n * rate.
-uint64_t turns(uint64_t number, double rate);
+uint64_t repetitions(uint64_t number, double rate);
 
 // The rank of a warp by the number of instructions that it issued: the shares of the warps before
 // it and of its equals, and its number among the equals.
@@ -130,21 +130,22 @@ class WarpPaths {
   std::vector<uint16_t> path(uint64_t block, uint32_t w) const;
 
  private:
-  double of_warp(uint64_t block, uint32_t w) const;
+  double issued_by(uint64_t block, uint32_t w) const;
   double length(const std::vector<uint16_t>& path) const;
   WarpRank rank(uint64_t number) const;
 
   const WarpTrace& trace_;
   const SmWork& work_;
-  double mean_ = 0, in_loops_ = 0;  // instructions of the trace
+  double mean_ = 0, instructions_in_loops_ = 0;  // average instructions of a warp
   double mean_issued_ = 0;
-  bool meets_in_loop_ = false;
+  bool barrier_in_loop_ = false;
   struct IssueGroup {
     uint32_t issued = 0;
     double more = 0, equal = 0;  // shares of all warps
   };
   std::vector<IssueGroup> issue_groups_;  // by number of issued instructions, descending
-  std::vector<uint32_t> nth_;             // number of each warp among those that issued as much
+  std::vector<uint32_t>
+      number_among_equals_;  // number of each warp among those that issued as much
 };
 
 }  // namespace lab32::model
