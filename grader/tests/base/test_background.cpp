@@ -10,7 +10,7 @@
 
 namespace lab32::tests {
 
-TEST_CASE("base: work in the background is done when it has been waited for, by whomever") {
+TEST_CASE("base: background work is done when any thread has waited for it") {
   std::atomic<int> runs = 0;
   std::thread::id where;
   Background work([&] {
@@ -24,11 +24,11 @@ TEST_CASE("base: work in the background is done when it has been waited for, by 
   moved.get();
   CHECK(runs == 1);
   CHECK(where != std::this_thread::get_id());
-  // No work, no wait.
+  // Without work there is nothing to wait for.
   CHECK_FALSE(Background().valid());
 }
 
-TEST_CASE("base: work in the background is waited for by who forgets it") {
+TEST_CASE("base: the destructor waits for background work") {
   std::atomic<bool> go = false, done = false;
   {
     const Background work([&] {
@@ -40,7 +40,7 @@ TEST_CASE("base: work in the background is waited for by who forgets it") {
   CHECK(done);
 }
 
-TEST_CASE("base: work for when it is waited for is done then, or never") {
+TEST_CASE("base: deferred background work runs when it is waited for, or never") {
   int runs = 0;
   std::thread::id where;
   {
@@ -60,7 +60,7 @@ TEST_CASE("base: work for when it is waited for is done then, or never") {
   CHECK(where == std::this_thread::get_id());
 }
 
-TEST_CASE("base: what work in the background throws, get() throws, each time; wait() does not") {
+TEST_CASE("base: get() rethrows an exception of background work each time, and wait() does not") {
   for (const auto when : {Background::When::now, Background::When::when_waited_for}) {
     Background work([] { throw std::runtime_error("thrown in the background"); }, when);
     CHECK_NOTHROW(work.wait());

@@ -1,4 +1,4 @@
-// read_elf() on what the compiler made of these tests, and on what is none or not whole.
+// read_elf() on this test program, and on files that are no ELF or incomplete.
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ std::string this_program() {
 
 }  // namespace
 
-TEST_CASE("base: an ELF program: machine, sections, functions, libraries") {
+TEST_CASE("base: read_elf() finds the machine, sections, functions and libraries of a program") {
   const std::string bytes = this_program();
   CHECK(is_elf(bytes));
   const ElfFile elf = read_elf(bytes, "this program");
@@ -33,7 +33,7 @@ TEST_CASE("base: an ELF program: machine, sections, functions, libraries") {
   CHECK(std::count(elf.needed.begin(), elf.needed.end(), "libc.so.6") == 1);
 }
 
-TEST_CASE("base: what is no ELF file, or not all of one, is refused by name") {
+TEST_CASE("base: a file that is no ELF file, or a truncated one, is refused by name") {
   CHECK_FALSE(is_elf(""));
   CHECK_FALSE(is_elf("#!/bin/sh"));
   CHECK_THROWS_WITH_AS(read_elf("#!/bin/sh", "x"), "x is no ELF file", Error);

@@ -1,4 +1,4 @@
-// A piece of the program in a child: its answer, its exceptions, its death, its time.
+// run_forked(): the answer of the child, its exceptions, its death and its time limit.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ std::vector<std::byte> bytes(size_t count) {
 }  // namespace
 
 TEST_SUITE("base forked") {
-  TEST_CASE("base: an answer of any length comes back whole") {
+  TEST_CASE("base: an answer of any length arrives complete") {
     for (size_t count : {size_t{0}, size_t{1}, size_t{65'536}, size_t{30'000'001}}) {
       const Forked forked = run_forked([&] { return bytes(count); }, 60);
       CHECK(forked.end == Forked::End::done);
@@ -29,7 +29,7 @@ TEST_SUITE("base forked") {
     }
   }
 
-  TEST_CASE("base: what it changes stays in the child") {
+  TEST_CASE("base: changes to memory in the child do not reach the parent") {
     int here = 1;
     run_forked(
         [&] {
@@ -40,14 +40,14 @@ TEST_SUITE("base forked") {
     CHECK(here == 1);
   }
 
-  TEST_CASE("base: an exception's words come back") {
+  TEST_CASE("base: the message of an exception in the child arrives") {
     const Forked forked =
         run_forked([]() -> std::vector<std::byte> { throw Error("no such card"); }, 60);
     CHECK(forked.end == Forked::End::died);
     CHECK(forked.how == "no such card");
   }
 
-  TEST_CASE("base: a child that dies is told from one that answers") {
+  TEST_CASE("base: a child that dies is distinguished from one that answers") {
     const Forked killed = run_forked(
         []() -> std::vector<std::byte> {
           raise(SIGKILL);
@@ -61,7 +61,7 @@ TEST_SUITE("base forked") {
     CHECK(left.how == "ended without an answer");
   }
 
-  TEST_CASE("base: one that hangs is killed") {
+  TEST_CASE("base: a child that hangs is killed") {
     const auto start = std::chrono::steady_clock::now();
     const Forked forked = run_forked(
         []() -> std::vector<std::byte> {

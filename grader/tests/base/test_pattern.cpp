@@ -17,18 +17,18 @@ TEST_CASE("base: a pattern finds, matches and replaces") {
   CHECK(number.replace("1 -2x $", "<$2|$9>$") == "<1|>$ <2|>$ $");
 }
 
-TEST_CASE("base: a pattern knows what stands before where it goes on") {
+TEST_CASE("base: a pattern sees the character before the position where it continues") {
   CHECK(Pattern("\\btrue\\b").replace("f<true, untrue, true>", "1") == "f<1, untrue, 1>");
   CHECK(Pattern("^a").replace("aab", "-") == "-ab");
   CHECK(Pattern("x*").replace("ab", "-") == "-a-b-");
   CHECK(Pattern("x*").all("ab").size() == 3);
 }
 
-TEST_CASE("base: what is no pattern is refused with the reason") {
+TEST_CASE("base: an invalid pattern is refused with the reason") {
   CHECK_THROWS_WITH_AS(Pattern("a(b"), "Unmatched ( or \\(", Error);
 }
 
-TEST_CASE("base: a pattern reads a long text without going deep") {
+TEST_CASE("base: a pattern matches a long text without deep recursion") {
   const std::string text(4 << 20, 'a');
   CHECK(Pattern("(\\w|:)+").match(text)->front().size() == text.size());
 }

@@ -38,7 +38,7 @@ int open_descriptors() {
 bool is_alive(pid_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string number, name, state;
-  // An orphan that has ended may wait a while for init to collect it.
+  // An orphan that has ended may remain a zombie until init collects it.
   return stat >> number >> name >> state && state != "Z";
 }
 
@@ -51,7 +51,9 @@ bool dies_soon(pid_t pid) {
 }  // namespace
 
 TEST_SUITE("process") {
-  TEST_CASE("base: streams, status, environment, directory and an empty stdin") {
+  TEST_CASE(
+      "base: a process gets its environment, its directory and an empty stdin, and returns streams "
+      "and status") {
     Command command = shell("cat; echo $GREETING $HOME; pwd; echo oops >&2; exit 7");
     command.directory = "/usr/lib";
     Outcome o = run_process(command);
@@ -63,13 +65,13 @@ TEST_SUITE("process") {
     CHECK(describe(o) == "exit status 7");
   }
 
-  TEST_CASE("base: arguments are passed as they are") {
+  TEST_CASE("base: arguments are passed unchanged") {
     Command command;
     command.argv = {"/usr/bin/printf", "%s|%s|", "$(id) 'x' \"", ""};
     CHECK(run_process(command).out == "$(id) 'x' \"||");
   }
 
-  TEST_CASE("base: much on both streams at once, whole") {
+  TEST_CASE("base: large outputs on both streams at once arrive complete") {
     Outcome o = run_process(shell(
         "head -c 3000000 /dev/zero | tr '\\0' a & head -c 3000000 /dev/zero | tr '\\0' b >&2; "
         "wait"));
@@ -78,7 +80,7 @@ TEST_SUITE("process") {
     CHECK(o.err == std::string(3000000, 'b'));
   }
 
-  TEST_CASE("base: what cannot be started is an error") {
+  TEST_CASE("base: a program that cannot be started is an error") {
     Command command;
     command.argv = {"/no/such/program"};
     CHECK_THROWS_WITH_AS(run_process(command),
@@ -88,14 +90,14 @@ TEST_SUITE("process") {
     CHECK_THROWS_AS(run_process(command), Error);
   }
 
-  TEST_CASE("base: a signal is told from a status") {
+  TEST_CASE("base: a signal is distinguished from an exit status") {
     Outcome o = run_process(shell("kill -SEGV $$"));
     CHECK(o.end == End::signalled);
     CHECK(o.status == SIGSEGV);
     CHECK(describe(o) == "killed by signal 11 (Segmentation fault)");
   }
 
-  TEST_CASE("base: the time limit takes the whole group") {
+  TEST_CASE("base: the time limit kills the whole process group") {
     Command command = shell("sleep 100 & echo $!; wait");
     command.limits.wall_seconds = 0.3;
     Outcome o = run_process(command);
@@ -106,7 +108,7 @@ TEST_SUITE("process") {
     CHECK(dies_soon(std::stoi(o.out)));
   }
 
-  TEST_CASE("base: one who ignores signals and closes its streams is stopped too") {
+  TEST_CASE("base: a process that ignores signals and closes its streams is stopped, too") {
     Command command = shell("trap '' TERM INT HUP; exec >&- 2>&-; sleep 100");
     command.limits.wall_seconds = 0.3;
     Outcome o = run_process(command);
@@ -114,7 +116,7 @@ TEST_SUITE("process") {
     CHECK(o.seconds < 5);
   }
 
-  TEST_CASE("base: what a child leaves running in its group ends with it") {
+  TEST_CASE("base: processes that a child leaves in its group end with it") {
     Outcome o = run_process(shell("sleep 100 & echo $!"));
     CHECK(o.ok());
     CHECK(o.seconds < 5);
@@ -122,7 +124,7 @@ TEST_SUITE("process") {
     CHECK(dies_soon(std::stoi(o.out)));
   }
 
-  TEST_CASE("base: a flood ends at the output limit, its beginning kept") {
+  TEST_CASE("base: output beyond the limit ends the process, and its beginning is kept") {
     for (const char* script : {"yes", "yes >&2"}) {
       Command command = shell(script);
       command.limits.output_bytes = 100000;
@@ -137,14 +139,14 @@ TEST_SUITE("process") {
     CHECK(run_process(exactly).ok());
   }
 
-  TEST_CASE("base: limits on processor time, memory and file size") {
+  TEST_CASE("base: processes are limited in CPU time, memory and file size") {
     Command command = shell("while :; do :; done");
     command.limits.cpu_seconds = 1;
     Outcome o = run_process(command);
     CHECK(o.end == End::signalled);
     CHECK((o.status == SIGXCPU || o.status == SIGKILL));
 
-    // dd wants a buffer of 512 MiB.
+    // dd allocates a buffer of 512 MiB.
     command = shell("exec dd if=/dev/zero of=/dev/null bs=512M count=1");
     CHECK(run_process(command).ok());
     command.limits.memory_bytes = 256ull << 20;
@@ -165,7 +167,7 @@ TEST_SUITE("process") {
     unlink(file);
   }
 
-  TEST_CASE("base: no descriptor and no zombie stays, and none is inherited") {
+  TEST_CASE("base: no descriptor and no zombie remains, and no descriptor is inherited") {
     int before = open_descriptors();
     for (int i = 0; i < 20; ++i) run_process(shell("echo"));
     Command failing;
@@ -175,13 +177,13 @@ TEST_SUITE("process") {
     int status = 0;
     CHECK(waitpid(-1, &status, WNOHANG) == -1);
     CHECK(errno == ECHILD);
-    // 0, 1, 2 and the directory that ls itself reads.
+    // 0, 1, 2 and the directory that ls itself opens.
     Command list;
     list.argv = {"/bin/ls", "/proc/self/fd"};
     CHECK(run_process(list).out == "0\n1\n2\n3\n");
   }
 
-  TEST_CASE("base: several at once do not hold each other's streams open") {
+  TEST_CASE("base: simultaneous processes do not hold each other's streams open") {
     std::vector<std::thread> threads;
     std::vector<double> seconds(8);
     Command slow = shell("sleep 2");

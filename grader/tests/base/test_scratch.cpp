@@ -1,4 +1,4 @@
-// Scratch directories go with their process, however it ends.
+// Scratch directories disappear with their process, however it ends.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -24,7 +24,8 @@ size_t scratch_directories(const fs::path& temporary) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(root), fs::directory_iterator()));
 }
 
-// A process that makes a scratch directory and a child with a grandchild, says so, and waits.
+// Starts a process that makes a scratch directory and a child with a grandchild, reports that, and
+// waits.
 pid_t start_worker(const fs::path& said, bool watch) {
   const pid_t pid = fork();
   if (pid != 0) return pid;
@@ -58,7 +59,9 @@ bool is_gone(pid_t pid) {
 
 }  // namespace
 
-TEST_CASE("base: a signal leaves no scratch directory and no process, and is the end's reason") {
+TEST_CASE(
+    "base: a process that a signal ends leaves no scratch directory and no process, and ends by "
+    "that signal") {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     CAPTURE(signal);
     tests::Scratch s;
@@ -77,7 +80,7 @@ TEST_CASE("base: a signal leaves no scratch directory and no process, and is the
   }
 }
 
-TEST_CASE("base: of a killed process no process stays, and the next start removes its directory") {
+TEST_CASE("base: the children of a killed process end, and the next start removes its directory") {
   tests::Scratch s;
   const pid_t alive = [&] {
     const Setting here(variables::kTemporaryDirectory, s.path.string());
@@ -95,7 +98,7 @@ TEST_CASE("base: of a killed process no process stays, and the next start remove
   CHECK(within_seconds([&] { return is_gone(child) && is_gone(grandchild); }));
   {
     const lab32::Scratch next;
-    // Its own, and that of the process which is alive.
+    // Its own directory, and that of the live process.
     CHECK(scratch_directories(s.path) == 2);
     CHECK(fs::exists(next.path));
   }
@@ -103,7 +106,7 @@ TEST_CASE("base: of a killed process no process stays, and the next start remove
   waitpid(alive, nullptr, 0);
 }
 
-TEST_CASE("base: a TMPDIR that cannot be used is named") {
+TEST_CASE("base: the error for an unusable TMPDIR names it") {
   for (const char* directory : {"/nowhere", "/etc/passwd", "/proc"}) {
     const Setting here(variables::kTemporaryDirectory, directory);
     try {
@@ -116,7 +119,7 @@ TEST_CASE("base: a TMPDIR that cannot be used is named") {
   }
 }
 
-TEST_CASE("base: a scratch root that is not ours is left alone") {
+TEST_CASE("base: a scratch root of another user is not touched") {
   tests::Scratch s, other;
   other.write("file", "theirs");
   fs::create_directory_symlink(other.path, s.path / ("lab32-" + std::to_string(geteuid())));

@@ -7,14 +7,14 @@
 using namespace lab32;
 using Cells = std::vector<std::string>;
 
-TEST_CASE("base: csv: quotes hold commas and quotes") {
+TEST_CASE("base: csv: a quoted cell may contain commas and quotes") {
   CHECK(csv_cells("a,b,,c") == Cells{"a", "b", "", "c"});
   CHECK(csv_cells("") == Cells{""});
   CHECK(csv_cells("\"reduce_v7<int, 256>\",\"say \"\"so\"\"\"\r") ==
         Cells{"reduce_v7<int, 256>", "say \"so\""});
 }
 
-TEST_CASE("base: tables: rows by column, below the lines that say where they come from") {
+TEST_CASE("base: a table gives its rows by column name, and skips the comment lines") {
   const tests::Scratch scratch;
   const auto rows = read_table(
       scratch.write("good.csv", "# device: NVIDIA H200\nform,ms\n\"v1, int\",1.5\n\nv2,0.9\n")

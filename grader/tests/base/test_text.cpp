@@ -1,11 +1,12 @@
-// Foreign text on a terminal.
+// Foreign text is made safe for a terminal.
 #include <doctest/doctest.h>
 
 #include "base/text.h"
 
 using namespace lab32;
 
-TEST_CASE("base: foreign text: controls, hidden marks and broken UTF-8 are seen, the rest stays") {
+TEST_CASE(
+    "base: control characters, hidden marks and invalid UTF-8 in foreign text are made visible") {
   CHECK(visible("a\tb\n") == "a\tb\n");
   CHECK(visible("\x1b[31mred\x07\x7f") == "\\x1b[31mred\\x07\\x7f");
   CHECK(visible(std::string("a\0b", 3)) == "a\\x00b");
@@ -20,7 +21,7 @@ TEST_CASE("base: foreign text: controls, hidden marks and broken UTF-8 are seen,
   CHECK(visible("") == "");
 }
 
-TEST_CASE("base: foreign names are one line, without what quotes") {
+TEST_CASE("base: a foreign name is shown on one line, without quotation marks") {
   CHECK(visible_name("labs/a b.cu") == "labs/a b.cu");
   CHECK(visible_name("a\nb\t\"c\"\\\r\n") == "a\\x0ab\\x09\\x22c\\x22\\x5c\\x0d\\x0a");
 }

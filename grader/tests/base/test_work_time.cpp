@@ -5,7 +5,7 @@
 
 using namespace lab32;
 
-TEST_CASE("base: how slow a machine is, is a number that only grows") {
+TEST_CASE("base: the slowness of a machine never decreases") {
   const double first = measure_slowness();
   CHECK(first >= 1);
   CHECK(first <= 16);
@@ -19,7 +19,7 @@ TEST_CASE("base: how slow a machine is, is a number that only grows") {
   CHECK(slowness() >= first);
 }
 
-TEST_CASE("core: limits: a launch on a slow machine has as many times its seconds") {
+TEST_CASE("core: limits: the time limit of a launch grows with the slowness of the machine") {
   const auto work = [](double seconds) {
     const WorkTimer watch;
     while (watch.seconds() < seconds) {

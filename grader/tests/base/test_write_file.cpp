@@ -1,4 +1,4 @@
-// A file that a user asked for is whole, and nothing but a regular file is ever replaced.
+// write_file(): a file is written completely or not at all, and only a regular file is replaced.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -25,7 +25,8 @@ size_t entries(const fs::path& directory) {
 
 }  // namespace
 
-TEST_CASE("base: a regular file is replaced as a whole, a link leads to what is replaced") {
+TEST_CASE(
+    "base: a regular file is replaced as a whole, and a link leads to the file that is replaced") {
   tests::Scratch s;
   const fs::path file = s.write("dir/result", "old and longer");
   fs::create_symlink("dir/result", s.path / "link");
@@ -47,7 +48,7 @@ TEST_CASE("base: a regular file is replaced as a whole, a link leads to what is 
   CHECK((fs::status(file).permissions() & fs::perms::others_exec) == fs::perms::none);
 }
 
-TEST_CASE("base: devices and pipes are written to, and stay") {
+TEST_CASE("base: devices and pipes are written to and not replaced") {
   tests::Scratch s;
   const fs::path pipe = s.path / "pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
@@ -71,7 +72,7 @@ TEST_CASE("base: devices and pipes are written to, and stay") {
   CHECK(fs::is_character_file(*full));
 }
 
-TEST_CASE("base: what cannot be written is known before the work is done") {
+TEST_CASE("base: check_writable() finds an unwritable file before the work is done") {
   tests::Scratch s;
   s.write("file", "");
   fs::create_symlink("loop", s.path / "loop");

@@ -1,4 +1,4 @@
-// The GPU behind the Device interface. Without one there is a reason; with one its answers are
+// The GPU behind the Device interface: without a GPU there is a reason, with one its results are
 // right.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
@@ -12,14 +12,14 @@ using namespace lab32;
 using namespace lab32::device;
 
 TEST_SUITE("device gpu") {
-  TEST_CASE("device: a machine without a driver says so") {
+  TEST_CASE("device: without a driver the reason is reported") {
     GpuSearch search = find_gpu();
     CHECK((search.device != nullptr) == search.reason.empty());
     if (!dlopen("libcuda.so.1", RTLD_LAZY))
       CHECK(search.reason == "no CUDA driver (libcuda.so.1) on this machine");
   }
 
-  TEST_CASE("device: on a GPU: memory, arguments, symbols, printf, refusals") {
+  TEST_CASE("device: a GPU handles memory, arguments, symbols, printf and refusals") {
     GpuSearch search = find_gpu();
     if (!search.device) {
       MESSAGE("not run: " << search.reason);
@@ -55,12 +55,12 @@ TEST_SUITE("device gpu") {
     int wrong = 0;
     for (int i = 0; i < n; ++i) wrong += out[i] != in[i] + 7;
     CHECK(wrong == 0);
-    CHECK(out[n] != out[n]);  // the poison beyond the kernel's part
+    CHECK(out[n] != out[n]);  // the kernel does not write this element, so it is still poisoned
     CHECK(gpu.launch(*module->find("say"), {{1}, {2}, 0}, {}).output == "hello\nhello\n");
     CHECK_THROWS_WITH_AS(gpu.launch(*add, {}, {a, b}), "add takes 3 arguments, not 2", Error);
     CHECK_THROWS_AS(gpu.launch(*add, {}, {a, b, 1.0}), Error);
     CHECK_THROWS_AS(gpu.download(out.data(), {b.address, 1u << 20}, 1u << 20), Error);
-    // Too large a block is the launch's fault; it costs nothing further.
+    // A block that is too large fails the launch and has no further effect.
     Run refused = gpu.launch(*add, {{1}, {4096}, 0}, {a, b, n});
     REQUIRE(refused.fault);
     CHECK(refused.fault->kind == sim::TrapKind::launch);

@@ -9,7 +9,7 @@
 using namespace lab32::device;
 
 TEST_SUITE("device interval") {
-  TEST_CASE("device: ranks are those of the sign test's tables") {
+  TEST_CASE("device: the ranks of the interval are those of the sign test's tables") {
     // Conover, Practical Nonparametric Statistics: 95 % intervals of a median by sample size.
     const struct {
       int n, rank;
@@ -41,7 +41,7 @@ TEST_SUITE("device interval") {
     CHECK(held >= 0.95 * tries - 30);  // three standard deviations of the count
   }
 
-  TEST_CASE("device: few values, equal values, many values") {
+  TEST_CASE("device: the median's interval is right for few, equal and many values") {
     CHECK(median_interval({3}).low == 3);
     CHECK(median_interval({3}).high == 3);
     CHECK(median_interval({1, 2}).median == 1.5);
@@ -54,7 +54,7 @@ TEST_SUITE("device interval") {
     CHECK(std::abs(interval.high - 531) <= 1);
   }
 
-  TEST_CASE("device: ratios are paired") {
+  TEST_CASE("device: ratios are computed round by round") {
     CHECK(ratios({2, 9}, {1, 3}) == std::vector<double>{2, 3});
   }
 }

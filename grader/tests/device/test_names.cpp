@@ -1,4 +1,4 @@
-// Kernels are found by the names people write, whatever the module calls them.
+// Kernels are found by the names that people write, whatever their symbols are.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -11,7 +11,7 @@ using device::kernel_name;
 using device::parameter_types;
 
 TEST_SUITE("device names") {
-  TEST_CASE("device: symbols become the names of the source") {
+  TEST_CASE("device: symbols become the names in the source") {
     CHECK(kernel_name("_Z4add1PKfS0_Pfi") == "add1");
     CHECK(parameter_types("_Z9reduce_v6ILj256EEvPKiPii") ==
           std::vector<std::string>{"int const*", "int*", "int"});
@@ -27,12 +27,12 @@ TEST_SUITE("device names") {
     CHECK(kernel_name("_Z4pairIPKfSt4pairIijEEvT_T0_") ==
           "pair<float const*, std::pair<int, unsigned int>>");
     CHECK(kernel_name("plain_c_name") == "plain_c_name");
-    // The demangler takes these for types: float, int*.
+    // The demangler would take these names for types: float, int*.
     CHECK(kernel_name("f") == "f");
     CHECK(kernel_name("Pi") == "Pi");
   }
 
-  TEST_CASE("device: each way to write a name finds its kernel") {
+  TEST_CASE("device: a kernel is found by every spelling of its name") {
     const std::vector<std::string> symbols{"_Z9reduce_v6ILj128EEvPKiPii",
                                            "_Z9reduce_v6ILj256EEvPKiPii",
                                            "_Z4add1PKfS0_Pfi",
@@ -78,7 +78,7 @@ TEST_SUITE("device names") {
     }
   }
 
-  TEST_CASE("device: a name that several kernels have is refused with their list") {
+  TEST_CASE("device: an ambiguous name is refused with the list of kernels") {
     const std::vector<std::string> symbols{"_Z4fillPf", "_Z4fillPi"};
     CHECK_THROWS_WITH_AS(find_kernel(symbols, "fill"),
                          "kernel 'fill' could be any of these; name one of them in full:\n"
@@ -90,7 +90,8 @@ TEST_SUITE("device names") {
     CHECK(*find_kernel({"_ZN1a4fillEPf", "_Z4fillPf"}, "fill") == 1);
   }
 
-  TEST_CASE("device: the kernels of a PTX text and the sizes of their parameters") {
+  TEST_CASE(
+      "device: read_entries() lists the kernels of a PTX text and the sizes of their parameters") {
     auto entries = device::read_entries(
         "//\t.globl\t_Z1aPf\n"
         ".visible .entry _Z1aPf(\n"

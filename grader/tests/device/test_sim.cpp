@@ -1,4 +1,4 @@
-// What the simulated device keeps from launch to launch.
+// State that the simulated device keeps from launch to launch.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -11,7 +11,7 @@ using namespace lab32::tests;
 
 namespace {
 
-// One warp loads 32 neighbouring words: four sectors.
+// One warp loads 32 adjacent words: four sectors.
 const char* const kLoads = R"(
 .visible .entry loads(.param .u64 from) {
   .reg .b64 %rd<4>;

@@ -1,4 +1,4 @@
-// A Timed goes from the process that holds the GPU to the one that grades, and nothing is lost.
+// A Timed is serialised by the process that holds the GPU and read by the grader without loss.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -9,7 +9,7 @@ using namespace lab32;
 using namespace lab32::device;
 
 TEST_SUITE("device timed") {
-  TEST_CASE("device: a timing comes back as it was") {
+  TEST_CASE("device: a timing is unchanged by serialisation") {
     Timing timing;
     timing.candidates = {{"reduce_v3", {1e-6, 2e-6}, {3e-6, 4e-6}}, {"reduce_v2", {5e-6}, {}}};
     timing.copy = {"copy", {7e-6}, {8e-6}};
@@ -48,7 +48,7 @@ TEST_SUITE("device timed") {
     CHECK(back.timing->peak_bandwidth == timing.peak_bandwidth);
   }
 
-  TEST_CASE("device: so does a fault; what is damaged is said to be") {
+  TEST_CASE("device: a fault is unchanged by serialisation, and damaged bytes are refused") {
     Fault fault;
     fault.kind = sim::TrapKind::out_of_bounds;
     fault.driver = DriverError{"v7", "CUDA_ERROR_ILLEGAL_ADDRESS", "illegal"};

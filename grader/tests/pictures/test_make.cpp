@@ -1,4 +1,4 @@
-// What a launch's record becomes as facts to draw.
+// From the results of a launch to the data of pictures.
 #include <doctest/doctest.h>
 
 #include "pictures/make.h"
@@ -18,10 +18,10 @@ pictures::Launch made(const counters::Counters& of_line) {
 
 }  // namespace
 
-TEST_CASE("pictures: a line's sectors are those of its pictures, atomics too") {
+TEST_CASE("pictures: the sectors of a line are those of its pictures, including atomics") {
   counters::Counters c;
   c.load = {1, 4};
-  c.red = {1, 32};  // one word, which 32 lanes add to
+  c.red = {1, 32};  // 32 lanes add to one word
   c.l2_sectors = 5;
   c.l2_sectors_ideal = 5;
   const pictures::Launch launch = made(c);
@@ -32,7 +32,7 @@ TEST_CASE("pictures: a line's sectors are those of its pictures, atomics too") {
   CHECK_FALSE(launch.lines[0].other);
 }
 
-TEST_CASE("pictures: what moves in other ways is kept apart") {
+TEST_CASE("pictures: other traffic is shown separately") {
   counters::Counters c;
   c.other.bulk_load = {1, 40, 32, 8};
   c.other.texture = {4, 16};

@@ -1,4 +1,5 @@
-// Pictures on a terminal, to the letter (tests/golden/pictures.txt), and what must hold of each.
+// Pictures on a terminal: golden texts (tests/golden/pictures.txt), and properties of every
+// picture.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ Mapping by_formula(const std::string& shape) {
   return mapping_of(s, to);
 }
 
-// Not the bytes after a character's first.
+// Counts only the first byte of each character.
 ptrdiff_t characters_of(const std::string& line) {
   return std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; });
 }
@@ -47,7 +48,7 @@ std::string all_texts() {
   return out;
 }
 
-// The colours of a terminal.
+// Removes the escape sequences for colours.
 std::string without_colour(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -59,7 +60,9 @@ std::string without_colour(const std::string& text) {
   return out;
 }
 
-TEST_CASE("pictures: golden texts") { tests::check_golden("pictures.txt", all_texts()); }
+TEST_CASE("pictures: the pictures equal the golden texts") {
+  tests::check_golden("pictures.txt", all_texts());
+}
 
 TEST_CASE("pictures: no line is wider than 80 columns") {
   std::istringstream lines(all_texts());
@@ -67,7 +70,7 @@ TEST_CASE("pictures: no line is wider than 80 columns") {
     INFO(line);
     CHECK(columns(line) <= 80);
   }
-  // Names and numbers as long as a submission may make them; lanes of two columns, some inactive.
+  // Names and numbers as long as a submission can make them; two-column lanes, some inactive.
   Launch launch = tests::sample_launch();
   const std::string name = "particles_of_neighbours[31].position_before[1048575]";
   launch.kernel = "weigh_" + name;
@@ -91,13 +94,13 @@ TEST_CASE("pictures: no line is wider than 80 columns") {
     INFO(line);
     CHECK(columns(line) <= 80);
   }
-  // The widest block there is.
+  // The largest possible block.
   Steps steps{0, 1024, {{std::vector<uint32_t>(32, 0xfu), 1, "", false}}, false};
   std::istringstream wide(text(steps, false));
   for (std::string line; std::getline(wide, line);) CHECK(columns(line) <= 80);
 }
 
-TEST_CASE("pictures: how many blocks there are is said once") {
+TEST_CASE("pictures: the number of blocks is printed once") {
   Launch launch = tests::sample_launch();
   launch.setting = "1 block of 64";
   CHECK(text(launch, false).find("scale<float>, 1 block of 64 threads\n") == 0);
@@ -107,20 +110,20 @@ TEST_CASE("pictures: how many blocks there are is said once") {
   CHECK(text(launch, false).find("scale<float> (n = 64), 1 block of 64 threads\n") == 0);
 }
 
-TEST_CASE("pictures: colour says nothing that the signs do not say") {
+TEST_CASE("pictures: colour adds no information to the characters") {
   const Launch launch = tests::sample_launch();
   CHECK(without_colour(text(launch, true)) == text(launch, false));
 }
 
-TEST_CASE("pictures: what a lane wants is found again below it") {
-  // Each lane has a sector of its own: 24 of them, 3 lines and 6 places of 8 lanes.
+TEST_CASE("pictures: the elements of a lane appear below it") {
+  // Each lane has a sector of its own: 24 sectors, 3 lines and 6 groups of 8 lanes.
   const Access access = sample_access(false, 0, 32, 4, 0x00ffffffu);
   const std::string drawn = text(access, access.requests[0], false);
   CHECK(drawn.find("24 sectors where 3 would do; 12.5 % of the bytes moved are used") !=
         std::string::npos);
   CHECK(drawn.find("in[0]         │0·······│1·······│2·······│3·······│  16 of 128 bytes") !=
         std::string::npos);
-  CHECK(drawn.find("mno") == std::string::npos);  // lanes 24 to 31 take no part
+  CHECK(drawn.find("mno") == std::string::npos);  // lanes 24 to 31 are inactive
 }
 
 TEST_CASE("pictures: a long name keeps its index") {
@@ -136,13 +139,13 @@ TEST_CASE("pictures: a swizzle's table is CUTLASS' Swizzle") {
     CAPTURE(shape);
     const Mapping m = by_formula(shape);
     std::set<uint32_t> places(m.to.begin(), m.to.end());
-    CHECK(places.size() == m.to.size());  // no two meet
+    CHECK(places.size() == m.to.size());  // no two groups have the same place
     for (uint32_t row = 0; row < m.rows; ++row)
       for (uint32_t column = 0; column < m.columns; ++column)
         CHECK(m.to[row * m.columns + column] == row * m.columns + (column ^ row));
   }
   CHECK_THROWS_WITH_AS(read_swizzle("3,0"), doctest::Contains("three numbers"), Error);
-  // What CuTe's Swizzle refuses when it is compiled, and nothing else.
+  // Exactly the shapes that CuTe's Swizzle refuses to compile.
   for (const auto& [shape, why] : std::map<std::string, std::string>{
            {"3,0,2", "B (BBits) is at most |S| (SShift), or YYY and ZZZ would overlap"},
            {"3,0,-2", "B (BBits) is at most |S|"},
@@ -159,14 +162,14 @@ TEST_CASE("pictures: a swizzle's table is CUTLASS' Swizzle") {
     CHECK_NOTHROW(read_swizzle(shape));
 }
 
-TEST_CASE("pictures: of a large swizzle the first rows and columns are drawn, and it says so") {
+TEST_CASE("pictures: a large swizzle shows its first rows and columns and says so") {
   for (const char* shape : {"8,4,8", "16,0,16", "3,2,20", "6,0,-7", "2,0,-9"}) {
     CAPTURE(shape);
     const SwizzleShape s = read_swizzle(shape);
     const Mapping m = by_formula(shape);
     CHECK(m.rows == std::min<uint64_t>(32, s.rows()));
     CHECK(m.columns == std::min<uint64_t>(32, s.columns()));
-    // By another way than the picture's own: the offset's bits, one by one.
+    // Computed in a different way than in the picture: bit by bit of the offset.
     for (uint32_t row = 0; row < m.rows; ++row)
       for (uint32_t column = 0; column < m.columns; ++column) {
         const uint64_t to = m.to[row * m.columns + column];
@@ -185,7 +188,8 @@ TEST_CASE("pictures: of a large swizzle the first rows and columns are drawn, an
   }
 }
 
-TEST_CASE("pictures: of a function that is no swizzle, what leaves the drawn part is marked") {
+TEST_CASE(
+    "pictures: groups that leave the drawn part are marked for a function that is no swizzle") {
   const SwizzleShape s = read_swizzle("3,0,8");
   std::vector<uint32_t> to = group_offsets(s);
   to[0] += 100;
@@ -205,7 +209,7 @@ void keys_of(const nlohmann::ordered_json& json, std::set<std::string>& keys) {
     for (const auto& value : json) keys_of(value, keys);
 }
 
-TEST_CASE("pictures: README.md documents every key that is written") {
+TEST_CASE("pictures: README.md documents every key of the JSON") {
   Launch launch = tests::sample_launch();
   launch.mappings = {by_formula("3,0,3")};
   std::set<std::string> keys;

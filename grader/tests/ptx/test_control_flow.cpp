@@ -1,5 +1,5 @@
-// Where diverged lanes meet: on the shapes that loops and branches have, and against the
-// definition of a post-dominator on random graphs.
+// Where diverged lanes reconverge: for the shapes of loops and branches, and by the definition of a
+// post-dominator for random graphs.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using namespace lab32::tests;
 
 namespace {
 
-// Marks a place: `at(f, 7)` is the instruction that M(7) made.
+// Marks a position: `at(f, 7)` is the instruction that M(7) made.
 std::string M(int mark) { return "mov.u32 %r50, " + std::to_string(mark) + ";\n"; }
 
 uint32_t at(const ptx::Function& f, int mark) {
@@ -31,7 +31,7 @@ uint32_t at(const ptx::Function& f, int mark) {
   return 0;
 }
 
-// Where the lanes meet that the n-th branch (bra or brx, from 0) parts.
+// Where the lanes reconverge that the n-th branch (bra or brx, from 0) splits.
 uint32_t reconvergence(const ptx::Function& f, int branch) {
   const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
   for (size_t i = 0; i < f.body.size(); ++i) {
@@ -44,23 +44,23 @@ uint32_t reconvergence(const ptx::Function& f, int branch) {
 
 }  // namespace
 
-TEST_CASE("ptx: reconvergence: if") {
+TEST_CASE("ptx: reconvergence: the lanes of an if reconverge behind it") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "L: " + M(2) + "ret;");
   CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 2));
 }
 
-TEST_CASE("ptx: reconvergence: if and else") {
+TEST_CASE("ptx: reconvergence: the lanes of if and else reconverge behind both") {
   const auto m =
       parse_kernel("@%p1 bra E;\n" + M(1) + "bra.uni J;\nE: " + M(2) + "J: " + M(3) + "ret;");
   CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 3));
 }
 
-TEST_CASE("ptx: reconvergence: a loop's lanes meet behind it") {
+TEST_CASE("ptx: reconvergence: the lanes of a loop reconverge behind it") {
   const auto m = parse_kernel("L: " + M(1) + "@%p1 bra L;\n" + M(2) + "ret;");
   CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 2));
 }
 
-TEST_CASE("ptx: reconvergence: break and continue in nested loops") {
+TEST_CASE("ptx: reconvergence: break and continue in nested loops reconverge in the right loop") {
   const auto m = parse_kernel("outer: " + M(1) +
                               "inner: @%p1 bra inner_end;\n"  // 0: break of the inner loop
                               "@%p2 bra inner;\n" +           // 1: continue of the inner loop
@@ -73,20 +73,22 @@ TEST_CASE("ptx: reconvergence: break and continue in nested loops") {
                               "done: " +
                               M(4) + "ret;");
   const ptx::Function& f = kernel(m);
-  // Who leaves the inner loop alone meets in the outer one; who stays in it, at its next round.
+  // Lanes that leave only the inner loop reconverge in the outer one, and lanes that stay in it at
+  // its next iteration.
   CHECK(reconvergence(f, 0) == at(f, 3));
   CHECK(reconvergence(f, 1) == at(f, 1) + 1);
   CHECK(reconvergence(f, 2) == at(f, 4));
   CHECK(reconvergence(f, 4) == at(f, 4));
 }
 
-TEST_CASE("ptx: reconvergence: a break inside an if leaves the others to meet behind the if") {
+TEST_CASE(
+    "ptx: reconvergence: after a break inside an if the other lanes reconverge behind the if") {
   const auto m = parse_kernel("L: " + M(1) + "@%p1 bra B;\n" + M(2) + "@%p2 bra E;\nB: " + M(3) +
                               "@%p3 bra L;\nE: " + M(4) + "ret;");
   const ptx::Function& f = kernel(m);
   CHECK(reconvergence(f, 0) == at(f, 3));
   CHECK(reconvergence(f, 1) == at(f, 4));
-  // Nobody waits there for those who have left the loop.
+  // Lanes that stay in the loop do not wait for lanes that have left it.
   const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
   const auto come = [&](int mark, int to) {
     for (const ptx::ReconvergencePoint& m : flow.reconvergence_points)
@@ -100,7 +102,7 @@ TEST_CASE("ptx: reconvergence: a break inside an if leaves the others to meet be
   CHECK(come(3, 4));
 }
 
-TEST_CASE("ptx: reconvergence: a place that some lanes avoid by a return or a jump") {
+TEST_CASE("ptx: reconvergence: lanes reconverge at a point that some avoid by a return or a jump") {
   // if (p1) { …; if (p2) return; } x
   const auto left = parse_kernel("@!%p1 bra X;\n" + M(1) + "@%p2 bra R;\nX: " + M(2) + "R: ret;");
   CHECK(reconvergence(kernel(left), 0) == at(kernel(left), 2));
@@ -115,7 +117,7 @@ TEST_CASE("ptx: reconvergence: a place that some lanes avoid by a return or a ju
   CHECK(reconvergence(kernel(torn), 0) == at(kernel(torn), 3));
 }
 
-TEST_CASE("ptx: reconvergence: lanes that leave one loop and two meet behind the inner one") {
+TEST_CASE("ptx: reconvergence: lanes that leave one loop or two reconverge behind the inner one") {
   const auto m = parse_kernel("O: " + M(1) + "I: @%p1 bra B;\n" + M(2) +
                               "@%p2 bra N;\n@%p3 bra D;\nB: " + M(3) + "@%p4 bra I;\nN: " + M(4) +
                               "@%p5 bra O;\nD: " + M(5) + "ret;");
@@ -129,17 +131,19 @@ TEST_CASE("ptx: reconvergence: lanes that leave one loop and two meet behind the
   CHECK(reconvergence(kernel(one), 0) == at(kernel(one), 3));
 }
 
-TEST_CASE("ptx: reconvergence: a continue with an edge of its own meets rounds later") {
+TEST_CASE(
+    "ptx: reconvergence: a continue with an edge of its own reconverges in a later iteration") {
   const auto m =
       parse_kernel("L: " + M(1) + "@%p1 bra L;\n" + M(2) + "@%p2 bra L;\n" + M(3) + "ret;");
   CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 2));
   const auto twice =
       parse_kernel("L: " + M(1) + "@%p1 bra A;\n" + M(2) + "@%p2 bra E;\nbra L;\nA: " + M(3) +
                    "@%p3 bra E;\nbra L;\nE: ret;");
-  CHECK(reconvergence(kernel(twice), 0) == at(kernel(twice), 1));  // only the next round is sure
+  // only the next iteration is certain
+  CHECK(reconvergence(kernel(twice), 0) == at(kernel(twice), 1));
 }
 
-TEST_CASE("ptx: reconvergence: an inner loop with one way out meets there") {
+TEST_CASE("ptx: reconvergence: an inner loop with one exit reconverges at the exit") {
   const auto m =
       parse_kernel("outer: " + M(1) + "inner: " + M(2) + "@%p1 bra next;\n" + M(3) +
                    "next: @%p2 bra inner;\n" + M(4) + "@%p3 bra outer;\n" + M(5) + "ret;");
@@ -149,7 +153,7 @@ TEST_CASE("ptx: reconvergence: an inner loop with one way out meets there") {
   CHECK(reconvergence(f, 2) == at(f, 5));
 }
 
-TEST_CASE("ptx: reconvergence: an early return by branch meets at the shared ret") {
+TEST_CASE("ptx: reconvergence: an early return by branch reconverges at the shared ret") {
   const auto m =
       parse_kernel("@%p1 bra R;\n" + M(1) + "@%p2 bra S;\n" + M(2) + "S: " + M(3) + "R: ret;");
   const ptx::Function& f = kernel(m);
@@ -157,7 +161,7 @@ TEST_CASE("ptx: reconvergence: an early return by branch meets at the shared ret
   CHECK(reconvergence(f, 1) == at(f, 3));
 }
 
-TEST_CASE("ptx: reconvergence: paths that return separately never meet") {
+TEST_CASE("ptx: reconvergence: paths that return separately never reconverge") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "ret;\nL: " + M(2) + "exit;");
   CHECK(reconvergence(kernel(m), 0) == ptx::kNoReconverge);
 }
@@ -165,22 +169,22 @@ TEST_CASE("ptx: reconvergence: paths that return separately never meet") {
 TEST_CASE("ptx: reconvergence: the end of the body is a return") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "bra E;\nL: " + M(2) + "E:");
   CHECK(reconvergence(kernel(m), 0) == ptx::kNoReconverge);
-  // So a branch to it is a guarded return: nothing is left to wait for.
+  // A branch to it is a guarded return, so there is nothing to wait for.
   const auto guarded = parse_kernel("@%p1 bra E;\n" + M(1) + "E:");
   CHECK(reconvergence(kernel(guarded), 0) == ptx::kNoReconverge);
 }
 
-TEST_CASE("ptx: reconvergence: a guarded return keeps nobody from meeting") {
+TEST_CASE("ptx: reconvergence: a guarded return does not prevent reconvergence") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "@%p2 ret;\nL: " + M(2) + "ret;");
   CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 2));
 }
 
-TEST_CASE("ptx: reconvergence: a guarded return that is the only way out of a loop") {
+TEST_CASE("ptx: reconvergence: a guarded return may be the only exit of a loop") {
   const auto m = parse_kernel("T: @%p1 bra L;\n" + M(1) + "L: " + M(2) + "@%p2 ret;\n bra T;");
   CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 2));
 }
 
-TEST_CASE("ptx: reconvergence: nobody waits for a trap") {
+TEST_CASE("ptx: reconvergence: no lane waits for a trap") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "bra J;\nL: trap;\nJ: " + M(2) + "ret;");
   CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 1));
   const auto two = parse_kernel("@%p1 bra A;\n@%p2 bra L;\nA: " + M(1) + "ret;\nL: trap;");
@@ -188,27 +192,27 @@ TEST_CASE("ptx: reconvergence: nobody waits for a trap") {
   CHECK(reconvergence(kernel(two), 1) == at(kernel(two), 1));
 }
 
-TEST_CASE("ptx: reconvergence: infinite loops") {
+TEST_CASE("ptx: reconvergence: infinite loops are handled") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "ret;\nL: " + M(2) + "@%p2 bra L;\nbra L;");
   const ptx::Function& f = kernel(m);
-  CHECK(reconvergence(f, 0) == at(f, 1));  // those that do not loop need not wait
-  CHECK(reconvergence(f, 1) == at(f, 2));  // the next round
+  CHECK(reconvergence(f, 0) == at(f, 1));  // lanes that have left the loop need not wait
+  CHECK(reconvergence(f, 1) == at(f, 2));  // the next iteration
 }
 
-TEST_CASE("ptx: reconvergence: a loop that can be entered in two places") {
+TEST_CASE("ptx: reconvergence: a loop with two entries is handled") {
   const auto m = parse_kernel("@%p1 bra B;\nA: " + M(1) + "@%p2 bra J;\nB: " + M(2) +
                               "@%p3 bra A;\nJ: " + M(3) + "ret;");
   const ptx::Function& f = kernel(m);
   for (int branch : {0, 1, 2}) CHECK(reconvergence(f, branch) == at(f, 3));
 }
 
-TEST_CASE("ptx: reconvergence: a switch") {
+TEST_CASE("ptx: reconvergence: the lanes of a switch reconverge behind it") {
   const auto m = parse_kernel("ts: .branchtargets A, B, J, A;\nbrx.idx %r1, ts;\nA: " + M(1) +
                               "bra J;\nB: " + M(2) + "J: " + M(3) + "ret;");
   CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 3));
 }
 
-TEST_CASE("ptx: reconvergence: code that nothing leads to does no harm") {
+TEST_CASE("ptx: reconvergence: unreachable code does no harm") {
   const auto m =
       parse_kernel("bra J;\n" + M(1) + "@%p1 bra K;\n" + M(2) + "K: bra J;\nJ: " + M(3) + "ret;");
   CHECK(reconvergence(kernel(m), 1) == at(kernel(m), 2) + 1);
@@ -216,7 +220,7 @@ TEST_CASE("ptx: reconvergence: code that nothing leads to does no harm") {
 
 namespace {
 
-// For each instruction the next ones; the index behind the body is the way out.
+// The successors of each instruction; the index behind the body is the exit.
 std::vector<std::vector<size_t>> next_of(const ptx::Function& f) {
   std::vector<std::vector<size_t>> next(f.body.size());
   for (size_t i = 0; i < f.body.size(); ++i) {
@@ -231,7 +235,7 @@ std::vector<std::vector<size_t>> next_of(const ptx::Function& f) {
 
 using Next = std::vector<std::vector<size_t>>;
 
-// Whether a path leads from `from` to `to` without passing `without`.
+// Whether a path leads from `from` to `to` without passing through `without`.
 bool leads(const Next& next, size_t from, size_t to, size_t without) {
   std::vector<char> seen(next.size() + 1, 0);
   std::vector<size_t> work{from};
@@ -247,7 +251,7 @@ bool leads(const Next& next, size_t from, size_t to, size_t without) {
   return false;
 }
 
-// Strict post-dominators, and among them the one that all others post-dominate.
+// The immediate post-dominator: the strict post-dominator that all others post-dominate.
 uint32_t nearest_post_dominator(const Next& next, size_t of) {
   const size_t out = next.size(), none = out + 1;
   std::vector<size_t> dominators;
@@ -286,7 +290,7 @@ std::vector<NaturalLoop> natural_loops(const Next& next) {
   return loops;
 }
 
-// The loop as if it were the function: its next round is the way out.
+// The loop as if it were the function: its next iteration is the exit.
 Next alone(const Next& next, const NaturalLoop& loop) {
   Next inside(next.size());
   for (size_t i = 0; i < next.size(); ++i)
@@ -296,8 +300,8 @@ Next alone(const Next& next, const NaturalLoop& loop) {
   return inside;
 }
 
-// Where all lanes meet that stay in the innermost loop in which both ways stay: `own`, if there is
-// one.
+// Where all lanes reconverge that stay in `own`, the innermost loop that contains both successors,
+// if there is one.
 uint32_t place_to_meet(const Next& next, const std::vector<NaturalLoop>& loops, size_t branch,
                        const NaturalLoop** of) {
   const NaturalLoop*& own = *of;
@@ -367,7 +371,7 @@ TEST_CASE(
         ++equal;
         continue;
       }
-      // Before that, where some lanes do not come; or behind it, as lanes leave several loops.
+      // A point before that which some lanes avoid, or one behind it if lanes leave several loops.
       const size_t none = next.size() + 1;
       const size_t behind = expected == ptx::kNoReconverge ? none : expected;
       const bool both_come = meet != ptx::kNoReconverge &&
@@ -385,8 +389,9 @@ TEST_CASE(
   CHECK(nearer > 20);
 }
 
-TEST_CASE("ptx: control flow: each branch of compiled programs meets at a block's beginning" *
-          kSlow) {
+TEST_CASE(
+    "ptx: control flow: each branch of compiled programs reconverges at the beginning of a block" *
+    kSlow) {
   for (const CompiledPtx& compiled : compiled_ptx()) {
     CAPTURE(compiled.name);
     const ptx::Module module = ptx::parse(compiled.text);

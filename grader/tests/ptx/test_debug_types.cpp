@@ -1,4 +1,4 @@
-// Names of elements, from the types that nvcc -G describes.
+// Names of elements from the types that nvcc -G describes.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -29,14 +29,14 @@ std::string text_of(const std::filesystem::path& file) {
 TEST_CASE("ptx: elements of variables are named by their types") {
   toolchain::CompileOptions options;
   options.cache = false;
-  if (options.isolation == toolchain::Isolation::plain) return;  // types are not asked for there
-  // Once for all subcases.
+  if (options.isolation == toolchain::Isolation::plain) return;  // types are not available there
+  // Compiled once for all subcases.
   static const toolchain::Artifact artifact = toolchain::compile(
       root() / "grader/tests/fixtures/ptx/types.cu", "sm_90", "types.cu", options);
   static const ptx::DebugTypes types(artifact.debug_ptx());
   REQUIRE_FALSE(types.empty());
 
-  SUBCASE("arrays, also of several dimensions") {
+  SUBCASE("arrays, including those of several dimensions") {
     CHECK(types.place(shared("tile"), 0, 4) == "[0][0]");
     CHECK(types.place(shared("tile"), 4 * (33 * 2 + 1), 4) == "[2][1]");
     CHECK(types.place("factors", 8, 8) == "[1]");
@@ -48,16 +48,16 @@ TEST_CASE("ptx: elements of variables are named by their types") {
     CHECK(types.place("kept", 80, 4) == "[4].x");
     CHECK(types.place(shared("v"), 16 + 4, 4) == "[1].y");
   }
-  SUBCASE("as far down as the access fits") {
+  SUBCASE("the name is as deep as the access fits") {
     CHECK(types.place(shared("v"), 16, 16) == "[1]");
     CHECK(types.place(shared("s"), 20, 8) == "[1]");
     CHECK(types.place(shared("s"), 20 + 16, 4) == "[1].tag");
   }
-  SUBCASE("unions and what they hold: the first member that fits; a union without a name") {
+  SUBCASE("unions give the first member that fits, and an anonymous union has no name") {
     CHECK(types.place(shared("cells"), 0, 4) == "[0][0].whole");
     CHECK(types.place(shared("cells"), 44 * 5 + 24 + 12, 4) == "[1][2].held[1].mass");
   }
-  SUBCASE("outside of an array the outermost index says so") {
+  SUBCASE("the outermost index may be outside of the array") {
     CHECK(types.place("kept", 100, 4) == "[5].x");
     CHECK(types.place("kept", -4, 4) == "[-1].tag");
     CHECK(types.place(shared("tile"), 4 * 33 * 32, 4) == "[32][0]");
@@ -66,14 +66,14 @@ TEST_CASE("ptx: elements of variables are named by their types") {
     CHECK(types.last_place("words", 40, 8, 36) == "[3]");
     CHECK(types.last_place("words", 0, 8, 0) == "");
   }
-  SUBCASE("a variable that is one value is named by itself, and one that is not known not at all") {
+  SUBCASE("a scalar variable has no element name, and neither has an unknown one") {
     CHECK(types.place("total", 0, 4) == "");
     CHECK(types.place(shared("one"), 0, 4) == "");
     CHECK(types.place("nobody", 0, 4) == "");
   }
 }
 
-TEST_CASE("ptx: damaged descriptions of types give no names, or some" * kSlow) {
+TEST_CASE("ptx: damaged type descriptions never fail" * kSlow) {
   const std::string good = text_of(root() / "grader/tests/fixtures/fuzz/ptx/types.ptx");
   REQUIRE(ptx::DebugTypes(good).place(shared("tile"), 4, 4) == "[0][1]");
   const size_t begin = good.find(".debug_abbrev");
@@ -93,8 +93,9 @@ TEST_CASE("ptx: damaged descriptions of types give no names, or some" * kSlow) {
   }
 }
 
-TEST_CASE("ptx: a type that holds itself has no elements") {
-  // One unit: a structure with the code 1, whose only member, 2, is that structure; 3, a variable.
+TEST_CASE("ptx: a type that contains itself has no elements") {
+  // One unit: code 1 is a structure, whose only member, 2, has that structure as its type; 3 is a
+  // variable.
   const ptx::DebugTypes types(
       ".section .debug_abbrev\n{\n"
       ".b8 1,19,1,11,11,0,0\n"

@@ -1,4 +1,4 @@
-// What a person reads when PTX is refused.
+// The messages for refused PTX.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -34,7 +34,7 @@ TEST_CASE("ptx refusals: without line information there is no source part") {
         "  ^");
 }
 
-TEST_CASE("ptx refusals: the caret stands below what is wrong") {
+TEST_CASE("ptx refusals: the caret is below the error") {
   CHECK(refusal_of_body("  mov.u32 %r1, %envreg3;") ==
         "PTX line 8: the register `%envreg3` is not supported by the simulator\n"
         "  mov.u32 %r1, %envreg3;\n"
@@ -62,7 +62,7 @@ TEST_CASE("ptx refusals: long lines are cut, with the caret still in place") {
                    "abc;\n                         ^");
 }
 
-TEST_CASE("ptx refusals: each kind of wrong operand") {
+TEST_CASE("ptx refusals: each kind of wrong operand is refused") {
   struct Case {
     const char* instruction;
     const char* message;
@@ -111,7 +111,7 @@ TEST_CASE("ptx refusals: each kind of wrong operand") {
   }
 }
 
-TEST_CASE("ptx refusals: wider registers are good for ld, st and cvt only") {
+TEST_CASE("ptx refusals: only ld, st and cvt accept wider registers") {
   CHECK(refusal_of_body("ld.global.u8 %r1, [%rd1]; st.global.u16 [%rd1], %r1;"
                         "cvt.u8.u32 %rs1, %r1; cvt.s64.s16 %rd1, %r1;") == "");
   CHECK(refusal_of_body("ld.global.u64 %r1, [%rd1];") != "");
@@ -119,7 +119,7 @@ TEST_CASE("ptx refusals: wider registers are good for ld, st and cvt only") {
   CHECK(refusal_of_body("mov.u32 %rd1, %r1;") != "");
 }
 
-TEST_CASE("ptx refusals: a refused function refuses its callers, and nobody else") {
+TEST_CASE("ptx refusals: a refused function refuses its callers and no other function") {
   const ptx::Module module = ptx::parse(
       ".version 9.0\n.target sm_90\n.address_size 64\n"
       ".func deep() { txq.samples.b32 %r1, [x]; }\n"
@@ -140,7 +140,7 @@ TEST_CASE("ptx refusals: a refused function refuses its callers, and nobody else
       Error);
 }
 
-TEST_CASE("ptx refusals: what follows a refused function is read as usual") {
+TEST_CASE("ptx refusals: the text after a refused function is read normally") {
   const ptx::Module module = ptx::parse(
       ".version 9.0\n.target sm_90\n.address_size 64\n"
       ".entry a() { .reg .b32 %r<9>; { mov.b32 %r1, {%rs1, %rs2}; { add.x {%r1}; } } }\n"
@@ -157,7 +157,7 @@ TEST_CASE("ptx refusals: what follows a refused function is read as usual") {
   CHECK(ptx::require_kernel(module, "d").body.size() == 1);
 }
 
-TEST_CASE("ptx errors: a kernel that is not there") {
+TEST_CASE("ptx errors: a missing kernel is named") {
   const ptx::Module module = ptx::parse(
       ".version 9.0\n.target sm_90\n.address_size 64\n"
       ".entry _Z3addPfi() { ret; }\n.entry k() { ret; }\n.func f() { ret; }\n");
@@ -168,7 +168,7 @@ TEST_CASE("ptx errors: a kernel that is not there") {
                        "there is no kernel `k`; the file defines none", Error);
 }
 
-TEST_CASE("ptx errors: text that is no module") {
+TEST_CASE("ptx errors: a text that is no module is refused") {
   struct Case {
     const char* text;
     const char* message;

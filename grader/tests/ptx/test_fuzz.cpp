@@ -1,5 +1,5 @@
-// Damaged PTX ends in an Error or in a module; never in a crash or a hang. The damage is the same
-// in every run.
+// Damaged PTX gives an Error or a module, never a crash or a hang. The damage is the same in every
+// run.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -20,7 +20,7 @@ using namespace lab32::tests;
 
 namespace {
 
-// One of everything the grammar has.
+// A text with every construct of the grammar.
 const std::string& sample() {
   static const std::string text = [] {
     std::ifstream file(root() / "grader/tests/fixtures/fuzz/ptx/grammar.ptx");
@@ -29,7 +29,7 @@ const std::string& sample() {
   return text;
 }
 
-// What token takes another's place, or is put between two.
+// Tokens that replace another token or are inserted.
 const char* const kPieces[] = {"{",
                                "}",
                                "(",
@@ -108,7 +108,7 @@ std::string damage(std::mt19937& random) {
     const size_t a = place(), b = place();
     const std::string piece = kPieces[random() % std::size(kPieces)];
     const std::string first(tokens[a].text), second(tokens[b].text);
-    // Offsets are those of the undamaged text: a second change may hit the middle of a word.
+    // Offsets refer to the undamaged text, so a second change may hit the middle of a word.
     const size_t at = std::min(offset(a), result.size());
     switch (random() % 6) {
       case 0:
@@ -141,7 +141,7 @@ std::string damage(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("ptx: damaged text is refused or read, never fatal" * kSlow) {
+TEST_CASE("ptx: damaged text is refused or read and never fatal" * kSlow) {
   std::mt19937 random(32);
   int errors = 0, refusals = 0, modules = 0;
   for (int round = 0; round < 20000; ++round) {
@@ -154,7 +154,7 @@ TEST_CASE("ptx: damaged text is refused or read, never fatal" * kSlow) {
         const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
         ptx::assign_slots(function, flow);
       }
-      // What was read can be printed, and that is read as well.
+      // A module that was read can be printed, and the printed text can be read.
       const ptx::Module again = ptx::parse(ptx::print(module));
       CHECK(again.functions.size() == module.functions.size());
       ++modules;
@@ -163,13 +163,13 @@ TEST_CASE("ptx: damaged text is refused or read, never fatal" * kSlow) {
       ++errors;
     }
   }
-  // The damage must neither miss nor be hopeless, or nothing is tested.
+  // The damage must neither be harmless nor fatal in nearly all cases, or nothing is tested.
   CHECK(errors > 500);
   CHECK(refusals > 500);
   CHECK(modules > 500);
 }
 
-TEST_CASE("ptx: the undamaged sample is read whole") {
+TEST_CASE("ptx: the undamaged sample is read completely") {
   const ptx::Module module = ptx::parse(sample());
   CHECK(ptx::require_kernel(module, "k").body.size() == 21);
 }

@@ -17,7 +17,7 @@ std::vector<std::string> names(const std::vector<ptx::Function>& functions) {
   return all;
 }
 
-TEST_CASE("ptx: link: an extern finds its definition in another file, before or behind it") {
+TEST_CASE("ptx: link: an extern finds its definition in an earlier or later file") {
   const ptx::Linked linked =
       ptx::link({kHead + ".extern .func (.param .b32 r) f (.param .b32 a);\n"
                          ".extern .global .align 4 .b8 table[16];\n"
@@ -34,13 +34,13 @@ TEST_CASE("ptx: link: an extern finds its definition in another file, before or 
   CHECK(module.find_variable("counter")->init[0] == std::byte{7});
 }
 
-TEST_CASE("ptx: link: what no file defines stays extern") {
+TEST_CASE("ptx: link: a name that no file defines stays extern") {
   const ptx::Module module =
       ptx::parse(ptx::link({kHead + ".extern .func vprintf ();\n", kHead}).text);
   CHECK(names(module.functions) == std::vector<std::string>{"vprintf declared"});
 }
 
-TEST_CASE("ptx: link: of weak definitions one stays, the strong one if there is any") {
+TEST_CASE("ptx: link: one weak definition is kept, or the strong one") {
   const std::string weak = kHead +
                            ".weak .global .align 4 .u32 w = 1;\n"
                            ".weak .func f () { exit; }\n"
@@ -72,11 +72,11 @@ TEST_CASE("ptx: link: each file keeps its own names, in bodies and in initialise
   const ptx::Function& k2 = *module.find_function("k2");
   CHECK(k2.body[0].operands[1].name == "own.2");
   CHECK(k2.calls[0].target.name == "local.2");
-  // A name that one file alone has stays what the host calls it.
+  // A name that only one file uses keeps the name that the host uses.
   CHECK(ptx::parse(ptx::link({file("1"), kHead}).text).find_variable("own"));
 }
 
-TEST_CASE("ptx: link: source lines, and the lines that ptxas noted") {
+TEST_CASE("ptx: link: source lines and the lines of ptxas are kept") {
   const auto file = [](const std::string& name, const std::string& kernel) {
     return kHead + "\n\n.visible .entry " + kernel + " () {\n.loc 1 5 0\n  exit;\n" +
            ".loc 2 8 0, function_name $s, inlined_at 1 6 3\n  exit;\n}\n" + ".file 1 \"" + name +
@@ -93,12 +93,12 @@ TEST_CASE("ptx: link: source lines, and the lines that ptxas noted") {
     CHECK(module.files[static_cast<size_t>(inlined.file)] == "header.h");
     const ptx::Loc& site = module.locs[static_cast<size_t>(inlined.inlined_at)];
     CHECK(module.files[static_cast<size_t>(site.file)] == std::string(name) + ".cu");
-    // In the file's own text the first `exit` stands on line 8.
+    // In the file's own text the first `exit` is on line 8.
     CHECK(f.body[0].ptx_line == 8 + linked.lines_before.at(name));
   }
 }
 
-TEST_CASE("ptx: link: what cannot be linked") {
+TEST_CASE("ptx: link: texts that cannot be linked are refused") {
   const std::string one = kHead + ".visible .func _Z1fv () { ret; }\n";
   CHECK_THROWS_WITH_AS(ptx::link({one, one}), "`f()` is defined in two of the program's files",
                        Error);

@@ -1,4 +1,4 @@
-// What the parser makes of single forms.
+// The parser's results for single constructs.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -48,7 +48,7 @@ const ptx::Variable& variable(const ptx::Module& module, const char* name) {
 
 }  // namespace
 
-TEST_CASE("ptx lexer: opcodes are one word, directives and numbers are taken apart") {
+TEST_CASE("ptx lexer: an opcode is one word, and directives and numbers are split") {
   CHECK(words("ld.global.L1::no_allocate.b32 %r1,[%rd1+-8];") ==
         "ld.global.L1::no_allocate.b32 %r1 , [ %rd1 + - 8 ] ;");
   CHECK(words("ld.param::entry.b32\t%r1|%p1") == "ld.param::entry.b32 %r1 | %p1");
@@ -66,7 +66,7 @@ TEST_CASE("ptx lexer: lines are counted through comments") {
   CHECK(tokens.at(3).line == 7);
 }
 
-TEST_CASE("ptx literals: integers") {
+TEST_CASE("ptx literals: integers are parsed") {
   CHECK(ptx::parse_integer("0") == 0u);
   CHECK(ptx::parse_integer("42U") == 42u);
   CHECK(ptx::parse_integer("017") == 15u);
@@ -80,7 +80,7 @@ TEST_CASE("ptx literals: integers") {
   }
 }
 
-TEST_CASE("ptx literals: floating point") {
+TEST_CASE("ptx literals: floating-point literals are parsed") {
   const auto bits_of_double = [](double value) {
     uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
@@ -104,7 +104,7 @@ TEST_CASE("ptx literals: floating point") {
   }
 }
 
-TEST_CASE("ptx: operands") {
+TEST_CASE("ptx: operands are parsed") {
   SUBCASE("immediates") {
     CHECK(operand("mov.u32 %r1, -5;", 1).value == -5);
     CHECK(operand("mov.u64 %rd1, 0x8000000000000000;", 1).value == INT64_MIN);
@@ -142,7 +142,7 @@ TEST_CASE("ptx: operands") {
     CHECK(symbol.name == "x");
     CHECK(symbol.value == 12);
   }
-  SUBCASE("vectors, pairs, sinks, negation") {
+  SUBCASE("vectors, pairs, `_` and negation") {
     const ptx::Module module = parse_kernel(
         "ld.global.v4.u32 {%r1, _, %r3, %r4}, [%rd1];\n"
         "shfl.sync.bfly.b32 %r5|%p1, %r1, 1, 31, -1;\n"
@@ -163,7 +163,7 @@ TEST_CASE("ptx: operands") {
     CHECK(f.body[2].operands[3].negated);
     CHECK(f.body[3].operands[0].kind == Kind::wildcard);
   }
-  SUBCASE("one that is left out keeps its place") {
+  SUBCASE("a missing optional operand keeps its slot") {
     const ptx::Module module = parse_kernel(
         "bar.red.popc.u32 %r1, 0, %p1;\n"
         "bar.red.popc.u32 %r1, 0, 64, %p1;\n"
@@ -194,7 +194,7 @@ TEST_CASE("ptx: opcodes set types in order and modifiers") {
   CHECK(f.body[2].guard_negated);
 }
 
-TEST_CASE("ptx: labels, forward and backward, and tables of them") {
+TEST_CASE("ptx: labels and branch tables are resolved forward and backward") {
   const ptx::Module module = parse_kernel(
       "top: add.s32 %r1, %r1, 1;\n"
       "@%p1 bra end;\n"
@@ -210,7 +210,7 @@ TEST_CASE("ptx: labels, forward and backward, and tables of them") {
   CHECK(f.branch_tables.at(0) == std::vector<int>{3, 0, 4});
 }
 
-TEST_CASE("ptx: scopes hide names, and each register and variable gets its own") {
+TEST_CASE("ptx: scopes hide names, and each register and variable gets a unique one") {
   const ptx::Module module = parse_kernel(
       "mov.u32 %r1, 1;\n"
       "{ .reg .b64 %r1; mov.u64 %r1, 2; { .reg .pred %r1; setp.eq.u32 %r1, %r2, 0; } }\n"
@@ -225,13 +225,14 @@ TEST_CASE("ptx: scopes hide names, and each register and variable gets its own")
   CHECK(f.body[1].operands[0].reg == f.body[4].operands[0].reg);
   CHECK(f.registers.at(static_cast<size_t>(f.body[1].operands[0].reg)).bits == 64);
   CHECK(f.registers.at(static_cast<size_t>(f.body[2].operands[0].reg)).bits == 1);
-  CHECK(f.registers.size() == 4);  // with %r2: what is declared but not used is not there
+  // including %r2; registers that are declared but not used are absent
+  CHECK(f.registers.size() == 4);
   CHECK(f.body[5].operands[0].value == 5);
   CHECK(f.body[6].operands[0].value == 6);
   CHECK(f.body[7].operands[0].value == 8);
 }
 
-TEST_CASE("ptx: an enclosing scope's register is not given to an inner one that ended before") {
+TEST_CASE("ptx: a register of an enclosing scope is not reused from a closed inner scope") {
   const ptx::Module module = parse_kernel(
       "{ .reg .b32 x; { .reg .b32 x; mov.u32 x, 1; } mov.u32 x, 2; }\n"
       "{ { .reg .b32 x; mov.u32 x, 3; } }");
@@ -251,7 +252,7 @@ TEST_CASE("ptx: flattened names do not hide names of the module") {
   CHECK(f.body[1].operands[1].name == "x");
 }
 
-TEST_CASE("ptx: calls") {
+TEST_CASE("ptx: calls are parsed with their arguments and prototypes") {
   const std::string callee =
       ".func (.param .b32 r) f(.param .b32 a, .param .align 8 .b8 s[16]) { ret; }";
   const ptx::Module module = parse_kernel(
@@ -277,13 +278,13 @@ TEST_CASE("ptx: calls") {
     CHECK(indirect.target.kind == Kind::reg);
     CHECK(indirect.proto_returns == std::vector<uint32_t>{4});
     CHECK(indirect.proto_args == std::vector<uint32_t>{4, 16});
-    // Blocks that follow each other share storage.
+    // Scopes that follow each other share storage.
     CHECK(indirect.args[1].name == "s");
   }
   CHECK(f.locals.size() == 3);
 }
 
-TEST_CASE("ptx: variables") {
+TEST_CASE("ptx: variables are parsed with their initialisers") {
   const ptx::Module module = parse_kernel("ret;", R"(
 .global .align 8 .u64 p = generic(a)+4;
 .global .align 4 .b8 a[12] = {1, 2, 255};
@@ -336,7 +337,7 @@ TEST_CASE("ptx: variables") {
   CHECK(variable(module, "quads").align == 16);
 }
 
-TEST_CASE("ptx: launch bounds and parameters") {
+TEST_CASE("ptx: launch bounds and parameters are parsed") {
   const ptx::Module module = ptx::parse(
       ".version 8.7\n.target sm_75, debug\n.address_size 64\n"
       ".visible .entry k(.param .u32 a, .param .align 16 .b8 b[20], .param .u8 c,\n"
@@ -354,7 +355,7 @@ TEST_CASE("ptx: launch bounds and parameters") {
   CHECK(total == 48);
 }
 
-TEST_CASE("ptx: source positions lead out of the toolkit's headers, not out of others") {
+TEST_CASE("ptx: source positions lead out of the toolkit's headers and not out of others") {
   const ptx::Module module = parse_kernel(
       ".loc 1 10 3\n ret;\n"
       ".loc 1 20 3\n .loc 2 5 1, function_name $L__info_string0, inlined_at 1 20 3\n"
@@ -375,7 +376,7 @@ TEST_CASE("ptx: source positions lead out of the toolkit's headers, not out of o
   CHECK(!module.position(-1).has_value());
 }
 
-TEST_CASE("ptx: debug sections, comments and pragmas are passed over") {
+TEST_CASE("ptx: debug sections, comments and pragmas are skipped") {
   const ptx::Module module =
       parse_kernel(".pragma \"nounroll\";\n // begin inline asm\n ret; /* ; } */",
                    ".section .debug_str\n{\n$L__info_string0:\n.b8 95,90,0\n}\n.pragma "

@@ -1,4 +1,4 @@
-// Printing is the inverse of parsing, for what nvcc emits and for every row of the table.
+// Printing is the inverse of parsing, for nvcc's output and for every row of the table.
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -13,7 +13,7 @@ using namespace lab32::tests;
 
 namespace {
 
-// The first line in which two texts differ, of both; "" when they are equal.
+// The first line in which two texts differ, from both; "" if they are equal.
 std::string difference(const std::string& a, const std::string& b) {
   std::istringstream lines_a(a), lines_b(b);
   std::string line_a, line_b;
@@ -42,7 +42,7 @@ void check_roundtrip(const ptx::Module& module) {
 
 }  // namespace
 
-TEST_CASE("ptx: all that nvcc emits for ordinary programs is known" * kSlow) {
+TEST_CASE("ptx: everything that nvcc emits for ordinary programs is supported" * kSlow) {
   for (const CompiledPtx& compiled : compiled_ptx()) {
     CAPTURE(compiled.name);
     const ptx::Module module = ptx::parse(compiled.text);
@@ -62,7 +62,7 @@ TEST_CASE("ptx: parse(print(parse(x))) equals parse(x) for compiled programs" * 
   }
 }
 
-TEST_CASE("ptx: ptxas takes what is printed" * kSlow) {
+TEST_CASE("ptx: ptxas accepts the printed text" * kSlow) {
   for (const CompiledPtx& compiled : compiled_ptx()) {
     if (compiled.arch != "sm_90") continue;
     CAPTURE(compiled.name);
@@ -70,7 +70,7 @@ TEST_CASE("ptx: ptxas takes what is printed" * kSlow) {
   }
 }
 
-TEST_CASE("ptx: parse(print(parse(x))) equals parse(x) for what compilers seldom write") {
+TEST_CASE("ptx: parse(print(parse(x))) equals parse(x) for rare forms") {
   check_roundtrip(ptx::parse(kernel_text(R"(
   .shared .align 4 .b8 tile[64];
   .local .v2 .f32 pair[3];
@@ -133,7 +133,7 @@ TEST_CASE("ptx: every form of every row is matched by that row, and printed as i
   }
 }
 
-TEST_CASE("ptx: each slot of a row names something, and at most one may be left out") {
+TEST_CASE("ptx: each operand slot of a row has a name, and at most one is optional") {
   for (const ptx::OpInfo& op : ptx::opcode_table()) {
     CAPTURE(std::string(op.pattern));
     int optional = 0;

@@ -1,5 +1,5 @@
-// Registers that share a slot are never alive together: checked by walking paths as one lane does,
-// noting which register each slot was last written for.
+// Registers that share a slot are never live together: checked by walking paths as one lane does
+// and recording for which register each slot was last written.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,13 +25,13 @@ class PathWalker {
   }
 
   // Every path of at most `steps` instructions that decides up to `decisions` guards freely.
-  // False as soon as something is wrong: problem() says what.
+  // Returns false at the first error, which problem() describes.
   bool all_paths(int steps, int decisions) {
     State state = start();
     return walk(0, state, steps, decisions);
   }
 
-  // One path, its guards decided by chance.
+  // One path with random guards.
   bool random_path(int steps, std::mt19937& random) {
     State state = start();
     size_t at = 0;
@@ -50,8 +50,8 @@ class PathWalker {
 
  private:
   struct State {
-    std::vector<int> owner;     // of each slot; -1: still as at entry
-    std::vector<char> written;  // each register
+    std::vector<int> owner;     // by slot; -1: not written since entry
+    std::vector<char> written;  // by register
   };
 
   State start() const {
@@ -191,7 +191,7 @@ TEST_CASE("ptx: slots: a destination never has a source's slot, vectors included
   CHECK(slot_of(f, slots, "%r1") != slot_of(f, slots, "%r2"));
 }
 
-TEST_CASE("ptx: slots: what is alive around a loop keeps its slot throughout") {
+TEST_CASE("ptx: slots: a register that is live around a loop keeps its slot") {
   const auto m = parse_kernel(
       "mov.u32 %r1, 0;\n mov.u32 %r2, 0;\n"
       "L: add.s32 %r3, %r2, 1;\n mov.u32 %r4, %r3;\n mov.u32 %r2, %r4;\n"
@@ -210,8 +210,8 @@ TEST_CASE("ptx: slots: a guarded write does not end the life of the value it may
       "add.s32 %r4, %r2, %r3;\n");
   const ptx::Function& f = kernel(m);
   const auto slots = slots_of(f);
-  // %r2 may be read unwritten for all that one instruction tells, so it is zeroed at the entry,
-  // and no register that is written before may share its slot.
+  // As far as single instructions tell, %r2 may be read before it is written. It is therefore
+  // zeroed at the entry, and no register that is written before may share its slot.
   REQUIRE(slots.live_into_entry.size() == 1);
   CHECK(f.registers[static_cast<size_t>(slots.live_into_entry[0])].name == "%r2");
   CHECK(slot_of(f, slots, "%r1") != slot_of(f, slots, "%r2"));
@@ -227,7 +227,7 @@ TEST_CASE("ptx: slots: a value that only one path writes is live into the entry"
   CHECK(f.registers[static_cast<size_t>(slots.live_into_entry[0])].name == "%r1");
 }
 
-TEST_CASE("ptx: slots: an empty body has none") {
+TEST_CASE("ptx: slots: an empty body has no slots") {
   const auto m = parse_kernel("");
   CHECK(slots_of(kernel(m)).slot_bits.empty());
 }

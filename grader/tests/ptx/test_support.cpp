@@ -44,8 +44,8 @@ std::string refusal_of(const std::string& text) {
 
 namespace {
 
-// Runs nvcc on a text; what it wrote. Kept in the cache: each file of tests is a process of its
-// own.
+// Runs nvcc on a text and returns its output, through the cache, since each file of tests is a
+// process of its own.
 std::string run_nvcc(const std::string& text, const std::string& suffix,
                      const std::vector<std::string>& flags) {
   const toolchain::Toolchain& tools = toolchain::installed();

@@ -1,5 +1,5 @@
-// The traits of each row of opcodes.def must fit its pattern and operands, so that nobody adds an
-// instruction without saying what it does.
+// The traits of each row of opcodes.def must fit its pattern and operands, so that no instruction
+// is added without its traits.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ size_t operands_of_kind(const OpInfo& op, std::string_view name) {
                     [&](const ptx::OperandSpec& spec) { return spec.name == name; }));
 }
 
-// Whether some position of the pattern may be that word.
+// Whether some position of the pattern may be this word.
 bool may_have(const OpInfo& op, std::string_view word) {
   return std::any_of(op.parts.begin(), op.parts.end(), [&](const OpInfo::Part& part) {
     return std::count(part.choices.begin(), part.choices.end(), word) != 0;
@@ -44,17 +44,18 @@ void each_row(F f) {
 
 }  // namespace
 
-TEST_CASE("ptx: traits: every row says what it costs") {
+TEST_CASE("ptx: traits: every row has a cost class") {
   each_row([](const OpInfo&, const ptx::Traits& t) { CHECK(t.issue != Issue::unset); });
 }
 
-TEST_CASE("ptx: traits: every address says what happens there, and in which space") {
+TEST_CASE("ptx: traits: every address has a kind of access and a space") {
   each_row([](const OpInfo& op, const ptx::Traits& t) {
     REQUIRE(t.memory_count == operands_of_kind(op, "mem"));
     for (size_t i = 0; i < t.memory_count; ++i) {
       const MemoryUse use = t.memory[i];
       CHECK(use.kind != MemoryUse::Kind::none);
-      // `any` is for rows whose modifiers choose; a space that the row names must be spellable.
+      // `any` is for rows whose modifiers choose the space; the pattern must allow a space that the
+      // row names.
       if (use.space == Space::generic) CHECK(may_have(op, "global"));
       if (use.space == Space::shared) CHECK(may_have(op, "shared"));
       if (use.space == Space::global) CHECK(may_have(op, "global"));
@@ -66,14 +67,14 @@ TEST_CASE("ptx: traits: every address says what happens there, and in which spac
     if (t.issue == Issue::memory) CHECK(t.memory_count > 0);
     if (t.accesses_memory()) CHECK(t.issue == Issue::memory);
     CHECK(t.is_atomic() == ((op.base == "atom" || op.base == "red") && !may_have(op, "async")));
-    // One only reads what an arrival has returned.
+    // pending_count only reads the token of an arrival.
     const bool asks_token = may_have(op, "pending_count");
     CHECK(t.is_mbarrier() == may_have(op, "mbarrier") + (op.base == "mbarrier" && !asks_token));
     if (t.read_only) CHECK((t.accesses_memory() && t.uses(MemoryUse::Kind::load)));
   });
 }
 
-TEST_CASE("ptx: traits: labels, calls and ends are control flow") {
+TEST_CASE("ptx: traits: rows with labels, calls and exits have a control transfer") {
   each_row([](const OpInfo& op, const ptx::Traits& t) {
     const bool branches =
         t.transfer == ControlTransfer::branch || t.transfer == ControlTransfer::table_branch;
@@ -85,7 +86,7 @@ TEST_CASE("ptx: traits: labels, calls and ends are control flow") {
   });
 }
 
-TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and barriers") {
+TEST_CASE("ptx: traits: rows with .sync, fences and barriers synchronise") {
   each_row([](const OpInfo& op, const ptx::Traits& t) {
     const bool of_cluster = op.pattern.find("barrier.cluster") == 0;
     const bool barrier = (op.base == "bar" || op.base == "barrier") && !of_cluster;
@@ -108,19 +109,19 @@ TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and b
     if (t.is_texture()) CHECK(t.memory_count == 0);
     if (t.sync == Sync::warp) {
       CHECK(t.of_whole_warp() == may_have(op, "aligned"));
-      if (!t.of_whole_warp()) CHECK(op.operands.back().name == "u32");  // who comes
+      if (!t.of_whole_warp()) CHECK(op.operands.back().name == "u32");  // the member mask
     }
   });
 }
 
-TEST_CASE("ptx: traits: the carry flag") {
+TEST_CASE("ptx: traits: exactly the rows with .cc or carry use the carry flag") {
   each_row([](const OpInfo& op, const ptx::Traits& t) {
     const bool reads = op.base == "addc" || op.base == "subc" || op.base == "madc";
     CHECK(t.carry == (reads || may_have(op, "cc")));
   });
 }
 
-TEST_CASE("ptx: traits: what follows from them") {
+TEST_CASE("ptx: traits: derived properties are consistent") {
   const auto traits_of = [](std::vector<std::string_view> words) {
     ptx::Mods mods;
     std::vector<ptx::Type> types;
@@ -152,7 +153,7 @@ TEST_CASE("ptx: traits: what follows from them") {
   CHECK(traits_of({"brkpt"}).transfer == ControlTransfer::trap);
 }
 
-TEST_CASE("ptx: traits: the space of an access is the row's or the modifier's") {
+TEST_CASE("ptx: traits: the space of an access comes from the row or a modifier") {
   const auto module = ptx::parse(
       ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.reg .b64 %rd<3>;\n"
       ".reg .b32 %r<3>;\nld.shared.u32 %r1, [%rd1];\nld.u32 %r1, [%rd1];\n"

@@ -1,11 +1,11 @@
-// The look at PTX that saves parsing it.
+// may_have_unknown_opcodes(), the quick check that saves parsing.
 #include <doctest/doctest.h>
 
 #include "simulator/ptx/opcodes.h"
 
 using lab32::ptx::may_have_unknown_opcodes;
 
-TEST_CASE("ptx: unknown opcodes: at the beginning of a statement, wherever that is") {
+TEST_CASE("ptx: unknown opcodes: they are found at the beginning of any statement") {
   for (const char* text :
        {"\tdiscard.global.L2 [%rd1], 128;\n", "@%p1 discard.global.L2 [%rd1], 128;",
         "\t@!%p1\tdiscard.global.L2 [%rd1], 128;", "ret; discard.global.L2 [%rd1], 128;",
@@ -16,7 +16,7 @@ TEST_CASE("ptx: unknown opcodes: at the beginning of a statement, wherever that 
   }
 }
 
-TEST_CASE("ptx: unknown opcodes: none where there is none") {
+TEST_CASE("ptx: unknown opcodes: none is reported for a text without any") {
   for (const char* text :
        {"", ".version 8.0\n.target sm_90\n// discard.global.L2\n", "\tadd.u32 %r1, %r2, 1;\n",
         "\t@%p1 bra $L__BB0_2;\n$L__BB0_2:\n\tret;\n", "mov.b64 %rd1, {lo, hi};",

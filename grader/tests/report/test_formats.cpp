@@ -1,5 +1,5 @@
-// The formats of learning platforms and of CI. tests/python/report/test_formats.py reads the golden texts
-// again, as the platforms do.
+// The formats of learning platforms and of CI. tests/python/report/test_formats.py parses the
+// golden texts as the platforms do.
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@
 namespace lab32::report {
 namespace {
 
-// What each format takes for its own, where students can write it.
+// Characters with a meaning in each format, in places where students can write them.
 constexpr const char* kTricky =
     "=1+2 is \"quoted\", 100%, a|b and `code` ```\n"
     "::error::not mine\n]]></failure><script>&amp;\n**bold** [link](x) <b> @all\ttab\x1b[31m";
@@ -65,12 +65,12 @@ bool holds(const std::string& text, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("report: golden: every format, to the letter") {
+TEST_CASE("report: every format equals its golden text") {
   for (const std::string& format : format_names())
     tests::check_golden("report-sample." + format, render(tricky_result(), format));
 }
 
-TEST_CASE("report: a lab that is not graded looks like 0 points in no format") {
+TEST_CASE("report: no format shows 0 points for a lab that is not graded") {
   const Result result = incomplete_result();
   const std::string& reason = result.labs.back().message;
   for (const std::string& format : format_names()) {
@@ -88,7 +88,7 @@ TEST_CASE("report: a lab that is not graded looks like 0 points in no format") {
   CHECK(holds(github(result), "::notice title=shuffle::shuffle: not graded\n"));
 }
 
-TEST_CASE("report: what is not run is neither passed nor lost in any format") {
+TEST_CASE("report: no format shows a check that did not run as passed or lost") {
   const Result result = tests::sample_result();
   const auto results = nlohmann::json::parse(gradescope(result));
   CHECK_FALSE(results["tests"][2].contains("score"));
@@ -99,7 +99,7 @@ TEST_CASE("report: what is not run is neither passed nor lost in any format") {
   CHECK_FALSE(holds(github(result), "far too long"));
 }
 
-TEST_CASE("report: annotations: one line each, on the student's line") {
+TEST_CASE("report: each annotation is one line and points to the student's line") {
   std::istringstream lines(github(tricky_result()));
   size_t count = 0;
   for (std::string line; std::getline(lines, line); ++count)
@@ -111,7 +111,7 @@ TEST_CASE("report: annotations: one line each, on the student's line") {
             "| 100%25 <T> (0.33 / 1)::measured: "));
 }
 
-TEST_CASE("report: a format that is not there is named with those that are") {
+TEST_CASE("report: the error for an unknown format lists the known ones") {
   CHECK_THROWS_WITH_AS(
       render(tests::sample_result(), "xml"),
       "there is no format `xml`; the formats are: text, json, gradescope, autolab, junit, "

@@ -1,4 +1,4 @@
-// What is kept of attempts, and what is told of their differences.
+// The history of attempts, and the list of changes between two results.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -23,12 +23,13 @@ std::vector<KeptLine> lines_of(const std::filesystem::path& file) {
   return lines;
 }
 
-TEST_CASE("report: an attempt is kept once, lab by lab, and the oldest make room") {
+TEST_CASE("report: the history keeps each attempt once per lab and drops the oldest") {
   const tests::Scratch scratch;
   const auto file = scratch.path / ".lab32/history";
   Result result = tests::sample_result();
   append_to_history(scratch.path, result, "2026-01-01T10:00:00+00:00");
-  append_to_history(scratch.path, result, "2026-01-01T10:01:00+00:00");  // nothing new
+  // an equal result is not added
+  append_to_history(scratch.path, result, "2026-01-01T10:01:00+00:00");
   CHECK(lines_of(file).size() == result.labs.size());
   CHECK(lines_of(file)[0]["time"] == "2026-01-01T10:00:00+00:00");
   CHECK(lines_of(file)[0]["checks"]["B1 scale: sectors"]["measured"] == "2,097,152 sectors");
@@ -41,14 +42,14 @@ TEST_CASE("report: an attempt is kept once, lab by lab, and the oldest make room
   CHECK(of_first == 200);
 }
 
-TEST_CASE("report: a history with other lines in it is read all the same") {
+TEST_CASE("report: a history with invalid lines is still read") {
   const tests::Scratch scratch;
   scratch.write(".lab32/history", "no json\n[1]\n{\"lab\": 3}\n");
   append_to_history(scratch.path, tests::sample_result(), now());
   CHECK(lines_of(scratch.path / ".lab32/history").size() == tests::sample_result().labs.size());
 }
 
-TEST_CASE("report: LAB32_HISTORY=off keeps none") {
+TEST_CASE("report: LAB32_HISTORY=off disables the history") {
   {
     const Setting off(variables::kHistory, "off");
     CHECK_FALSE(history_enabled());
@@ -56,7 +57,7 @@ TEST_CASE("report: LAB32_HISTORY=off keeps none") {
   CHECK(history_enabled());
 }
 
-TEST_CASE("report: what has changed is told check by check") {
+TEST_CASE("report: changes are listed check by check") {
   const Result before = tests::sample_result();
   Result after = before;
   CHECK(changes(before, after).empty());
@@ -69,7 +70,7 @@ TEST_CASE("report: what has changed is told check by check") {
         "  B1 scale: sectors: 2,097,152 sectors -> 524,288 sectors (+3)\n");
 }
 
-TEST_CASE("base: a watch sees files that are written and that are put in place") {
+TEST_CASE("base: a watch reports files that are written in place and files that are replaced") {
   const tests::Scratch scratch;
   const auto a = scratch.write("a/a.cu", "1"), b = scratch.write("b/b.cu", "1");
   FileWatch watch({a, b});

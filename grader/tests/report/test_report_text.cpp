@@ -48,7 +48,9 @@ total   sim:h200 (simulated counts), seed 7                               5 / 22
 
 }  // namespace
 
-TEST_CASE("report: the text, to the letter") { CHECK(text(sample_result()) == kReport); }
+TEST_CASE("report: the text report equals its golden text") {
+  CHECK(text(sample_result()) == kReport);
+}
 
 TEST_CASE("report: no line of a table is wider than the page, and colour adds no column") {
   Style colour;
@@ -65,7 +67,7 @@ TEST_CASE("report: no line of a table is wider than the page, and colour adds no
   CHECK(plain == kReport);
 }
 
-TEST_CASE("report: a seed that finds no room beside the card has a line of its own") {
+TEST_CASE("report: a seed that does not fit next to the card's name gets a line of its own") {
   Result result = sample_result();
   result.labs.clear();
   result.timer = "NVIDIA H200";
@@ -73,7 +75,7 @@ TEST_CASE("report: a seed that finds no room beside the card has a line of its o
   CHECK(text(result) ==
         "total   sim:h200 (simulated counts), NVIDIA H200 (measured times)         5 / 22\n"
         "        seed 103572911814788\n");
-  result.timer = "NVIDIA H100 80GB HBM3";  // nor does this
+  result.timer = "NVIDIA H100 80GB HBM3";  // this does not fit, either
   CHECK(text(result) ==
         "total   sim:h200 (simulated counts)                                       5 / 22\n"
         "        NVIDIA H100 80GB HBM3 (measured times), seed 103572911814788\n");
@@ -122,7 +124,7 @@ TEST_CASE("report: json follows the schema") {
 
 namespace {
 
-// All keys but those of `figures`, which are the tests' own.
+// All keys except those of `figures`, which belong to the checks.
 void collect_keys(const nlohmann::json& value, std::set<std::string>& keys) {
   if (value.is_array())
     for (const auto& each : value) collect_keys(each, keys);
@@ -140,7 +142,7 @@ std::string readme() {
 
 }  // namespace
 
-TEST_CASE("report: README.md documents every key that is printed, and no other") {
+TEST_CASE("report: README.md documents exactly the printed keys") {
   std::set<std::string> printed, documented;
   collect_keys(nlohmann::json::parse(json(sample_result())), printed);
   const std::string text = readme();
@@ -169,7 +171,7 @@ TEST_CASE("report: json survives a message that is not UTF-8") {
   CHECK(nlohmann::json::parse(json(result))["labs"][0]["tests"][0]["message"] == "caf\\xe9");
 }
 
-TEST_CASE("report: what others wrote is visible, in every format and every place") {
+TEST_CASE("report: every format makes foreign text visible") {
   const std::string evil =
       "\x1b]0;owned\x07\xc2\x9b"
       "2J\u202e\xff\uffff";
@@ -197,7 +199,7 @@ TEST_CASE("report: what others wrote is visible, in every format and every place
   }
 }
 
-TEST_CASE("report: a lab that was not graded is named, and no part of the sums") {
+TEST_CASE("report: a lab that was not graded is named and not part of the sums") {
   Result result = sample_result();
   const double max_score = result.max_score;
   Lab lost;
@@ -235,7 +237,7 @@ TEST_CASE("report: wrapping keeps code, indents and long words") {
   CHECK(wrap("", 10) == Lines{""});
 }
 
-TEST_CASE("report: columns are code points") {
+TEST_CASE("report: columns are counted in code points") {
   CHECK(columns("é×") == 2);
   CHECK(pad_left("×", 3) == "  ×");
   CHECK(wrap("éééé", 2) == std::vector<std::string>{"éé", "éé"});

@@ -1,5 +1,5 @@
-// The simulator, with the plans that the reconciliation makes, against an H200: every launch of
-// data/measured/sass, all memory counters.
+// The simulator with the plans of the reconciliation, compared with an H200: all memory counters of
+// every launch of data/measured/sass.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -17,7 +17,7 @@ using namespace lab32;
 
 namespace {
 
-// A module of the test's own on the simulated H200.
+// A module of this test on the simulated H200.
 struct LoadedKernels {
   std::unique_ptr<device::Device> device = device::open_device("sim:h200");
   std::unique_ptr<device::LoadedModule> module;
@@ -53,8 +53,8 @@ struct Launched {
 std::vector<Launched> launch_all() {
   using namespace inputs;
   LoadedKernels loaded("grader/tests/fixtures/sass/kernels.cu");
-  // cudaMalloc puts large buffers at multiples of 2 MB. Of scattered atomics L1 looks up several
-  // lines at once, and which ones go together depends on their addresses.
+  // cudaMalloc aligns large buffers to 2 MB. L1 looks up several lines of scattered atomics at
+  // once, and which ones depends on their addresses.
   constexpr uint64_t kAlign = 2 << 20;
   auto buffer = [&](const char* name, auto value) {
     using T = decltype(value(0u));
@@ -77,7 +77,7 @@ std::vector<Launched> launch_all() {
   auto at = [](device::Buffer b, uint64_t skip) {
     return device::Buffer{b.address + skip, b.bytes - skip};
   };
-  // What CUDA's dim3 is: the list also gives plain numbers.
+  // Like CUDA's dim3, also made from plain numbers, which the list contains.
   struct dim3 : Dim3 {
     dim3(uint32_t x, uint32_t y = 1) : Dim3{x, y, 1} {}  // NOLINT: implicit on purpose
   };
@@ -106,15 +106,15 @@ uint64_t number(const TableRow& row, const std::string& metric) {
   return std::stoull(row.at(metric));
 }
 
-// A figure that is not the program's: the GPU itself gives another one in the next run.
+// Counters that vary between runs of the GPU itself.
 enum class Free { nothing, addresses, global_atomics, rounds };
 
 Free freedom(const std::string& kernel, const std::string& block) {
-  // Which thread draws which ticket decides where it stores.
+  // The thread that draws a ticket determines where it stores.
   if (kernel == "tickets" || kernel == "shared_tickets") return Free::addresses;
-  // How often a lock is found taken.
+  // The number of failed attempts to take a lock varies.
   if (kernel == "locked") return Free::global_atomics;
-  // How often a compare-and-swap of one warp fails because of another's.
+  // The number of compare-and-swaps that fail because of another warp varies.
   if (block != "32x1x1") {
     for (const char* adder : {"shared_float_add", "shared_float_total", "shared_double_add"}) {
       if (kernel == adder) return Free::rounds;
@@ -153,7 +153,7 @@ TEST_SUITE("sass: hardware") {
       global("st", c.store);
       global("red", c.red);
       if (free != Free::global_atomics) global("atom", c.atom);
-      // An LDSM is a load to us, an LDGSTS is a load and a store.
+      // lab32 counts an LDSM as a load, and an LDGSTS as a load and a store.
       CHECK(c.shared_store.requests == number(row, "smsp__sass_inst_executed_op_shared_st.sum") +
                                            number(row, "smsp__sass_inst_executed_op_ldgsts.sum"));
       if (free != Free::rounds) {
@@ -179,7 +179,7 @@ TEST_SUITE("sass: hardware") {
     for (const std::string& launch : doubted) CHECK(expected.count(launch) == 1);
   }
 
-  TEST_CASE("sass: every form of a shared atomic, 44 address patterns each") {
+  TEST_CASE("sass: every form of a shared atomic has an H200's counters for 44 address patterns") {
     LoadedKernels loaded("grader/tools/measure/sass/shared_atomics.cu");
     const auto rows = read_table(path_of("shared_atomics.csv"));
     REQUIRE(rows.size() == 396);
@@ -198,7 +198,7 @@ TEST_SUITE("sass: hardware") {
       CHECK(c.shared_atom.wavefronts ==
             number(row, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"));
       CHECK(c.shared_ideal() == number(row, "memory_l1_wavefronts_shared_ideal"));
-      // Of the 64-bit loops this metric, which the profiler derives from addresses, is now and then
+      // For the 64-bit loops this metric, which the profiler derives from addresses, sometimes has
       // a wavefront more than the sum of the two above, which the hardware counts.
       const uint64_t derived = number(row, "memory_l1_wavefronts_shared");
       const bool wide_loop = row.at("kernel") == "add_double" || row.at("kernel") == "add_long";

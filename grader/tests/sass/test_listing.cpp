@@ -1,4 +1,4 @@
-// Reading nvdisasm's text: instructions, origins, memory operands, control flow.
+// Reads nvdisasm's output: instructions, origins, memory operands, control flow.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ const sass::Shape kWord{{0, 4}}, kDouble{{0, 8}}, kQuad{{0, 16}};
 }  // namespace
 
 TEST_SUITE("sass: listing") {
-  TEST_CASE("sass: an instruction: address, guard, opcode, operands, origin") {
+  TEST_CASE("sass: an instruction has its address, guard, opcode, operands and origin") {
     const Listing l = kernel(
         "\t//## File \"lab.cu\", line 3 inlined at \"lab.cu\", line 9\n"
         "\t//## File \"lab.cu\", line 9\n"
@@ -81,9 +81,9 @@ TEST_SUITE("sass: listing") {
     CHECK(code[3].ptx_line == 40);
   }
 
-  TEST_CASE("sass: what ptxas tells the scheduler beside an instruction") {
-    // chain_wave of grader/tools/calibration: the addition waits for the sine, and the branch
-    // behind it for twelve cycles more.
+  TEST_CASE("sass: the scheduling control of an instruction is decoded") {
+    // chain_wave of grader/tools/calibration: the addition waits for the sine, and the following
+    // branch for twelve more cycles.
     const Listing l = kernel(
         "        /*0100*/                   MUFU.SIN R5, R2 ;   /* 0x0000000200057308 */\n"
         "                                                       /* 0x000e220000000400 */\n"
@@ -103,7 +103,7 @@ TEST_SUITE("sass: listing") {
     CHECK_FALSE(code[2].control.known);
   }
 
-  TEST_CASE("sass: labels, functions inside a kernel, other sections") {
+  TEST_CASE("sass: labels, functions inside a kernel and other sections are read") {
     const Listing l = parse_listing(
         "\t.section\t.nv.info,\"\",@\"SHT_CUDA_INFO\"\n        /*0000*/ .byte 0x04, 0x2f\n"
         "\t.section\t.text._Z1kPf,\"ax\",@progbits\n_Z1kPf:\n.text._Z1kPf:\n"
@@ -139,7 +139,7 @@ TEST_SUITE("sass: listing") {
     CHECK_THROWS_AS(parse_listing("Fatbin: .text.k\n"), Error);
   }
 
-  TEST_CASE("sass: memory operations of Turing to Blackwell") {
+  TEST_CASE("sass: memory operations of Turing to Blackwell are recognised") {
     struct Row {
       const char* text;
       MemorySpace space;
@@ -207,7 +207,7 @@ TEST_SUITE("sass: listing") {
 }
 
 TEST_SUITE("sass: flow") {
-  TEST_CASE("sass: loops, conditions, and code only a diverged warp runs") {
+  TEST_CASE("sass: loops, conditions and slow paths of diverged warps are found") {
     const Listing l = kernel(
         "        /*0000*/  ISETP.GE.AND P0, PT, R5, UR4, PT ;\n"
         "        /*0010*/  @P0 EXIT ;\n"
@@ -236,7 +236,7 @@ TEST_SUITE("sass: flow") {
     CHECK_FALSE(flow.structure.dominates(block(6), block(2)));
   }
 
-  TEST_CASE("sass: BRA.CONV: a converged warp always jumps") {
+  TEST_CASE("sass: a converged warp always takes BRA.CONV") {
     const Listing l = kernel(
         "        /*0000*/  BRA.CONV ~URZ, `(.L_x_1) ;\n"
         "        /*0010*/  CALL.REL.NOINC `($k$sync) ;\n"
@@ -248,7 +248,7 @@ TEST_SUITE("sass: flow") {
     CHECK_FALSE(flow.slow_path[static_cast<size_t>(flow.block_of[2])]);
   }
 
-  TEST_CASE("sass: jump tables") {
+  TEST_CASE("sass: a jump table needs the list of its targets") {
     const std::string rest =
         ".L_x_1:\n        /*0010*/  EXIT ;\n.L_x_2:\n        /*0020*/  EXIT ;\n";
     CHECK(analyse_flow(
@@ -261,8 +261,8 @@ TEST_SUITE("sass: flow") {
   }
 }
 
-TEST_SUITE("sass: windows") {
-  TEST_CASE("sass: four words, the instruction on the second: one window fits") {
+TEST_SUITE("sass: placement of accesses") {
+  TEST_CASE("sass: for four words with the instruction on the second only one placement fits") {
     const auto p = place({member(0, {}), member(4, {kQuad}), member(8, {}), member(12, {})}, {});
     REQUIRE(p.has_value());
     CHECK((*p)[1].at == 0);
@@ -270,7 +270,7 @@ TEST_SUITE("sass: windows") {
     CHECK((*p)[0].shape == -1);
   }
 
-  TEST_CASE("sass: a row of sixteen words and four windows") {
+  TEST_CASE("sass: sixteen words are covered by four instructions") {
     std::vector<Member> members;
     for (int k = 0; k < 16; ++k)
       members.push_back(
@@ -280,20 +280,22 @@ TEST_SUITE("sass: windows") {
     for (size_t k = 1; k < 16; k += 4) CHECK((*p)[k].at == static_cast<int64_t>(4 * k) - 4);
   }
 
-  TEST_CASE("sass: nobody asked for the bytes of a window: refused") {
+  TEST_CASE("sass: an instruction whose bytes no access needs is refused") {
     CHECK_FALSE(place({member(0, {kQuad})}, {}).has_value());
     CHECK_FALSE(place({member(0, {kQuad}), member(4, {}), member(12, {})}, {}).has_value());
   }
 
-  TEST_CASE("sass: a word that no window covers: refused, unless something else explains it") {
+  TEST_CASE(
+      "sass: a word that no instruction covers is refused unless something else explains it") {
     std::vector<Member> members{member(0, {kWord}), member(4, {})};
     CHECK_FALSE(place(members, {}).has_value());
     members[1].must_be_covered = false;
     CHECK(place(members, {}).has_value());
   }
 
-  TEST_CASE("sass: two ways: refused; a known distance tells") {
-    // Three orphans between two instructions of two words each: which of them has the middle one?
+  TEST_CASE("sass: two possible placements are refused unless a known distance decides") {
+    // Three accesses without instructions between two two-word instructions: it is not known which
+    // one has the middle access.
     std::vector<Member> members{member(0, {}), member(4, {kDouble}), member(8, {}),
                                 member(12, {kDouble}), member(16, {})};
     for (size_t k : {size_t{0}, size_t{2}, size_t{4}}) members[k].must_be_covered = false;
@@ -307,19 +309,19 @@ TEST_SUITE("sass: windows") {
     CHECK((*p)[3].at == 8);
   }
 
-  TEST_CASE("sass: a vector whose middle nobody reads is two words") {
+  TEST_CASE("sass: a vector whose middle is not read becomes two words") {
     Member v = member(0, {sass::Shape{{0, 4}, {12, 4}}}, 16);
     for (size_t b = 4; b < 12; ++b) v.live[b] = false;
     const auto p = place({v}, {});
     REQUIRE(p.has_value());
     CHECK((*p)[0].at == 0);
-    v.shapes = {kQuad};  // taken whole is fine too
+    v.shapes = {kQuad};  // all four words may be loaded, too
     CHECK(place({v}, {}).has_value());
-    v.shapes = {kWord};  // but half of what is read is not
+    v.shapes = {kWord};  // but half of the words that are read is not enough
     CHECK_FALSE(place({v}, {}).has_value());
   }
 
-  TEST_CASE("sass: the last word of a vector") {
+  TEST_CASE("sass: a load of only the last word of a vector is reconciled") {
     Member v = member(32, {kWord}, 16);
     for (size_t b = 0; b < 12; ++b) v.live[b] = false;
     const auto p = place({v}, {});

@@ -1,5 +1,5 @@
-// Plans for real kernels, compiled by the real nvcc for Turing, Ada and Hopper; and what becomes of
-// the plans when the machine code does not fit.
+// Plans for real kernels, compiled by nvcc for Turing, Ada and Hopper; and the plans that result
+// when the machine code does not match.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -92,14 +92,15 @@ std::string plans(const std::string& arch, const std::string& kernel) {
   return text_of(compiled(arch), kernel);
 }
 
-// The text from `from` to `to`, without the first.
+// The section of one kernel in a listing.
 std::string section_of(const std::string& sass, const std::string& kernel) {
   const size_t from = sass.find("\t.section\t.text." + kernel + ",");
   REQUIRE(from != std::string::npos);
   return sass.substr(from, sass.find("\t.section\t", from + 1) - from);
 }
 
-// The PTX with the lines of all other kernels empty, since the machine code speaks of lines.
+// The PTX with empty lines in place of all other kernels, since the machine code refers to line
+// numbers.
 std::string without_others(const std::string& ptx, const std::string& kernel) {
   std::string out;
   bool other = false;
@@ -138,12 +139,12 @@ void replace_first(std::string& text, const std::string& from, const std::string
 }  // namespace
 
 TEST_SUITE("sass: reconcile") {
-  TEST_CASE("sass: all kernels of the test file reconcile, but for two that cannot") {
-    // The load of `invariant` does not depend on the loop it stands in.
+  TEST_CASE("sass: all kernels of the test file are reconciled, except two") {
+    // The load of `invariant` does not depend on the loop around it.
     for (const std::string& arch : kArchs) {
       CAPTURE(arch);
       std::set<std::string> expected{"invariant"};
-      // Here ptxas loads a word once that two iterations of the loop use.
+      // Here ptxas loads a word once for two iterations of the loop.
       if (arch == "sm_90") expected.insert("sliding_shared");
       const Compiled& c = compiled(arch);
       CHECK(c.module.functions.size() > 80);
@@ -201,7 +202,7 @@ TEST_SUITE("sass: reconcile") {
       for (int k = 0; k < 32; ++k) rows += "ld4 | st4 | ", columns += "ld4 | ";
       std::string wide;
       for (int k = 0; k < 8; ++k) wide += "ld16 | - | - | - | ";
-      auto sorted = [](std::string text) {  // the front end mixes loads and stores
+      auto sorted = [](std::string text) {  // the front end reorders loads and stores
         std::multiset<std::string> words;
         size_t at = 0;
         while (at != std::string::npos) {
@@ -218,7 +219,7 @@ TEST_SUITE("sass: reconcile") {
     }
   }
 
-  TEST_CASE("sass: vectors of which a part is read") {
+  TEST_CASE("sass: vectors that are read in part are reconciled") {
     for (const std::string& arch : kArchs) {
       CAPTURE(arch);
       CHECK(plans(arch, "int4_ends") == "ld4, ld4+12 | st4");
@@ -230,7 +231,7 @@ TEST_SUITE("sass: reconcile") {
     }
   }
 
-  TEST_CASE("sass: two neighbours merge, two with a hole between them share a line") {
+  TEST_CASE("sass: two neighbours are merged, and two with a gap share a line") {
     for (const std::string& arch : kArchs) {
       CAPTURE(arch);
       const std::string p = plans(arch, "reduce_interleaved");
@@ -238,7 +239,7 @@ TEST_SUITE("sass: reconcile") {
     }
   }
 
-  TEST_CASE("sass: integer atomics to one address: the warp agrees first") {
+  TEST_CASE("sass: integer atomics to one address are aggregated by warp") {
     for (const char* arch : {"sm_89", "sm_90"}) {
       CAPTURE(arch);
       CHECK(plans(arch, "count_uniform") == "ld4 | red4 leader");
@@ -255,7 +256,7 @@ TEST_SUITE("sass: reconcile") {
     CHECK(plans("sm_75", "tickets") == "ld4 | atom4 leader | st4");
   }
 
-  TEST_CASE("sass: other atomics") {
+  TEST_CASE("sass: other atomics are reconciled") {
     for (const std::string& arch : kArchs) {
       CAPTURE(arch);
       CHECK(plans(arch, "add_float_uniform") == "ld4 | red4");
@@ -281,7 +282,8 @@ TEST_SUITE("sass: reconcile") {
     CHECK(plans("sm_75", "histogram_shared") == "st4 | ld1 | atom4 | ld4 | red4");
   }
 
-  TEST_CASE("sass: unrolled loops hold while warps do not diverge at their branches") {
+  TEST_CASE(
+      "sass: plans of unrolled loops are valid while warps do not diverge at their branches") {
     for (const std::string& arch : kArchs) {
       for (const char* kernel :
            {"column_sum", "row_sum", "matrix_product", "softmax_row", "shared_run"}) {
@@ -307,7 +309,7 @@ TEST_SUITE("sass: reconcile") {
     }
   }
 
-  TEST_CASE("sass: functions that are called have plans of their own; spills are recognised") {
+  TEST_CASE("sass: called functions have plans of their own, and spills are recognised") {
     for (const std::string& arch : kArchs) {
       CAPTURE(arch);
       CHECK(plans(arch, "put") == "st4 | st4 | st4 | st4 | st4");
@@ -322,9 +324,9 @@ TEST_SUITE("sass: reconcile") {
 }
 
 TEST_SUITE("sass: what does not fit") {
-  // Each memory instruction in turn is taken away. Nothing may go on as if it were there, unless
-  // the PTX itself gives the reason.
-  TEST_CASE("sass: an instruction is missing") {
+  // Removes each memory instruction in turn. No plan may continue as if it were there, unless the
+  // PTX itself gives the reason.
+  TEST_CASE("sass: a missing instruction is noticed") {
     for (const char* kernel :
          {"copy", "sum_quad", "store_quad", "tile_row_sum", "reduce_modulo", "branchy", "both_arms",
           "transpose_tile", "int4_ends", "scan_block", "count_uniform", "shared_float_add",
@@ -356,7 +358,7 @@ TEST_SUITE("sass: what does not fit") {
     }
   }
 
-  TEST_CASE("sass: a width that no grouping explains") {
+  TEST_CASE("sass: a width that no grouping explains is refused") {
     Compiled c =
         edited("sm_90", "sum_quad", [](std::string& s) { replace_first(s, "LDS.128", "LDS.64"); });
     CHECK(text_of(c, "sum_quad") == "ld4 | st4 | ? | ? | ? | ? | st4");
@@ -378,9 +380,9 @@ TEST_SUITE("sass: what does not fit") {
     CHECK(text_of(c, "shared_float_add") == "st4 | ld4 | ? | ld4 | st4");
   }
 
-  TEST_CASE("sass: a load that runs without its condition") {
+  TEST_CASE("sass: a load that runs without its condition is not reconciled") {
     const Compiled c = edited("sm_90", "branchy", [](std::string& s) {
-      // All branches gone: everything runs always.
+      // Without branches everything runs always.
       s = lab32::Pattern("[^\n]*@!?P[0-9] (BRA|EXIT)[^\n]*\n").replace(s, "");
     });
     CHECK(text_of(c, "branchy").find("?") != std::string::npos);
@@ -390,13 +392,13 @@ TEST_SUITE("sass: what does not fit") {
     CHECK(text_of(d, "copy") == "? | ?");
   }
 
-  TEST_CASE("sass: an election that does not guard the atomic") {
+  TEST_CASE("sass: an election that does not guard the atomic is refused") {
     const Compiled c = edited("sm_90", "count_uniform",
                               [](std::string& s) { replace_first(s, "@P0 REDG", "REDG"); });
     CHECK(text_of(c, "count_uniform") == "ld4 | ?");
   }
 
-  TEST_CASE("sass: a memory instruction from nowhere makes its kernel doubtful") {
+  TEST_CASE("sass: an unexplained memory instruction makes its kernel doubtful") {
     const Compiled c = edited("sm_90", "copy", [](std::string& s) {
       const size_t last = s.rfind("EXIT");
       s.insert(s.rfind('\n', last) + 1, "        /*0fff*/ LDG.E R9, [R2.64] ;\n");
@@ -404,15 +406,15 @@ TEST_SUITE("sass: what does not fit") {
     CHECK(text_of(c, "copy") == "? | ?");
   }
 
-  TEST_CASE("sass: fetches through textures and accesses of surfaces are matched by their number") {
+  TEST_CASE("sass: texture fetches and surface accesses are matched by their number") {
     for (const std::string& arch : kArchs) {
       CAPTURE(arch);
       CHECK(plans(arch, "fetch_two") == "ld4 | ld4 | st4");
-      // The compiler has unrolled it, ptxas does so again.
+      // The compiler has unrolled it, and ptxas does so again.
       CHECK(plans(arch, "fetch_rounds") == "ld4 | ld4 | ld4 | ld4 | ld4 | st4");
       CHECK(plans(arch, "through_surface") == "ld4 | ld4 | st4");
     }
-    // One is gone: it may have been either.
+    // One fetch is missing, and it may have been either of them.
     const Compiled c = edited("sm_90", "fetch_two", [](std::string& s) {
       const size_t at = s.rfind('\n', s.find("TLD"));
       s.erase(at, s.find('\n', at + 1) - at);
@@ -420,7 +422,7 @@ TEST_SUITE("sass: what does not fit") {
     CHECK(text_of(c, "fetch_two") == "? | ? | st4");
   }
 
-  TEST_CASE("sass: no listing, or one of other kernels") {
+  TEST_CASE("sass: without a listing of the kernel all counts are PTX-level") {
     const Compiled& original = compiled("sm_90");
     const auto result = sass::reconcile(original.module, sass::parse_listing(""));
     for (const sim::AccessPlan& plan : result.plans.at("copy")) CHECK(plan.issues.empty());
@@ -432,8 +434,8 @@ TEST_SUITE("sass: what does not fit") {
     CHECK(text_of(c, "sum_quad") == "? | ? | ? | ? | ? | ? | ?");
   }
 
-  TEST_CASE("sass: an access shared between iterations of an unrolled loop") {
-    // One of the unrolled copies gone: as if its value came from the iteration before.
+  TEST_CASE("sass: an access shared between iterations of an unrolled loop is not reconciled") {
+    // One of the unrolled copies is missing, as if its value came from the previous iteration.
     const Compiled c = edited("sm_90", "column_sum", [](std::string& s) {
       const size_t at = s.find("LDG.E");
       const size_t from = s.rfind('\n', at) + 1;

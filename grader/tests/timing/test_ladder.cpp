@@ -1,4 +1,4 @@
-// The documented ladder of reductions on an Ada card, predicted without one.
+// The documented ladder of reductions, predicted for an Ada card from simulated counts.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ namespace {
 struct Step {
   const char *kernel, *documented;
   uint32_t threads, ints_per_block;
-  double within;  // relative, of the speed-up over the step before
+  double within;  // allowed relative error of the speed-up over the previous step
 };
 
 constexpr Step kSteps[] = {{"step_tree", "reduce_eliminate_divergence", 8, 8, 0},
@@ -28,18 +28,18 @@ constexpr Step kSteps[] = {{"step_tree", "reduce_eliminate_divergence", 8, 8, 0}
                            {"step_coarse", "reduce_vec_v2", 32, 128, 0.35},
                            {"step_shuffles", "shuffle", 128, 512, 0.3}};
 
-// The second speed-up is predicted a third too small: what blocks without work cost an Ada card is
-// not known. (handouts/model-notes.md)
+// The second speed-up is predicted a third too small, since the cost of blocks without work is not
+// known for an Ada card (handouts/model-notes.md).
 //
-// Counted on a hundredth of the 100,000,000 ints: no int is read twice, and each block works alike,
-// or, of step_vectors, one in four does.
+// Counted on a hundredth of the 100,000,000 ints: no int is read twice, and all blocks work
+// equally, or one in four in step_vectors.
 constexpr uint32_t kInts = 1'000'000;
 constexpr double kTimes = 100;
 
 }  // namespace
 
 TEST_SUITE("model: ladder") {
-  TEST_CASE("model: each step's speed-up is predicted") {
+  TEST_CASE("model: the speed-up of each step of the documented ladder is predicted") {
     const auto device = device::open_device("sim:rtx4060");
     const model::Profile profile = model::read_profile("rtx4060");
     const std::string path = "grader/tools/calibration/ladder.cu";
@@ -92,7 +92,7 @@ TEST_SUITE("model: ladder") {
       documented_before = documented;
       predicted_before = p.seconds;
     }
-    // Nothing is modelled that nobody asked for.
+    // Nothing is modelled without a request.
     device::LaunchOptions options;
     options.check_hazards = false;
     const device::Run plain = device->launch(*module->find("step_coarse"), {{8, 1, 1}, {32, 1, 1}},

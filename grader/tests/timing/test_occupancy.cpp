@@ -1,4 +1,5 @@
-// Theoretical occupancy against what Nsight Compute says of real launches, and by hand.
+// Theoretical occupancy compared with Nsight Compute's for real launches, and with values computed
+// by hand.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -11,7 +12,7 @@
 using namespace lab32;
 
 TEST_SUITE("model: occupancy") {
-  TEST_CASE("model: as many blocks as ncu says, on every measured launch") {
+  TEST_CASE("model: the occupancy of every measured launch is ncu's") {
     const auto counted = tests::h200_record("-counters");
     size_t compared = 0;
     for (const tests::SimulatedRow& row : tests::read_simulated()) {
@@ -27,7 +28,7 @@ TEST_SUITE("model: occupancy") {
     CHECK(compared >= 140);
   }
 
-  TEST_CASE("model: what limits is named") {
+  TEST_CASE("model: the limit of the occupancy is named") {
     const model::Profile h200 = model::read_profile("h200"), t4 = model::read_profile("t4");
     const auto on = [](const model::Profile& gpu, uint32_t threads, uint32_t registers,
                        uint32_t shared) {
@@ -35,21 +36,21 @@ TEST_SUITE("model: occupancy") {
       return fmt::format("{} x {} warps, {:.0f} %: {}", o.blocks, o.warps / o.blocks,
                          100 * o.theoretical, o.limiter);
     };
-    // 65536 registers: 512 threads of 32 fill a quarter.
+    // 65536 registers: 512 threads with 32 registers use a quarter.
     CHECK(on(h200, 512, 32, 0) == "4 x 16 warps, 100 %: registers and warps");
     CHECK(on(h200, 512, 64, 0) == "2 x 16 warps, 50 %: registers");
     CHECK(on(h200, 32, 16, 0) == "32 x 1 warps, 50 %: blocks");
-    // 228 KiB, of which each block loses one to the system.
+    // 228 KiB, of which the system reserves one per block.
     CHECK(on(h200, 128, 16, 40 * 1024) == "5 x 4 warps, 31 %: shared memory");
     CHECK(on(t4, 256, 32, 0) == "4 x 8 warps, 100 %: warps");
     CHECK(on(model::read_profile("rtx4060"), 32, 32, 0) == "24 x 1 warps, 50 %: blocks");
   }
 
-  TEST_CASE("model: shared memory leaves the rest to L1") {
+  TEST_CASE("model: L1 gets the capacity that shared memory leaves") {
     const model::Profile h200 = model::read_profile("h200");
     CHECK(model::occupancy(h200, 256, 16, 0, 0).l1_bytes == (256 - 32) * 1024);
-    // What a kernel prefers is the least split that holds as much, and one block (an H200's
-    // answers).
+    // The carveout selects the smallest split that holds as much, and at least one block (the
+    // answers of an H200).
     const std::pair<int, uint32_t> carveouts[] = {{-1, 6}, {0, 1},  {25, 1},
                                                   {50, 3}, {75, 5}, {100, 6}};
     for (const auto& [percent, blocks] : carveouts)
@@ -57,7 +58,7 @@ TEST_SUITE("model: occupancy") {
     CHECK(model::occupancy(h200, 128, 16, 0, 100 * 1024).l1_bytes == (256 - 228) * 1024);
   }
 
-  TEST_CASE("model: what cannot run says so") {
+  TEST_CASE("model: a launch that cannot run is refused with the reason") {
     const model::Profile h200 = model::read_profile("h200");
     CHECK_THROWS_WITH_AS(model::occupancy(h200, 1024, 128, 0, 0),
                          "not one block of 1024 threads, 128 registers per thread and 0 bytes of "

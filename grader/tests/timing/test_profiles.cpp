@@ -1,4 +1,4 @@
-// Every profile of data/devices, and the copy that a prediction is shown beside.
+// Every profile of data/devices, and the copy with which predictions are compared.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ TEST_SUITE("model: profiles") {
       const model::Profile p = model::read_profile(id);
       CHECK(p.name.rfind("NVIDIA ", 0) == 0);
       for (const double error : p.time.error) CHECK((error > 0.01 && error < 1));
-      // Threads that fill a multiprocessor, as the card's maximum says.
+      // This many threads fill a multiprocessor, by the card's limit.
       CHECK(model::occupancy(p, 256, 32, 0, 0).warps == p.multiprocessor.max_threads / 32);
       const uint64_t bytes = uint64_t{1} << 30;
       const double seconds = model::predict(p, model::copy_work(p, bytes)).kernel_seconds;
@@ -32,7 +32,7 @@ TEST_SUITE("model: profiles") {
     }
   }
 
-  TEST_CASE("model: a copy that nobody launches takes as long as one that was counted") {
+  TEST_CASE("model: a copy that is not launched is predicted like one that was counted") {
     const model::Profile h200 = model::read_profile("h200");
     std::map<int, const tests::SimulatedRow*> rows;
     const auto all = tests::read_simulated();

@@ -1,5 +1,5 @@
-// Sums of floats in shared memory, of which ptxas makes loops of compare-and-swap, against an H200
-// (data/measured/model/h200-spins.csv).
+// Sums of floats in shared memory, which ptxas implements with compare-and-swap loops, compared
+// with an H200 (data/measured/model/h200-spins.csv).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kRoundsOfSpins = 200;
 
-// A figure of one round, by all warps of the block.
+// A measured value of one round of all warps of the block.
 double measured_spin(const std::string& row, const std::string& figure) {
   for (const TableRow& at : read_table(root().string() + "/data/measured/model/h200-spins.csv")) {
     if (at.at("part") != "float" || at.at("case") != row) continue;
@@ -32,7 +32,7 @@ double measured_spin(const std::string& row, const std::string& figure) {
   return 0;
 }
 
-// Cycles of one block whose warps go round in such a loop. `shared`: SmWork::shared_words.
+// The cycles of one block whose warps run such a loop. `shared`: SmWork::shared_words.
 double cycles_of_spins(double rounds, uint32_t warps, double shared) {
   using Spin = model::TraceInstruction::Spin;
   const auto code = [](const char* opcode, uint8_t stall, int8_t raises, uint8_t waits_for) {
@@ -69,23 +69,23 @@ TEST_SUITE("model: spins") {
     const double one = cycles_of_spins(200, 1, 0), further = cycles_of_spins(400, 1, 0) - one;
     CHECK(further / 200 == doctest::Approx(95.6).epsilon(0.03));  // shared_add_float, one warp
     CHECK(cycles_of_spins(200, 8, 0) < 1.02 * one);
-    // `own`: 473 cycles for four lanes a word where one warp takes 417.
+    // `own`: 473 cycles for four lanes per word, where one warp takes 417.
     CHECK(cycles_of_spins(200, 32, 0) > 1.02 * one);
     CHECK(cycles_of_spins(200, 32, 0) < 1.2 * one);
   }
 
-  TEST_CASE("model: spins: of warps that go to one word, one at a time gets through") {
+  TEST_CASE("model: spins: warps that update one word succeed one at a time") {
     const auto round = [](uint32_t warps) { return cycles_of_spins(400, warps, 1) / 400 / warps; };
-    // `same`: 43.4 cycles for each of 32, 93 for each of two.
+    // `same`: 43.4 cycles for each of 32 warps, 93 for each of two.
     CHECK(round(32) == doctest::Approx(43.4).epsilon(0.1));
     CHECK(round(2) > 41);
     CHECK(round(2) < 95);
-    // Where a twentieth of the rounds of others touch the word, few are in vain.
+    // If a twentieth of the attempts of other warps touch the word, few attempts fail.
     CHECK(cycles_of_spins(200, 32, 0.05) < 0.5 * cycles_of_spins(200, 32, 1));
     CHECK(cycles_of_spins(200, 32, 0.05) > 1.2 * cycles_of_spins(200, 32, 0));
   }
 
-  TEST_CASE("model: spins: words by lot take as long as measured, and as many instructions" *
+  TEST_CASE("model: spins: random words take as long and as many instructions as measured" *
             kSlow) {
     tests::ModelKernels kernels;
     struct Lot {
@@ -105,14 +105,14 @@ TEST_SUITE("model: spins") {
       const model::Work work = kernels.count(launch, false).cold.work;
       CHECK(work.cycles / kRoundsOfSpins ==
             doctest::Approx(measured_spin(row, "cycles")).epsilon(lot.off));
-      // Those that are in vain are not counted: only a warp alone has none.
+      // Failed attempts are not counted, and only a single warp has none.
       if (lot.warps == 1)
         CHECK(work.issue.all / kRoundsOfSpins ==
               doctest::Approx(measured_spin(row, "instructions")).epsilon(0.06));
     }
   }
 
-  TEST_CASE("model: spins: how often warps meet is told by the words that they change") {
+  TEST_CASE("model: spins: the words that warps change determine how often they conflict") {
     counters::SpinObserver spins;
     uint64_t address[32] = {};
     const auto add = [&](uint32_t warp, uint64_t word, uint32_t mask, bool again) {
@@ -130,15 +130,15 @@ TEST_SUITE("model: spins") {
     sim::BlockInfo block{};
     block.threads = 96;
     spins.block_begin(block);
-    add(0, 7, 3, false), add(0, 7, 2, true);  // two lanes, two rounds
+    add(0, 7, 3, false), add(0, 7, 2, true);  // two lanes, two attempts
     add(1, 9, 1, false);
     spins.block_barrier(nullptr, 3, true);
     CHECK(spins.shared_words() == 0);
     CHECK(spins.last_lanes() == 1);
-    // Behind a barrier, two warps meet at one word, and one goes elsewhere.
+    // Behind a barrier two warps update one word, and one warp another word.
     add(0, 9, 1, false), add(1, 9, 1, false), add(2, 8, 1, false);
     spins.block_end();
-    // Two of the six additions, for each of which one of two rounds of others was there.
+    // Two of the six additions, each with one conflict in the two attempts of other warps.
     CHECK(spins.shared_words() == doctest::Approx(2 * 0.5 / 6));
   }
 }

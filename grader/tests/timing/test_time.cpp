@@ -1,10 +1,11 @@
-// The time model against an H200: errors on the launches it was fitted on and on others, recomputed
-// from what was measured (data/measured/h200-model*.csv) and counted (data/measured/model).
+// The time model compared with an H200: errors on the launches on which it was fitted and on
+// others, recomputed from the measured times (data/measured/h200-model*.csv) and the recorded
+// counts (data/measured/model).
 //
-// After a change of the model or of its parameters: LAB32_UPDATE_MODEL=1 writes the predictions
-// again (data/modelled/h200.csv, from which the handout's tables and figure are made); after a
-// change of what is counted, LAB32_UPDATE_MODEL=count counts all launches anew first (an hour of
-// one core's time, shared out among all).
+// After a change of the model or of its parameters, LAB32_UPDATE_MODEL=1 writes the predictions
+// again (data/modelled/h200.csv, from which the handout's tables and figure are made). After a
+// change of the counts, LAB32_UPDATE_MODEL=count first counts all launches again (an hour of one
+// core's time, divided among all cores).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -59,7 +60,7 @@ struct Case {
   model::Prediction predicted;
 };
 
-// What a GPU has not measured (yet) is 0.
+// 0: not measured (yet) on this GPU.
 std::vector<Case> cases(const std::string& gpu = "h200") {
   std::map<int, tests::Row> times, ncu;
   if (fs::exists(root() / ("data/measured/" + gpu + "-model.csv"))) {
@@ -127,7 +128,7 @@ std::string print_predictions(const std::string& gpu, const std::vector<Case>& a
   return text;
 }
 
-// Of predictions, as a share of what was measured.
+// Errors of predictions, relative to the measured times.
 class Errors {
  public:
   void add(double error) { bias_ += error, sizes_.insert(std::abs(error)); }
@@ -136,7 +137,7 @@ class Errors {
     return std::accumulate(sizes_.begin(), sizes_.end(), 0.0) / static_cast<double>(count());
   }
   double bias() const { return bias_ / static_cast<double>(count()); }
-  // Which one in ten exceeds.
+  // The error that one prediction in ten exceeds.
   double one_in_ten() const {
     return *std::next(sizes_.begin(), static_cast<ptrdiff_t>(count() * 9 / 10));
   }
@@ -146,18 +147,18 @@ class Errors {
   std::multiset<double> sizes_;
 };
 
-// Kernels under 5 µs, to 50 µs, longer.
+// The class of a kernel: under 5 µs, up to 50 µs, longer.
 size_t part_of(double seconds) { return seconds < 5e-6 ? 0 : seconds < 50e-6 ? 1 : 2; }
 
-// Nothing of the time model has been changed since this round of kernels was measured.
+// The last round of kernels; the time model has not been changed since it was measured.
 const std::string kLastRound = "10";
 
-// Newer launches have no warm time that could be used (data/measured/model/README.md).
+// Newer launches have no usable warm time (data/measured/model/README.md).
 constexpr int kFirstColdOnly = 439;
 
 // "count": all launches; "count:labs", "count:layer_norm": those of a set, or of the kernels whose
-// names begin so; "count:new": those that have no counts yet. The others stay as recorded. Of the
-// H100, those that are recorded.
+// names begin with it; "count:new": those without counts. The others keep their recorded counts.
+// For the H100 only recorded launches are used.
 void count_again(const std::string& gpu, const std::string& path, const std::string& head) {
   const std::string set = update() == "count" ? "" : update().substr(sizeof "count:" - 1);
   std::map<int, tests::SimulatedRow> rows;
@@ -178,7 +179,7 @@ void count_again(const std::string& gpu, const std::string& path, const std::str
 }  // namespace
 
 TEST_SUITE("model: time") {
-  TEST_CASE("model: errors on each set") {
+  TEST_CASE("model: the errors on each set of kernels are those on record") {
     if (update().rfind("count", 0) == 0) {
       count_again(
           "h200", kCounts,
@@ -212,9 +213,9 @@ TEST_SUITE("model: time") {
     }
   }
 
-  TEST_CASE("model: the error on kernels that nobody had measured is the one that is shown") {
-    // What was said of them stays as it was committed, and so do the times: what is checked is what
-    // predictions are shown with.
+  TEST_CASE("model: the published error is that on kernels that had not been measured before") {
+    // The held-out predictions stay as committed, and so do the times; this checks the errors that
+    // are published.
     const auto ncu = tests::h200_record("-counters");
     std::array<Errors, 3> errors;
     for (const tests::Row& row : read_table(root().string() + "/data/modelled/h200-blind.csv")) {
@@ -233,8 +234,8 @@ TEST_SUITE("model: time") {
     }
   }
 
-  TEST_CASE("model: gpu__time_duration.sum is the kernel alone, without what events see besides") {
-    // Of kernels that nothing was fitted on, by how long they run.
+  TEST_CASE("model: gpu__time_duration.sum is the kernel's time without the overhead of events") {
+    // Errors for kernels on which nothing was fitted, by length.
     std::array<Errors, 3> errors;
     for (const Case& c : cases())
       if (!c.warm && c.set == "apart")
@@ -248,7 +249,7 @@ TEST_SUITE("model: time") {
     }
   }
 
-  TEST_CASE("model: no kernel is in a set that is fitted on and in the one set apart") {
+  TEST_CASE("model: no kernel is both in a fitted set and in the held-out set") {
     std::map<std::string, bool> apart;
     for (const launches::Launch& l : tests::read_model_launches()) {
       const auto [at, fresh] = apart.emplace(l.kernel, l.set == "apart");
@@ -256,7 +257,8 @@ TEST_SUITE("model: time") {
     }
   }
 
-  TEST_CASE("model: caches: hit rates and device memory, of launches that move over 16 MiB") {
+  TEST_CASE(
+      "model: hit rates and device memory traffic are right for launches that move over 16 MiB") {
     const auto ncu = tests::h200_record("-counters");
     size_t all = 0, l1 = 0, l2 = 0, dram = 0;
     for (const tests::SimulatedRow& row : tests::read_simulated()) {
@@ -268,7 +270,7 @@ TEST_SUITE("model: time") {
       const double bytes =
           number(counted, "dram__bytes_read.sum") + number(counted, "dram__bytes_write.sum");
       const double ours = row.cold.work.dram_read + row.cold.work.dram_written;
-      // What stays in L1 (loads.cu) asks device memory for next to nothing.
+      // Data that stay in L1 (loads.cu) hardly use device memory.
       if (bytes < 65536) continue;
       ++all;
       l1 += std::abs(row.cold.l1_percent - number(counted, "l1tex__t_sector_hit_rate.pct")) <= 10;
@@ -289,7 +291,8 @@ TEST_SUITE("model: time") {
       CAPTURE(row.id);
       const double of_ncu = number(ncu.at(row.id), "smsp__inst_executed.sum");
       const double ratio = row.cold.work.issue.all / of_ncu;
-      // Fewer where lanes part, and what both ways have is issued twice; more is a block misread.
+      // Lower if lanes diverge and code on both paths is issued twice; a higher ratio means that a
+      // block was misread.
       CHECK(ratio <= 1.2);
       ++all, close += ratio >= 0.94 && ratio <= 1.06;
     }
@@ -297,7 +300,7 @@ TEST_SUITE("model: time") {
     CHECK(10 * close >= 9 * all);
   }
 
-  TEST_CASE("model: small launches, counted again, are what the record says" * kSlow) {
+  TEST_CASE("model: small launches that are counted again match the record" * kSlow) {
     std::map<int, const tests::SimulatedRow*> recorded;
     const auto rows = tests::read_simulated();
     for (const auto& row : rows) recorded[row.id] = &row;
@@ -316,7 +319,8 @@ TEST_SUITE("model: time") {
     CHECK(compared >= 80);
   }
 
-  TEST_CASE("model: as many instructions as were executed, nearly, on nine launches in ten") {
+  TEST_CASE(
+      "model: on nine launches in ten the number of instructions is nearly the executed one") {
     const auto ncu = tests::h200_record("-counters");
     size_t all = 0, near = 0;
     for (const tests::SimulatedRow& row : tests::read_simulated()) {
@@ -328,8 +332,8 @@ TEST_SUITE("model: time") {
     CHECK(100 * near >= 88 * all);
   }
 
-  TEST_CASE("model: what bounds a launch is named where ncu names one plainly") {
-    // One of its throughputs at 75 % of the peak or more, and all others at least 15 points below.
+  TEST_CASE("model: the bottleneck is ncu's where ncu names one clearly") {
+    // One throughput is at 75 % of its peak or more, and all others are at least 15 points lower.
     const std::map<std::string, std::vector<std::string>> parts{
         {"sm__throughput.avg.pct_of_peak_sustained_elapsed", {"issue"}},
         {"l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
@@ -363,11 +367,11 @@ TEST_SUITE("model: time") {
             fmt::format("{} {}: ncu says {}, the model {}", c.id, c.kernel, names->front(), ours));
     }
     CHECK(plain >= 60);
-    // Not always: handouts/model-notes.md has the exceptions.
+    // handouts/model-notes.md lists the exceptions.
     CHECK(20 * right >= 17 * plain);
   }
 
-  TEST_CASE("model: a prediction says what bounds it, in words") {
+  TEST_CASE("model: a prediction names its bottleneck") {
     model::Work work;
     work.blocks = 132 * 8 * 10;
     work.warps_per_block = 8;
@@ -378,14 +382,14 @@ TEST_SUITE("model: time") {
     const model::Prediction p = model::predict(model::read_profile("h200"), work);
     CHECK(p.bottleneck == "bound by shared memory: 32.0 M wavefronts where 1.0 M would do");
     CHECK(p.resources[0].name == "shared memory");
-    // 32e6 wavefronts, one a clock on each of 132 multiprocessors.
+    // 32e6 wavefronts, one per clock on each of 132 multiprocessors.
     CHECK(p.resources[0].seconds == doctest::Approx(32e6 / 132 / 1.98e9));
     CHECK(p.seconds > p.resources[0].seconds);
     CHECK(p.resources[0].share > 0.9);
     CHECK(p.resources[1].seconds <= p.resources[0].seconds);
   }
 
-  TEST_CASE("model: twice the bytes take twice as long") {
+  TEST_CASE("model: a launch that moves twice the bytes takes twice as long") {
     const model::Profile h200 = model::read_profile("h200");
     model::Work work;
     work.blocks = 100000;

@@ -1,5 +1,5 @@
-// What the time model knows of a kernel before any clock: its chains, and how often its machine
-// code is issued.
+// The time model's view of a kernel without a clock: its dependence chains, and how often its
+// machine code is issued.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,13 +15,14 @@ using namespace lab32;
 
 namespace {
 
-// Of registers r0 and on: opcode, written, read.
+// An instruction on registers r0 and following: opcode, number of written registers, read
+// registers.
 model::TraceInstruction instruction(const char* opcode, int writes, std::vector<uint16_t> reads) {
   model::TraceInstruction in = model::machine_instruction(opcode);
   if (writes >= 0) in.writes = {static_cast<uint16_t>(writes)};
   in.reads = std::move(reads);
   if (in.kind == model::TraceInstruction::Kind::global_load) {
-    in.first_misses = in.first_late = in.misses = in.late = 1;
+    in.first_l1_misses = in.first_l2_misses = in.l1_misses = in.l2_misses = 1;
     in.group = static_cast<uint8_t>(writes);
   }
   return in;
@@ -35,7 +36,7 @@ model::WarpTrace trace_of(std::vector<model::TraceInstruction> code) {
   return trace;
 }
 
-// Cycles of one block, with nothing else to do.
+// The cycles of one block that runs alone.
 double cycles(const model::WarpTrace& trace, uint32_t warps = 1) {
   model::SmWork work;
   work.blocks = 1;
@@ -46,7 +47,7 @@ double cycles(const model::WarpTrace& trace, uint32_t warps = 1) {
 }  // namespace
 
 TEST_SUITE("model: work") {
-  TEST_CASE("model: an instruction waits for what it reads, and for those before it") {
+  TEST_CASE("model: an instruction waits for its operands and for the instructions before it") {
     std::vector<model::TraceInstruction> chain, apart;
     for (int i = 0; i < 200; ++i) {
       chain.push_back(instruction("FFMA", 1, {1}));
@@ -60,8 +61,8 @@ TEST_SUITE("model: work") {
     CHECK(cycles(trace_of(apart), 16) - start == doctest::Approx(4 * 199).epsilon(0.15));
   }
 
-  TEST_CASE("model: nothing is dispatched while a product of 64 bits is") {
-    // wide_fill_4: 154 cycles for 120 instructions, sixteen of them such products.
+  TEST_CASE("model: nothing is dispatched during a 64-bit product") {
+    // wide_fill_4: 154 cycles for 120 instructions, of which sixteen are 64-bit products.
     std::vector<model::TraceInstruction> code;
     for (int i = 0; i < 50; ++i) {
       code.push_back(instruction("IMAD.WIDE.U32", 6, {7}));
@@ -73,7 +74,9 @@ TEST_SUITE("model: work") {
     CHECK(cycles(trace_of(code), 32) == doctest::Approx(8 * 50 * (5 + 2)).epsilon(0.08));
   }
 
-  TEST_CASE("model: a float that takes the integers' half of the pipeline holds up an integer") {
+  TEST_CASE(
+      "model: a float instruction in the integer half of the pipeline delays an integer "
+      "instruction") {
     // low_fill_2: 4.7 cycles for three instructions, low_fill_4: 5.6 for five.
     const auto each = [](int floats) {
       std::vector<model::TraceInstruction> code;
@@ -89,7 +92,7 @@ TEST_SUITE("model: work") {
     CHECK(each(4) < 6.3);
   }
 
-  TEST_CASE("model: loads that are issued together are waited for once") {
+  TEST_CASE("model: loads that are issued together cost one latency") {
     const auto load = [](int to) { return instruction("LDG.E", to, {0}); };
     const auto use = [](int of) { return instruction("FADD", 7, {static_cast<uint16_t>(of)}); };
     const double latency = model::read_profile("h200").time.dram_latency * 1.98e9;
@@ -99,9 +102,9 @@ TEST_SUITE("model: work") {
           doctest::Approx(latency).epsilon(0.1));
   }
 
-  TEST_CASE("model: where ptxas says when an instruction may follow, it does") {
-    // chain_choose and chain_wave: a comparison's answer is there after 13 cycles, a sine's
-    // after 17.
+  TEST_CASE("model: instructions follow ptxas' scheduling where it is known") {
+    // chain_choose and chain_wave: the result of a comparison is available after 13 cycles, that of
+    // a sine after 17.
     const auto scheduled = [](const char* opcode, uint8_t stall, int8_t raises = -1,
                               uint8_t waits_for = 0) {
       model::TraceInstruction in = instruction(opcode, 1, {1});
@@ -118,7 +121,7 @@ TEST_SUITE("model: work") {
     CHECK(cycles(trace_of({scheduled("MUFU.SIN", 1, 2), scheduled("ISETP", 13, -1, 2)})) - one < 3);
   }
 
-  TEST_CASE("model: at a barrier all wait for the warp that takes a branch") {
+  TEST_CASE("model: all warps wait at a barrier for the warp that takes a branch") {
     model::WarpTrace trace = trace_of({instruction("MOV", 1, {0})});
     std::vector<model::TraceInstruction> branch;
     for (int i = 0; i < 100; ++i) branch.push_back(instruction("FFMA", 1, {1}));
@@ -127,14 +130,14 @@ TEST_SUITE("model: work") {
     trace.blocks.push_back({{instruction("BAR.SYNC", -1, {}), instruction("FADD", 2, {2})}, 1, {}});
     CHECK(without > 390);
     CHECK(cycles(trace, 8) > without);
-    // One warp in eight goes that way.
+    // One warp in eight takes that path.
     size_t takes = 0;
     for (uint64_t w = 0; w < 16; ++w) takes += model::path_of(trace, w, 1).size() == 3;
     CHECK(takes == 2);
   }
 
-  TEST_CASE("model: of blocks that leave at once no warp goes on, and of the others all do") {
-    // A kernel whose blocks leave where they lie above a diagonal: 8 instructions, or 208.
+  TEST_CASE("model: in a block that leaves at once no warp continues, and in the others all do") {
+    // A kernel whose blocks exit if they are above a diagonal: 8 instructions, or 208.
     model::WarpTrace trace =
         trace_of(std::vector<model::TraceInstruction>(8, instruction("MOV", 1, {0})));
     trace.blocks.push_back(
@@ -150,7 +153,7 @@ TEST_SUITE("model: work") {
       for (uint32_t w = 0; w < work.warps; ++w)
         CHECK(paths.path(b, w).size() == (b % 8 < 4 ? 2 : 1));
     }
-    // Where all issued as much, half of the warps run it, wherever they are.
+    // If all warps issued equally many instructions, half of the warps run it, in any place.
     work.issued.assign(work.issued.size(), 108);
     const model::WarpPaths alike(trace, work);
     size_t takes = 0;
@@ -158,7 +161,8 @@ TEST_SUITE("model: work") {
     CHECK(takes == 2);
   }
 
-  TEST_CASE("model: loops run as often as counted, and longer for warps that issued more") {
+  TEST_CASE(
+      "model: loops run as often as counted, and longer in warps that issued more instructions") {
     model::WarpTrace trace = trace_of({instruction("MOV", 1, {0})});
     trace.blocks.push_back({{instruction("FADD", 1, {1})}, 10, {1}});
     trace.blocks.push_back({{instruction("FADD", 1, {1})}, 5, {1}});
@@ -167,8 +171,8 @@ TEST_SUITE("model: work") {
     CHECK(model::path_of(trace, 3, 2).size() == 1 + 20 + 10 + 1);
   }
 
-  TEST_CASE("model: the multiprocessor with the longest blocks is the last") {
-    // Of two: block 5 has ten times the work.
+  TEST_CASE("model: the multiprocessor with the longest blocks finishes last") {
+    // Two multiprocessors; block 5 has ten times the work.
     const std::vector<uint64_t> work{10, 10, 10, 10, 10, 100, 10, 10};
     const std::vector<uint64_t> last = model::blocks_of_last_multiprocessor(2, 2, 8, 4, work);
     CHECK(std::count(last.begin(), last.end(), 5) == 1);
@@ -177,19 +181,19 @@ TEST_SUITE("model: work") {
           std::vector<uint64_t>{0, 2, 4, 6});
   }
 
-  TEST_CASE("model: a block of machine code runs as often as its PTX says") {
+  TEST_CASE("model: a block of machine code runs as often as its PTX instructions") {
     // Body indices 0 to 3: an instruction at the kernel's beginning, a load of an unrolled loop,
-    // its counter, a load that few warps make.
+    // its counter, and a load that few warps execute.
     const std::vector<uint64_t> times{100, 4000, 4000, 10};
     sass::EmittedBlock loop;
     loop.in_loop = true;
     loop.origins = {{1, 0.25, true}, {2, 1, false}};
     CHECK(sass::runs(loop, times) == 1000);
-    // A guarded load is issued by every warp that comes to the barrier beside it.
+    // Every warp that reaches the barrier next to it issues a guarded load.
     sass::EmittedBlock guarded;
     guarded.origins = {{3, 1, true}, {0, 1, true}};
     CHECK(sass::runs(guarded, times) == 100);
-    // What stands outside of loops runs once per warp, even if it prepares a loop.
+    // Code outside of loops runs once per warp, even if it prepares a loop.
     sass::EmittedBlock before;
     before.origins = {{2, 0.5, false}};
     CHECK(sass::runs(before, times) == 100);
@@ -198,7 +202,7 @@ TEST_SUITE("model: work") {
     CHECK(sass::runs(entry, times) == 100);
   }
 
-  TEST_CASE("model: pipelines by opcode") {
+  TEST_CASE("model: each opcode has the right pipeline") {
     CHECK(model::machine_issue("LDS.128").memory == 1);
     CHECK(model::machine_issue("FFMA.FTZ").fp32 == 1);
     CHECK(model::machine_issue("IMAD.MOV.U32").multiply == 1);
@@ -209,9 +213,9 @@ TEST_SUITE("model: work") {
     CHECK(model::machine_issue("BRA").all == 1);
   }
 
-  TEST_CASE("model: the first warps of neighbouring blocks have schedulers of their own") {
+  TEST_CASE("model: the first warps of neighbouring blocks go to different schedulers") {
     // data/measured/model/h200-atomics.csv, `place`: of eight blocks of eight warps, two begin at
-    // each.
+    // each scheduler.
     std::vector<model::TraceInstruction> body;
     for (int i = 0; i < 8; ++i) body.push_back(instruction("FFMA", i, {static_cast<uint16_t>(i)}));
     model::WarpTrace trace = trace_of(body);

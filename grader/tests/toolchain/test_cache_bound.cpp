@@ -23,7 +23,7 @@ uintmax_t bytes_in(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("toolchain: the cache stays below LAB32_CACHE_MB; the oldest go") {
+TEST_CASE("toolchain: the cache stays below LAB32_CACHE_MB by removing the oldest entries") {
   tests::Scratch s;
   const Setting root(variables::kRoot, s.path.string()),
       home(variables::kCacheHome, s.path.string());

@@ -1,4 +1,4 @@
-// A compiler that is killed from outside, by the kernel where memory is short, say.
+// A compiler that another process kills: the kernel, say, for lack of memory.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ using namespace lab32::toolchain;
 namespace fs = std::filesystem;
 using namespace std::string_literals;
 
-TEST_CASE("toolchain: a compiler that somebody kills is the machine's fault") {
+TEST_CASE("toolchain: a killed compiler is the machine's fault") {
   tests::Scratch s;
   const std::string name = "slain_" + std::to_string(getpid()) + ".cu";
   const fs::path source =
@@ -38,7 +38,7 @@ TEST_CASE("toolchain: a compiler that somebody kills is the machine's fault") {
         for (const auto& process : fs::directory_iterator("/proc")) {
           const auto words = read_file(process.path() / "cmdline");
           if (!words || words->find(name) == std::string::npos) continue;
-          // Not the shell that starts it.
+          // Skips the shell that starts the compiler.
           if (fs::path(words->c_str()).filename() != "cicc") continue;
           if (kill(std::stoi(process.path().filename().string()), SIGKILL) == 0) killed = true;
         }
@@ -58,7 +58,8 @@ TEST_CASE("toolchain: a compiler that somebody kills is the machine's fault") {
   }
 }
 
-TEST_CASE("toolchain: a submission that prints a killed compiler's words cannot be compiled") {
+TEST_CASE(
+    "toolchain: a submission that prints the message of a killed compiler gets a compile error") {
   const std::string gcc = "gcc: fatal error: Killed signal terminated program cc1plus\\n";
   const std::string last = gcc + "compilation terminated.";
   tests::Scratch s;

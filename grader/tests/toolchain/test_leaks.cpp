@@ -1,5 +1,4 @@
-// No way leads from a submission to the text of a file that is not its own, in whatever sandbox the
-// compilers run.
+// A submission cannot read the text of a file that is not its own, in any kind of sandbox.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -19,10 +18,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What the preprocessor would choke on and quote.
+// A text that the preprocessor would refuse and quote.
 const char kOthersText[] = "#error the secret is 4711\nthe secret is 4711\n#define SECRET 4711\n";
 
-// The compiler's words on it; that it does not compile is checked.
+// The compiler's messages; also checks that the text does not compile.
 std::string words_on(const std::string& text, Isolation kind, const tests::Scratch& s) {
   CompileOptions options;
   options.isolation = kind;
@@ -43,7 +42,7 @@ bool tells(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_SUITE("compile: leaks") {
-  TEST_CASE("toolchain: no path leads to another's file, and no message quotes it" * kSlow) {
+  TEST_CASE("toolchain: no path reaches another user's file, and no message quotes it" * kSlow) {
     tests::Scratch s, other;
     const std::string secret = other.write("secret.h", kOthersText).string();
     const std::string up = "../../../../../../../../../..";
@@ -64,7 +63,7 @@ TEST_SUITE("compile: leaks") {
     }
   }
 
-  TEST_CASE("toolchain: a value of another's file does not reach the device either") {
+  TEST_CASE("toolchain: a value from another user's file does not reach the device") {
     tests::Scratch s, other;
     const std::string secret = other.write("secret.h", "#define SECRET 4711\n").string();
     for (const Isolation kind : tests::isolations())
@@ -75,7 +74,7 @@ TEST_SUITE("compile: leaks") {
                         "4711"));
   }
 
-  TEST_CASE("toolchain: #line names no file and no line that is not there") {
+  TEST_CASE("toolchain: #line cannot make a message name another file or line") {
     tests::Scratch s;
     std::ofstream(s.path / "x") << "";
     for (const std::string directive :
@@ -90,13 +89,13 @@ TEST_SUITE("compile: leaks") {
     }
   }
 
-  TEST_CASE("toolchain: #line is found where the preprocessor would find it, and nowhere else") {
+  TEST_CASE("toolchain: #line is found exactly where the preprocessor would find it") {
     const auto kept = [](const std::string& text) { return without_line_directives(text) == text; };
     const auto blank = [](const std::string& text) { return std::string(text.size(), ' '); };
     CHECK(kept("// #line 3\n/*\n#line 3\n*/ int a; // \\\n#line 3\n"));
     CHECK(kept("auto s = R\"x(\n#line 3\n)y\"\n# 4\n)x\";\n"));
     CHECK(kept("#define LINE #line 3\n#linear\n#include \"line\"\nint line = 3; #line 3\n"));
-    // Quotation marks that open nothing.
+    // Quotation marks that begin no literal.
     for (const std::string before : {"int n = 1'000;\n", "#error don't\n", "char c = '\"';\n",
                                      "#if __has_include(<a/*b>)\n#endif\n", "auto R = \"(\";\n",
                                      "const char* s = \"\\\\\";\n", "#include <don't>\n"}) {
@@ -110,7 +109,7 @@ TEST_SUITE("compile: leaks") {
       CHECK(without_line_directives(rest).size() == std::string(rest).size());
   }
 
-  TEST_CASE("toolchain: what gcc tells of opened files is taken from its messages") {
+  TEST_CASE("toolchain: the list of opened files is removed from gcc's messages") {
     const OpenedFiles opened = split_opened_files(
         ". /usr/include/a.h\n.. ../b c.h\na.cu:1: error: x\n    . quoted\n"
         "Multiple include guards may be useful for:\n/usr/include/a.h\n../b.h\n"
@@ -121,7 +120,7 @@ TEST_SUITE("compile: leaks") {
     CHECK(opened.messages == "a.cu:1: error: x\n    . quoted\na.cu(3): error: y\n");
   }
 
-  TEST_CASE("toolchain: files are told by device and number, and refused on doubt") {
+  TEST_CASE("toolchain: files are identified by device and inode and refused in case of doubt") {
     tests::Scratch own, other;
     own.write("sub/a.h", "");
     other.write("b.h", "");
@@ -142,7 +141,7 @@ TEST_SUITE("compile: leaks") {
 }
 
 TEST_SUITE("compile: sizes") {
-  TEST_CASE("toolchain: variables: the bytes of all of them, whatever a cubin says") {
+  TEST_CASE("toolchain: the bytes of all variables are counted from the PTX") {
     CHECK(variable_bytes("") == 0);
     CHECK(variable_bytes(".global .align 4 .b8 a[12];\n.visible .const .align 8 .f64 b = 0d0;\n"
                          ".weak .global .u16 c[2][3] = {1};\n.extern .shared .b8 d[99];\n"
@@ -157,12 +156,12 @@ TEST_SUITE("compile: sizes") {
             "bytes; a lab may have 134,217,728 in all\n");
   }
 
-  TEST_CASE("toolchain: a full disk is nobody's compile error") {
+  TEST_CASE("toolchain: a full disk is not a compile error") {
     tests::Scratch s;
     CompileOptions options;
     options.cache = false;
     options.limits.file_bytes = 1;  // the compilers can write nothing
-    // This process can: it was theirs.
+    // This process can write, so the error is blamed on the compilers.
     CHECK_THROWS_AS(toolchain::compile(s.write("a.cu", "int a;\n"), "sm_90", "a.cu", options),
                     CompileError);
   }

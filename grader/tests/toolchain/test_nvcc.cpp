@@ -1,4 +1,4 @@
-// From a .cu file to an artifact, and what keeps one from becoming an artifact.
+// Compiling a .cu file to an artifact, and everything that refuses a file.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -35,7 +35,7 @@ CompileOptions without_cache(Isolation kind = isolation().isolation) {
 
 std::vector<Isolation> kinds() { return tests::isolations(); }
 
-// What the compiler says of it.
+// The compiler's messages.
 std::string diagnostic(const fs::path& source, const std::string& display,
                        const CompileOptions& options = without_cache()) {
   try {
@@ -61,7 +61,7 @@ std::string refusal(const fs::path& source, const std::string& display) {
 }  // namespace
 
 TEST_SUITE("compile: nvcc") {
-  TEST_CASE("toolchain: PTX, cubin, SASS and registers, with the user's paths") {
+  TEST_CASE("toolchain: an artifact has PTX, cubin, SASS and registers, with the user's paths") {
     tests::Scratch s;
     fs::path source = s.write("scale.cu", kKernel);
     for (Isolation kind : kinds()) {
@@ -117,7 +117,7 @@ TEST_SUITE("compile: nvcc") {
             "1 error detected in the compilation of \"labs/broken/broken.cu\".\n");
   }
 
-  TEST_CASE("toolchain: warnings of what compiles are kept") {
+  TEST_CASE("toolchain: warnings of a file that compiles are kept") {
     tests::Scratch s;
     fs::path source = s.write("w.cu", "__global__ void w(float* p) {\n  int unused;\n}\n");
     Artifact a = toolchain::compile(source, "sm_90", "w.cu", without_cache());
@@ -150,7 +150,7 @@ TEST_SUITE("compile: nvcc") {
         has(diagnostic(source, "labs/a.cu"), "labs/part/c.cuh(1): error: expected an expression"));
   }
 
-  TEST_CASE("toolchain: names of headers, however they are written") {
+  TEST_CASE("toolchain: names of headers are found in every spelling") {
     tests::Scratch s;
     for (const char* name : {"1.h", "2.h", "3.h", "4.h"}) s.write(name, "");
     const std::string text =
@@ -160,14 +160,14 @@ TEST_SUITE("compile: nvcc") {
     const Submission submission = read_submission(s.write("a.cu", text), "a.cu");
     CHECK(submission.files.size() == 4);
     CHECK(submission.files.count("4.h") == 0);
-    // Ends in the middle of a name.
+    // The text ends in the middle of a name.
     CHECK(read_submission(s.write("b.cu", "#include \"1.h"), "b.cu").files.size() == 1);
     CHECK(read_submission(s.write("c.cu", "include"), "c.cu").files.size() == 1);
   }
 
-  TEST_CASE("toolchain: a solution can be included by no path and through no link") {
+  TEST_CASE("toolchain: no path and no link includes a solution") {
     tests::Scratch s, elsewhere;
-    // A file that would do for either kind of way to it.
+    // A file that could be reached by a path or by a link.
     fs::path solution;
     for (const auto& entry : fs::recursive_directory_iterator(checkout() / "solutions"))
       if (entry.path().extension() == ".cu") solution = entry.path();
@@ -189,13 +189,13 @@ TEST_SUITE("compile: nvcc") {
         CHECK_FALSE(has(text, "__global__"));
       }
     }
-    // Nor with the name put together by the preprocessor, where only the trace of it shows.
+    // Not with a name that the preprocessor builds, which only the trace shows.
     fs::path source = s.write("thief.cu", "#define NAME <" + solution.string() +
                                               ">\n#include NAME\n# 1 \"thief.cu\" 2\n");
     for (Isolation kind : kinds())
       CHECK_THROWS_AS(toolchain::compile(source, "sm_90", "thief.cu", without_cache(kind)),
                       CompileError);
-    // Nor when the rest is wrong, so that the preprocessor's output is lost.
+    // Not if another error follows, so that the preprocessor's output is lost.
     source = s.write("thief.cu", "#include \"" + solution.string() + "\"\n#error stop\n");
     for (Isolation kind : kinds())
       CHECK_FALSE(has(diagnostic(source, "t.cu", without_cache(kind)), "__global__"));
@@ -214,12 +214,12 @@ TEST_SUITE("compile: nvcc") {
             "labs/c.cu cannot be read: it is a link: hand in the file itself");
       fs::remove(s.path / "real/coalescing.cu");
     }
-    // Who grades may name his directory through a link.
+    // An instructor may name the directory through a link.
     fs::create_directory_symlink(s.path, s.path / "other");
     CHECK(read_submission(s.path / "other/real/own.cu", "c.cu").name == "own.cu");
   }
 
-  TEST_CASE("toolchain: a header is not followed out of the directory either") {
+  TEST_CASE("toolchain: a header is not followed out of the directory") {
     tests::Scratch s, elsewhere;
     elsewhere.write("secret.h", "#error\n");
     fs::create_symlink(elsewhere.path / "secret.h", s.path / "a.h");
@@ -230,7 +230,7 @@ TEST_SUITE("compile: nvcc") {
     CHECK(read_submission(source, "x.cu").files.size() == 1);
   }
 
-  TEST_CASE("toolchain: what is no plain file of a fair size is refused") {
+  TEST_CASE("toolchain: a submission that is no regular file of reasonable size is refused") {
     tests::Scratch s;
     CHECK(refusal(s.path / "none.cu", "none.cu") ==
           "none.cu cannot be read: No such file or directory");
@@ -246,7 +246,7 @@ TEST_SUITE("compile: nvcc") {
     CHECK(refusal("/proc/self/status", "status.cu") != "");
   }
 
-  TEST_CASE("toolchain: file names that a shell would read otherwise are harmless" * kSlow) {
+  TEST_CASE("toolchain: file names with shell characters are harmless" * kSlow) {
     tests::Scratch s;
     for (const char* name : {"a b.cu", "$(touch ran).cu", "-o.cu", "'\";touch ran;'.cu", "x.cpp"}) {
       CAPTURE(name);
@@ -273,7 +273,7 @@ TEST_SUITE("compile: nvcc") {
 }
 
 TEST_SUITE("compile: limits") {
-  TEST_CASE("toolchain: where jumps through a table lead is in the listing" * kSlow) {
+  TEST_CASE("toolchain: the listing contains the targets of jump tables" * kSlow) {
     const std::string sass =
         compile(checkout() / "grader/tests/fixtures/sim_kernels.cu", "sm_90", "sim_kernels.cu")
             .sass;
@@ -281,7 +281,7 @@ TEST_SUITE("compile: limits") {
     CHECK(has(sass, "BRANCH_TARGETS"));
   }
 
-  TEST_CASE("toolchain: a busy machine is not the submission's fault; CPU time is") {
+  TEST_CASE("toolchain: the submission is blamed for CPU time and not for a busy machine") {
     tests::Scratch s;
     CompileOptions options = without_cache();
     options.limits.wall_seconds = 0.02;
@@ -301,7 +301,7 @@ TEST_SUITE("compile: limits") {
         "1 seconds of CPU time"));
   }
 
-  TEST_CASE("toolchain: memory: templates without an end" * kSlow) {
+  TEST_CASE("toolchain: endless templates are stopped at the memory limit" * kSlow) {
     tests::Scratch s;
     fs::path source =
         s.write("bomb.cu",
@@ -315,7 +315,7 @@ TEST_SUITE("compile: limits") {
               "nvcc was stopped: a compilation may take 0.75 GiB of memory"));
   }
 
-  TEST_CASE("toolchain: disk: macros without an end") {
+  TEST_CASE("toolchain: endless macros are stopped at the disk limit") {
     tests::Scratch s;
     std::string text = "#define A0 x, x, x, x, x, x, x, x, x, x\n";
     for (int i = 1; i < 9; ++i) {
@@ -331,7 +331,7 @@ TEST_SUITE("compile: limits") {
     CHECK(has(answer, "seconds of CPU time and files of 4 MiB"));
   }
 
-  TEST_CASE("toolchain: messages") {
+  TEST_CASE("toolchain: a flood of messages is stopped at the output limit") {
     tests::Scratch s;
     std::string text;
     for (int i = 0; i < 90; ++i)
@@ -342,7 +342,7 @@ TEST_SUITE("compile: limits") {
     for (const Isolation kind : kinds()) {
       options.isolation = kind;
       std::string answer = diagnostic(source, "noisy.cu", options);
-      // Elsewhere the account of the opened files is cut off, so nothing is quoted.
+      // With other isolation the list of opened files is cut off, so nothing is quoted.
       CHECK(has(answer, "noisy.cu(1): error: identifier \"undefined_0\" is undefined") ==
             (kind == Isolation::bubblewrap));
       CHECK(has(answer, "nvcc was stopped: more than 2 KiB of messages"));
@@ -351,7 +351,7 @@ TEST_SUITE("compile: limits") {
     }
   }
 
-  TEST_CASE("toolchain: a file that includes itself is called by one name") {
+  TEST_CASE("toolchain: messages call a file that includes itself by one name") {
     tests::Scratch s;
     const fs::path source = s.write("loop.cu", "#include __FILE__\n");
     for (const Isolation kind : kinds()) {
@@ -364,9 +364,9 @@ TEST_SUITE("compile: limits") {
 }
 
 TEST_SUITE("compile: cache") {
-  TEST_CASE("toolchain: the same text compiles once, under whatever path it lies" * kSlow) {
+  TEST_CASE("toolchain: equal texts compile once, at any path" * kSlow) {
     tests::Scratch s;
-    // Never the same as in an earlier run, so the first compilation is a real one.
+    // Differs from the text of earlier runs, so the first compilation is a real one.
     std::string text = kKernel + std::string("// ") + s.path.string() + "\n";
     Artifact first = toolchain::compile(s.write("one/k.cu", text), "sm_90", "one/k.cu");
     Artifact second = toolchain::compile(s.write("two/k.cu", text), "sm_90", "elsewhere/k.cu");
@@ -375,7 +375,7 @@ TEST_SUITE("compile: cache") {
     CHECK(second.registers == first.registers);
     CHECK(has(first.ptx, ".file\t1 \"one/k.cu\""));
     CHECK(has(second.ptx, ".file\t1 \"elsewhere/k.cu\""));
-    // Another text, another header, another architecture: another artifact.
+    // Another text, header or architecture gives another artifact.
     CHECK(toolchain::compile(s.write("one/k.cu", "__global__ void other() {}\n"), "sm_90", "k.cu")
               .registers.count("_Z5otherv") == 1);
     CHECK(toolchain::compile(s.write("one/k.cu", text), "sm_80", "k.cu").arch == "sm_80");
@@ -388,7 +388,7 @@ TEST_SUITE("compile: cache") {
     CHECK(has(toolchain::compile(user, "sm_90", "h.cu").ptx, "2222"));
   }
 
-  TEST_CASE("toolchain: an entry is whole or not there") {
+  TEST_CASE("toolchain: a cache entry is complete or absent") {
     Artifact a;
     a.arch = "sm_90";
     a.ptx = std::string("with\nlines\0and zeros", 20);

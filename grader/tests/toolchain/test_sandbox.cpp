@@ -1,5 +1,5 @@
-// What a program in the sandbox can and cannot reach. Where bubblewrap cannot run these cases have
-// nothing to look at, and say so.
+// What a program in the sandbox can and cannot reach. If bubblewrap cannot run, these cases check
+// nothing and say so.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <sys/socket.h>
@@ -77,7 +77,7 @@ TEST_SUITE("compile: sandbox") {
     unsetenv("LAB32_TEST_SECRET");
   }
 
-  TEST_CASE("toolchain: Landlock: only the sandbox's files, in whatever way they are named") {
+  TEST_CASE("toolchain: Landlock opens only the sandbox's files, by any name") {
     if (confinement_support().landlock == 0) {
       MESSAGE("this kernel has no Landlock");
       return;
@@ -96,14 +96,14 @@ TEST_SUITE("compile: sandbox") {
                                  fs::path("/tmp/lab32-new"), fs::path("/usr/lab32-new")}) {
       CAPTURE(path.string());
       CHECK_FALSE(in_shell(sandbox, "echo spoilt >" + path.string()).ok());
-      CHECK_FALSE(fs::remove(path));  // not there
+      CHECK_FALSE(fs::remove(path));  // it does not exist
     }
-    // What is written cannot be run.
+    // A written file cannot be executed.
     CHECK_FALSE(in_shell(sandbox, "cp /usr/bin/true ./t && chmod +x t && ./t").ok());
     CHECK(in_shell(sandbox, "cp /usr/bin/true ./t").ok());
   }
 
-  TEST_CASE("toolchain: seccomp: no sockets without bubblewrap either") {
+  TEST_CASE("toolchain: seccomp forbids sockets without bubblewrap, too") {
     if (!confinement_support().seccomp) {
       MESSAGE("this kernel has no filters");
       return;
@@ -119,7 +119,7 @@ TEST_SUITE("compile: sandbox") {
     }
   }
 
-  TEST_CASE("toolchain: nothing can be written but the output") {
+  TEST_CASE("toolchain: only the output directory can be written") {
     if (!have_bubblewrap()) return;
     tests::Scratch includes;
     includes.write("lab.cuh", "header");
@@ -132,13 +132,13 @@ TEST_SUITE("compile: sandbox") {
     }
     CHECK(read_file(sandbox.submission() / "a.cu") == "source");
     CHECK(read_file(includes.path / "lab.cuh") == "header");
-    // /tmp is there, and another one each time.
+    // /tmp exists and is new in each run.
     CHECK(in_shell(sandbox, "echo x >/tmp/left && cat /tmp/left").out == "x\n");
     CHECK_FALSE(in_shell(sandbox, "test -e /tmp/left").ok());
     CHECK_FALSE(fs::exists("/tmp/left"));
   }
 
-  TEST_CASE("toolchain: no network, not even the machine's own") {
+  TEST_CASE("toolchain: the sandbox has no network, not even localhost") {
     if (!have_bubblewrap()) return;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -150,7 +150,7 @@ TEST_SUITE("compile: sandbox") {
     getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
     std::string connect = "exec 3<>/dev/tcp/127.0.0.1/" + std::to_string(ntohs(address.sin_port));
     tests::Scratch includes;
-    // The same command connects outside.
+    // Outside of the sandbox this command connects.
     Command outside;
     outside.argv = {"/bin/bash", "-c", connect};
     CHECK(run_process(outside).ok());
@@ -161,7 +161,7 @@ TEST_SUITE("compile: sandbox") {
     close(listener);
   }
 
-  TEST_CASE("toolchain: the limits hold inside") {
+  TEST_CASE("toolchain: the limits apply inside the sandbox") {
     if (!have_bubblewrap()) return;
     tests::Scratch includes;
     Sandbox sandbox(installed(), includes.path, Isolation::bubblewrap);

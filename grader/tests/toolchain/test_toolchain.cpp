@@ -1,4 +1,4 @@
-// nvcc is found in each of the places where it may be.
+// nvcc is found in each of the directories in which it may be.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -20,7 +20,7 @@ fs::path program(const tests::Scratch& scratch, const std::string& name) {
 }  // namespace
 
 TEST_SUITE("compile: toolchain") {
-  TEST_CASE("toolchain: the first place that has it wins") {
+  TEST_CASE("toolchain: the first directory that contains nvcc is used") {
     tests::Scratch s;
     ToolchainSearch where;
     where.root = s.path / "root";
@@ -41,7 +41,7 @@ TEST_SUITE("compile: toolchain") {
     CHECK(t.nvcc == in_wheel);
     CHECK(t.cuda_home == s.path / wheel);
     CHECK(t.nvdisasm.empty());
-    // The wheel's directory is what a compilation sees of the checkout, no more.
+    // The wheel's directory is the only part of the checkout that a compilation sees.
     bool sees_wheel = false;
     for (const auto& root : t.roots) {
       CHECK_FALSE(is_inside(where.root, root));
@@ -73,7 +73,7 @@ TEST_SUITE("compile: toolchain") {
     CHECK(find_toolchain(where).cuda_home == s.path / "wished");
   }
 
-  TEST_CASE("toolchain: a wheel of lab32 has its own compilers, whatever is on PATH") {
+  TEST_CASE("toolchain: a wheel of lab32 uses its own compilers and ignores PATH") {
     tests::Scratch s;
     ToolchainSearch where;
     where.root = s.path / "packages/lab32/tree";
@@ -87,7 +87,7 @@ TEST_SUITE("compile: toolchain") {
     CHECK(find_toolchain(where).cuda_home == s.path / "packages/nvidia/cu13");
   }
 
-  TEST_CASE("toolchain: a checkout says what `make grade` installs") {
+  TEST_CASE("toolchain: a checkout without nvcc says that `make grade` installs it") {
     tests::Scratch s;
     ToolchainSearch where;
     where.root = s.path / "root";
@@ -102,14 +102,14 @@ TEST_SUITE("compile: toolchain") {
     }
   }
 
-  TEST_CASE("toolchain: a wrong wish is named") {
+  TEST_CASE("toolchain: the error for a wrong LAB32_NVCC names it") {
     ToolchainSearch where{"/nonexistent", "/nonexistent/nvcc", "", "/usr/bin"};
     CHECK_THROWS_WITH_AS(find_toolchain(where),
                          "LAB32_NVCC=/nonexistent/nvcc is not a program: correct it or unset it",
                          Error);
   }
 
-  TEST_CASE("toolchain: another nvcc is another identity") {
+  TEST_CASE("toolchain: another nvcc has another identity") {
     tests::Scratch s;
     ToolchainSearch where{s.path / "root", program(s, "a/bin/nvcc").string(), "", "/usr/bin"};
     std::string before = find_toolchain(where).identity;
@@ -118,7 +118,8 @@ TEST_SUITE("compile: toolchain") {
     CHECK(find_toolchain(where).identity != before);
   }
 
-  TEST_CASE("toolchain: an nvcc or gcc whose directory holds the checkout does not open it") {
+  TEST_CASE(
+      "toolchain: an nvcc or gcc whose directory contains the checkout does not make it readable") {
     tests::Scratch s;
     fs::create_directories(s.path / "lab32");
     program(s, "bin/gcc");
