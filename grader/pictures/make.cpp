@@ -263,7 +263,7 @@ uint64_t waste(const Launch& launch) {
 std::string cost_of(const Access& access, const Request& request) {
   const char* unit = access.shared ? "wavefront" : "sector";
   const auto count = [&](uint32_t n) { return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s"); };
-  if (request.cost <= request.ideal) return count(request.cost) + ", as few as can be";
+  if (request.cost <= request.ideal) return count(request.cost) + ", the minimum";
   return fmt::format("{} where {} would do", count(request.cost), request.ideal);
 }
 

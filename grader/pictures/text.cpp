@@ -96,7 +96,7 @@ std::string text(const Steps& s, bool colour) {
   while (signs > 1 && (signs + 1) * warps > kWidth - 26) signs /= 2;
   const bool gaps = (signs + 1) * warps <= kWidth - 26;
   std::string out = fmt::format(
-      "Who works between barriers: lanes of block {} that load, store or shuffle.\n"
+      "Lanes at work between barriers: those of block {} that load, store or shuffle.\n"
       "A sign is {} lane{}: █ all of them, ▒ some, · none. {}.\n\n",
       s.block, kWarpSize / signs, kWarpSize / signs == 1 ? "" : "s",
       gaps ? "A gap is between warps" : "Warp by warp");
@@ -122,7 +122,7 @@ std::string text(const Steps& s, bool colour) {
 std::string text(const Shuffles& s, bool colour) {
   const Paint paint(colour);
   std::string out = fmt::format(
-      "Who reads whom: shuffles of warp {} of block {}. Lanes are 0-9, a-v;\n"
+      "Lanes read by shuffles of warp {} of block {}. Lanes are 0-9, a-v;\n"
       "= keeps its own value (out of range), x asks a lane that is absent, ○ inactive.\n",
       s.warp, s.block);
   out += "\n  lane      ";

@@ -22,7 +22,7 @@ def adders(version, step):
 
 def trees():
     """The threads that add in each step of v1, v2 and v3, and the words that they add."""
-    drawing = Drawing(760, 548, "Threads and the words they add: the trees of v1, v2 and v3")
+    drawing = Drawing(760, 548, "The trees of v1, v2 and v3")
     drawing.text(16, 24, "A block of 16 threads in warps of 8, for the picture (really 32)", 14)
     cell, height, left, right = 20, 20, 66, 424
     drawing.text(left, 48, "threads; a frame: a warp that executes the step", 12, fill=GREY)

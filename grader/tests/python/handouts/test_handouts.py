@@ -155,7 +155,7 @@ def test_a_missing_translation_is_an_error():
         assert translation.translate("12,288 wavefronts") == "12,288 个波前"
         assert translation.translate("B1 scale: sectors") == "B1 scale\uff1a扇区"
         assert translation.translate("3.5") == "3.5"
-        with pytest.raises(LookupError, match="zh.toml has no line for 'a price list'"):
+        with pytest.raises(LookupError, match="zh.toml has no translation of 'a price list'"):
             translation.translate("a price list")
     assert translation.translate("a price list") == "a price list"
 

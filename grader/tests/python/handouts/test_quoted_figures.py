@@ -97,8 +97,8 @@ def test_numbers_that_need_no_reference(text):
         ("It takes 120.", "takes 12 = 3 * 4", 4, "the text has no figure `takes 12`"),
         ("It takes 12/5.", "takes 12 = 3 * 4", 4, "the text has no figure `takes 12`"),
         ("It takes `12`.", "12 = 3 * 4", 4, "the text has no figure `12`"),
-        ("It takes 12.", "takes 12", 4, "`takes 12` is no reference; write WORDS FIGURE = "),
-        ("It takes 12.", "twelve of 12", 4, "`twelve of 12` is no reference; write WORDS "),
+        ("It takes 12.", "takes 12", 4, "`takes 12` is not a reference; write WORDS FIGURE = "),
+        ("It takes 12.", "twelve of 12", 4, "`twelve of 12` is not a reference; write WORDS "),
         ("It takes 12.", "takes 12 = 3 * 5", 1, "12 is not = 15, which is 3 * 5"),
     ],
 )
@@ -116,7 +116,7 @@ def test_references_are_in_the_order_of_the_text():
     assert line == 1
     assert unused.startswith("where does 12 come from?")
     assert at == 6
-    assert what.startswith("`takes 12` stands before the figure of the line before")
+    assert what.startswith("`takes 12` comes before the figure of the line above")
 
 
 def test_the_same_figure_twice_has_two_references():
@@ -178,13 +178,13 @@ def test_expressions_have_the_right_values(expression, value):
 @pytest.mark.parametrize(
     "expression, message",
     [
-        ("12.5", "a number says nothing"),
-        ("16 /", "there may be numbers"),
-        ("len('a')", "there may be numbers"),
+        ("12.5", "a number alone names no source"),
+        ("16 /", "an expression may have numbers"),
+        ("len('a')", "an expression may have numbers"),
         ("[documented/none; value]", "there is no data/documented/none.csv"),
         ("[documented/launches; add1; price]", "no column `price`"),
-        ("[documented/launches; add6; grid]", "0 rows of .*launches.csv have add6, and one should"),
-        ("[documented/launches; 64; grid]", "5 rows of .*launches.csv have 64, and one should"),
+        ("[documented/launches; add6; grid]", "0 rows of .*launches.csv have add6, expected one"),
+        ("[documented/launches; 64; grid]", "5 rows of .*launches.csv have 64, expected one"),
         # In the order of the columns.
         ("[documented/launches; 64; add1; grid]", "0 rows"),
         ("[devices/h200; memory; colour]", "has no `colour` there"),

@@ -59,14 +59,14 @@ def test_a_large_swizzle_is_drawn_in_part_with_a_note():
     # A student's function may be no valid swizzle.
     words = texts(draw(sample.launch(mappings=[mapping | {"to": [500, 1025, *mapping["to"][2:]]}]), "mappings"))
     assert words.count("→") == 1 and words.count("✗") == 1
-    assert any("✗ it leaves its row; → it leaves what is drawn; last row" in text for text in words)
+    assert any("✗ leaves its row; → leaves the drawn part; last row" in text for text in words)
 
 
 def test_only_pictures_with_data_are_offered():
     nothing = dict.fromkeys(("steps", "shuffles", "traffic", "race", "fault"))
     assert kinds(sample.launch(**nothing, accesses=[], mappings=[])) == []
     assert kinds(sample.launch()) == list(KINDS)
-    with pytest.raises(ValueError, match="there are: access"):
+    with pytest.raises(ValueError, match="it has: access"):
         draw(sample.launch(**nothing, mappings=[]), "steps")
 
 

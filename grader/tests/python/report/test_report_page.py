@@ -107,7 +107,7 @@ def test_a_page_made_with_pictures_does_not_suggest_requesting_them(tmp_path, mo
     said = {}
     for words in (["--from", "result.json"], []):
         assert program.main([*words, "-o", "page.html"]) == program.POINTS_LOST
-        said[len(words)] = "take another simulation" in (tmp_path / "page.html").read_text()
+        said[len(words)] = "need another simulation" in (tmp_path / "page.html").read_text()
     assert said == {2: True, 0: False}
 
 
