@@ -114,7 +114,7 @@ def test_an_earlier_extension_keeps_its_cuda_magic(shell, capsys):
         magic.load(shell)
         assert shell.find_cell_magic("cuda") is other
         assert shell.find_cell_magic("lab32") is not None
-        assert "%%cuda stays that of nvcc4jupyter; lab32's is %%lab32." in capsys.readouterr().out
+        assert "%%cuda remains nvcc4jupyter's; use %%lab32 for lab32." in capsys.readouterr().out
     finally:
         shell.register_magic_function(ours, "cell", "cuda")
 
