@@ -61,10 +61,10 @@ std::shared_ptr<Options> add_program(Command& command, int (*run)(const Options&
   const auto options = std::make_shared<Options>();
   CLI::App* app = command.app;
   app->add_option("PROGRAM", options->program.file,
-                  "a .cu file, with more of nvcc's files and options behind it; or a program built "
-                  "by lab32 nvcc, or with -cudart shared")
+                  "a .cu file, followed by more of nvcc's files and options; or a program built "
+                  "with `lab32 nvcc` or -cudart shared")
       ->required();
-  app->add_option("ARGS", options->arguments, "what the program is given; options after --");
+  app->add_option("ARGS", options->arguments, "the program's arguments; options go after --");
   app->add_option("--device", options->device, "sim or sim:NAME (sim)");
   add_gpus(app, options->gpus);
   command.take_own_options = [app, options](const Words& words) {
@@ -77,7 +77,7 @@ std::shared_ptr<Options> add_program(Command& command, int (*run)(const Options&
 
 void add_schedule(CLI::App* app, std::optional<uint64_t>& seed) {
   app->add_option("--schedule", seed,
-                  "run blocks and warps in a random order, the same for the same number")
+                  "run blocks and warps in a random order; the number is the seed")
       ->check(kWholeNumber);
 }
 
@@ -85,18 +85,19 @@ void add_run(Command& command) {
   const auto options = add_program(command, run);
   add_schedule(command.app, options->schedule);
   command.app->add_flag("--list-unsupported", options->list_unsupported,
-                        "instead of running it, say all in it that the simulator does not have");
+                        "list the unsupported features that it needs, without running it");
 }
 
 void add_profile(Command& command) {
   const auto options = add_program(command, profiler::profile);
   command.app->add_option("--metrics", options->metrics,
-                          "these of Nsight Compute's metrics, A,B,..., instead of the tables");
+                          "print these metrics of Nsight Compute (A,B,...) instead of tables");
   command.app->add_option("--kernel", options->kernel,
-                          "only kernels in whose name this regular expression is found");
-  command.app->add_option("--csv", options->csv,
-                          "write the metrics there, as ncu --csv --print-units base");
-  command.app->add_flag("--source", options->source, "the counters beside each source line");
+                          "show only kernels whose name matches this regular expression");
+  command.app->add_option(
+      "--csv", options->csv,
+      "write the metrics to this file, in the format of ncu --csv --print-units base");
+  command.app->add_flag("--source", options->source, "print the counters beside each source line");
   command.clean_end = CleanSignalExit::Interrupt::not_watched;
 }
 

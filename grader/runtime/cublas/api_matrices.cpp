@@ -77,21 +77,21 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, const Gemv& p) {
     if (p.lda < p.m) return CUBLAS_STATUS_INVALID_VALUE;
     if (!p.x || !p.y) return CUBLAS_STATUS_INVALID_VALUE;
     if (!p.a) return CUBLAS_STATUS_INTERNAL_ERROR;
-    if (!is_operation(p.op)) throw Error("an operation that is none");
+    if (!is_operation(p.op)) throw Error("an invalid operation is not simulated");
     if (p.step_x == 0 || p.step_y == 0) throw Error("a step of 0");
     const Scalar<T> by(handle, "alpha", p.alpha), keep(handle, "beta", p.beta);
     if (by.is_null() || keep.is_null()) throw Error("alpha or p.beta is p.a null pointer");
     const int64_t rows = p.op == CUBLAS_OP_N ? p.m : p.n, columns = p.op == CUBLAS_OP_N ? p.n : p.m;
     return submit(
         r, handle, name, fmt::format("{}, {} p.x {}", letter_of(p.op), p.m, p.n),
-        [=](Runtime&, Turn& turn) {
-          const T f = by.get(turn), g = keep.get(turn);
+        [=](Runtime&, DeviceAccess& access) {
+          const T f = by.get(access), g = keep.get(access);
           const bool reads = f != T();
-          const T* A = reads ? turn.read<T>("A", p.a, {p.m, p.n, p.lda}) : nullptr;
-          const T* X = reads ? turn.read<T>("x", p.x, vector_of(columns, p.step_x)) : nullptr;
-          T* Y = turn.update<T>("y", p.y, vector_of(rows, p.step_y), g != T());
-          turn.works(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(p.m) *
-                     static_cast<double>(p.n));
+          const T* A = reads ? access.read<T>("A", p.a, {p.m, p.n, p.lda}) : nullptr;
+          const T* X = reads ? access.read<T>("x", p.x, vector_of(columns, p.step_x)) : nullptr;
+          T* Y = access.update<T>("y", p.y, vector_of(rows, p.step_y), g != T());
+          access.count_operations(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(p.m) *
+                                  static_cast<double>(p.n));
           for (int64_t i = 0; i < rows; ++i) {
             T sum{};
             for (int64_t j = 0; reads && j < columns; ++j) {
@@ -108,25 +108,26 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, const Gemv& p) {
 template <class T>
 cublasStatus_t ger(const char* name, const char* routine, cublasHandle_t handle, const Ger& p) {
   return with_handle(name, handle, [&](Runtime& r) {
-    if (p.m < 0) return illegal(routine, 1);
-    if (p.n < 0) return illegal(routine, 2);
-    if (p.step_x == 0) return illegal(routine, 5);
-    if (p.step_y == 0) return illegal(routine, 7);
-    if (p.lda < at_least_one(p.m)) return illegal(routine, 9);
+    if (p.m < 0) return report_illegal(routine, 1);
+    if (p.n < 0) return report_illegal(routine, 2);
+    if (p.step_x == 0) return report_illegal(routine, 5);
+    if (p.step_y == 0) return report_illegal(routine, 7);
+    if (p.lda < at_least_one(p.m)) return report_illegal(routine, 9);
     if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
     const Scalar<T> by(handle, "alpha", p.alpha);
     if (by.is_null()) return CUBLAS_STATUS_INVALID_VALUE;
-    return submit(r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, Turn& turn) {
-      const T f = by.get(turn);
-      if (f == T()) return;
-      const T* X = turn.read<T>("x", p.x, vector_of(p.m, p.step_x));
-      const T* Y = turn.read<T>("y", p.y, vector_of(p.n, p.step_y));
-      T* A = turn.update<T>("A", p.a, {p.m, p.n, p.lda});
-      for (int64_t j = 0; j < p.n; ++j) {
-        const T v = Y[place(j, p.n, p.step_y)], g = f * (p.conjugated ? conjugate(v) : v);
-        for (int64_t i = 0; i < p.m; ++i) A[j * p.lda + i] += X[place(i, p.m, p.step_x)] * g;
-      }
-    });
+    return submit(
+        r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, DeviceAccess& access) {
+          const T f = by.get(access);
+          if (f == T()) return;
+          const T* X = access.read<T>("x", p.x, vector_of(p.m, p.step_x));
+          const T* Y = access.read<T>("y", p.y, vector_of(p.n, p.step_y));
+          T* A = access.update<T>("A", p.a, {p.m, p.n, p.lda});
+          for (int64_t j = 0; j < p.n; ++j) {
+            const T v = Y[place(j, p.n, p.step_y)], g = f * (p.conjugated ? conjugate(v) : v);
+            for (int64_t i = 0; i < p.m; ++i) A[j * p.lda + i] += X[place(i, p.m, p.step_x)] * g;
+          }
+        });
   });
 }
 
@@ -137,13 +138,13 @@ cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle
       return op == CUBLAS_OP_N ? Extent{p.m, p.n, leading} : Extent{p.n, p.m, leading};
     };
     const Extent of_a = extent(p.op_a, p.lda), of_b = extent(p.op_b, p.ldb);
-    if (!is_operation(p.op_a)) return illegal(routine, 1);
-    if (!is_operation(p.op_b)) return illegal(routine, 2);
-    if (p.m < 0) return illegal(routine, 3);
-    if (p.n < 0) return illegal(routine, 4);
-    if (p.lda < at_least_one(of_a.rows)) return illegal(routine, 7);
-    if (p.ldb < at_least_one(of_b.rows)) return illegal(routine, 10);
-    if (p.ldc < at_least_one(p.m)) return illegal(routine, 12);
+    if (!is_operation(p.op_a)) return report_illegal(routine, 1);
+    if (!is_operation(p.op_b)) return report_illegal(routine, 2);
+    if (p.m < 0) return report_illegal(routine, 3);
+    if (p.n < 0) return report_illegal(routine, 4);
+    if (p.lda < at_least_one(of_a.rows)) return report_illegal(routine, 7);
+    if (p.ldb < at_least_one(of_b.rows)) return report_illegal(routine, 10);
+    if (p.ldc < at_least_one(p.m)) return report_illegal(routine, 12);
     if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
     // The operation may be done in place only if each element is read from the address that it is
     // written to.
@@ -153,44 +154,47 @@ cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle
     if (moved(p.a, p.op_a, p.lda) || moved(p.b, p.op_b, p.ldb)) return CUBLAS_STATUS_INVALID_VALUE;
     const Scalar<T> by_a(handle, "alpha", p.alpha), by_b(handle, "beta", p.beta);
     if (by_a.is_null() || by_b.is_null()) throw Error("alpha or p.beta is p.a null pointer");
-    return submit(r, handle, name, fmt::format("{} x {}", p.m, p.n), [=](Runtime&, Turn& turn) {
-      const T f = by_a.get(turn), g = by_b.get(turn);
-      const T* A = f == T() ? nullptr : turn.read<T>("A", p.a, of_a);
-      const T* B = g == T() ? nullptr : turn.read<T>("B", p.b, of_b);
-      T* C = turn.write<T>("C", p.c, {p.m, p.n, p.ldc});
-      const auto element = [](const T* from, cublasOperation_t op, int64_t leading, int64_t i,
-                              int64_t j) {
-        if (op == CUBLAS_OP_N) return from[j * leading + i];
-        const T v = from[i * leading + j];
-        return op == CUBLAS_OP_C ? conjugate(v) : v;
-      };
-      for (int64_t j = 0; j < p.n; ++j)
-        for (int64_t i = 0; i < p.m; ++i)
-          C[j * p.ldc + i] = (A ? f * element(A, p.op_a, p.lda, i, j) : T()) +
-                             (B ? g * element(B, p.op_b, p.ldb, i, j) : T());
-    });
+    return submit(r, handle, name, fmt::format("{} x {}", p.m, p.n),
+                  [=](Runtime&, DeviceAccess& access) {
+                    const T f = by_a.get(access), g = by_b.get(access);
+                    const T* A = f == T() ? nullptr : access.read<T>("A", p.a, of_a);
+                    const T* B = g == T() ? nullptr : access.read<T>("B", p.b, of_b);
+                    T* C = access.write<T>("C", p.c, {p.m, p.n, p.ldc});
+                    const auto element = [](const T* from, cublasOperation_t op, int64_t leading,
+                                            int64_t i, int64_t j) {
+                      if (op == CUBLAS_OP_N) return from[j * leading + i];
+                      const T v = from[i * leading + j];
+                      return op == CUBLAS_OP_C ? conjugate(v) : v;
+                    };
+                    for (int64_t j = 0; j < p.n; ++j)
+                      for (int64_t i = 0; i < p.m; ++i)
+                        C[j * p.ldc + i] = (A ? f * element(A, p.op_a, p.lda, i, j) : T()) +
+                                           (B ? g * element(B, p.op_b, p.ldb, i, j) : T());
+                  });
   });
 }
 
 template <class T>
 cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle, const Dgmm& p) {
   return with_handle(name, handle, [&](Runtime& r) {
-    if (p.side != CUBLAS_SIDE_LEFT && p.side != CUBLAS_SIDE_RIGHT) return illegal(routine, 1);
-    if (p.m < 0) return illegal(routine, 2);
-    if (p.n < 0) return illegal(routine, 3);
-    if (p.lda < at_least_one(p.m)) return illegal(routine, 5);
-    if (p.ldc < at_least_one(p.m)) return illegal(routine, 9);
+    if (p.side != CUBLAS_SIDE_LEFT && p.side != CUBLAS_SIDE_RIGHT)
+      return report_illegal(routine, 1);
+    if (p.m < 0) return report_illegal(routine, 2);
+    if (p.n < 0) return report_illegal(routine, 3);
+    if (p.lda < at_least_one(p.m)) return report_illegal(routine, 5);
+    if (p.ldc < at_least_one(p.m)) return report_illegal(routine, 9);
     if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
-    return submit(r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, Turn& turn) {
-      const bool left = p.side == CUBLAS_SIDE_LEFT;
-      const int64_t length = left ? p.m : p.n;
-      const T* A = turn.read<T>("A", p.a, {p.m, p.n, p.lda});
-      const T* X = turn.read<T>("x", p.x, vector_of(length, p.step));
-      T* C = turn.write<T>("C", p.c, {p.m, p.n, p.ldc});
-      for (int64_t j = 0; j < p.n; ++j)
-        for (int64_t i = 0; i < p.m; ++i)
-          C[j * p.ldc + i] = A[j * p.lda + i] * X[place(left ? i : j, length, p.step)];
-    });
+    return submit(
+        r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, DeviceAccess& access) {
+          const bool left = p.side == CUBLAS_SIDE_LEFT;
+          const int64_t length = left ? p.m : p.n;
+          const T* A = access.read<T>("A", p.a, {p.m, p.n, p.lda});
+          const T* X = access.read<T>("x", p.x, vector_of(length, p.step));
+          T* C = access.write<T>("C", p.c, {p.m, p.n, p.ldc});
+          for (int64_t j = 0; j < p.n; ++j)
+            for (int64_t i = 0; i < p.m; ++i)
+              C[j * p.ldc + i] = A[j * p.lda + i] * X[place(left ? i : j, length, p.step)];
+        });
   });
 }
 

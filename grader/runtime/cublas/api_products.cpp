@@ -39,7 +39,7 @@ struct ExTypes {
 cublasStatus_t multiply_ex(cublasHandle_t handle, const char* name, const Product& p,
                            const ExTypes& ex, const Batch& batch) {
   return with_handle(name, handle, [&](Runtime&) {
-    if (!is_algorithm(ex.algorithm)) return illegal(kEx.routine, kAlgorithm);
+    if (!is_algorithm(ex.algorithm)) return report_illegal(kEx.routine, kAlgorithm);
     // An H100 also refuses A and B of different types.
     const Types types{ex.a == ex.b ? ex.a : CUDA_R_64U, ex.c, ex.compute};
     return multiply(handle, name, kEx, p, types, batch);

@@ -36,18 +36,18 @@ class Steps {
 // A result that goes to the host, or to a word of device memory.
 template <class Result>
 cublasStatus_t reduce(const char* name, cublasHandle_t handle, int64_t n, Result* out,
-                      const std::function<Result(Turn&)>& work) {
+                      const std::function<Result(DeviceAccess&)>& work) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (!out) throw Error("the result is a null pointer");
     if (handle->pointers == CUBLAS_POINTER_MODE_DEVICE)
-      return submit(r, handle, name, elements(n), [=](Runtime&, Turn& turn) {
-        Result* to = turn.write<Result>("the result", out, {1, 1, 1});
-        *to = work(turn);
+      return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
+        Result* to = access.write<Result>("the result", out, {1, 1, 1});
+        *to = work(access);
       });
     Result result{};
     const cublasStatus_t status =
         submit_and_wait(r, handle, name, elements(n),
-                        [&](Runtime&, Turn& turn) { result = canonical(work(turn)); });
+                        [&](Runtime&, DeviceAccess& access) { result = canonical(work(access)); });
     if (status == CUBLAS_STATUS_SUCCESS) *out = result;
     return status;
   });
@@ -79,10 +79,10 @@ template <class T>
 cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n, Vector<const T> x,
                    Vector<const T> y, T* out, Conjugated conjugated) {
   using W = typename Wide<T>::type;
-  return reduce<T>(name, handle, n, out, [=](Turn& turn) {
+  return reduce<T>(name, handle, n, out, [=](DeviceAccess& access) {
     if (n <= 0) return T();
-    const Steps<const T> a(turn.read<T>("x", x.at, vector_of(n, x.step)), n, x.step);
-    const Steps<const T> b(turn.read<T>("y", y.at, vector_of(n, y.step)), n, y.step);
+    const Steps<const T> a(access.read<T>("x", x.at, vector_of(n, x.step)), n, x.step);
+    const Steps<const T> b(access.read<T>("y", y.at, vector_of(n, y.step)), n, y.step);
     W sum{};
     for (int64_t i = 0; i < n; ++i)
       sum += W(conjugated == Conjugated::yes ? conjugate(a[i]) : a[i]) * W(b[i]);
@@ -105,9 +105,9 @@ template <class T>
 cublasStatus_t asum(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                     Real<T>* out) {
   using W = typename Wide<Real<T>>::type;
-  return reduce<Real<T>>(name, handle, n, out, [=](Turn& turn) {
+  return reduce<Real<T>>(name, handle, n, out, [=](DeviceAccess& access) {
     if (n <= 0 || step <= 0) return Real<T>();
-    const Steps<const T> a(turn.read<T>("x", x, vector_of(n, step)), n, step);
+    const Steps<const T> a(access.read<T>("x", x, vector_of(n, step)), n, step);
     W sum = 0;
     for (int64_t i = 0; i < n; ++i) {
       if constexpr (kComplex<T>)
@@ -125,9 +125,9 @@ template <class T>
 cublasStatus_t nrm2(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                     Real<T>* out) {
   using W = typename Wide<Real<T>>::type;
-  return reduce<Real<T>>(name, handle, n, out, [=](Turn& turn) {
+  return reduce<Real<T>>(name, handle, n, out, [=](DeviceAccess& access) {
     if (n <= 0 || step <= 0) return Real<T>();
-    const Steps<const T> a(turn.read<T>("x", x, vector_of(n, step)), n, step);
+    const Steps<const T> a(access.read<T>("x", x, vector_of(n, step)), n, step);
     W sum = 0;
     bool infinite = false;
     const auto add = [&](W v) {
@@ -154,9 +154,9 @@ enum class Wanted : bool { least, most };
 template <class T, class Index>
 cublasStatus_t extreme(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                        Index* out, Wanted wanted) {
-  return reduce<Index>(name, handle, n, out, [=](Turn& turn) -> Index {
+  return reduce<Index>(name, handle, n, out, [=](DeviceAccess& access) -> Index {
     if (n <= 0 || step <= 0) return 0;
-    const Steps<const T> a(turn.read<T>("x", x, vector_of(n, step)), n, step);
+    const Steps<const T> a(access.read<T>("x", x, vector_of(n, step)), n, step);
     int64_t best = -1;
     for (int64_t i = 0; i < n; ++i) {
       const auto v = magnitude(a[i]);
@@ -173,12 +173,12 @@ cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, 
                             Vector<T> y, bool swaps) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
-    return submit(r, handle, name, elements(n), [=](Runtime&, Turn& turn) {
+    return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
       const Extent of_x = vector_of(n, x.step), of_y = vector_of(n, y.step);
-      T* from =
-          swaps ? turn.update<T>("x", x.at, of_x) : const_cast<T*>(turn.read<T>("x", x.at, of_x));
-      T* to = turn.update<T>("y", y.at, of_y, swaps);
-      turn.moves_bits();
+      T* from = swaps ? access.update<T>("x", x.at, of_x)
+                      : const_cast<T*>(access.read<T>("x", x.at, of_x));
+      T* to = access.update<T>("y", y.at, of_y, swaps);
+      access.keep_bits();
       const Steps<T> a(from, n, x.step), b(to, n, y.step);
       for (int64_t i = 0; i < n; ++i) {
         if (swaps)
@@ -198,11 +198,11 @@ cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const vo
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     const Scalar<T> factor(handle, "alpha", alpha);
     if (factor.is_null()) throw Error("alpha is a null pointer");
-    return submit(r, handle, name, elements(n), [=](Runtime&, Turn& turn) {
-      const T f = factor.get(turn);
+    return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
+      const T f = factor.get(access);
       if (f == T()) return;
-      const Steps<const T> a(turn.read<T>("x", x.at, vector_of(n, x.step)), n, x.step);
-      const Steps<T> b(turn.update<T>("y", y.at, vector_of(n, y.step)), n, y.step);
+      const Steps<const T> a(access.read<T>("x", x.at, vector_of(n, x.step)), n, x.step);
+      const Steps<T> b(access.update<T>("y", y.at, vector_of(n, y.step)), n, y.step);
       for (int64_t i = 0; i < n; ++i) b[i] += f * a[i];
     });
   });
@@ -216,9 +216,9 @@ cublasStatus_t scal(const char* name, cublasHandle_t handle, int64_t n, const vo
     if (n <= 0 || step <= 0) return CUBLAS_STATUS_SUCCESS;
     const Scalar<S> factor(handle, "alpha", alpha);
     if (factor.is_null()) throw Error("alpha is a null pointer");
-    return submit(r, handle, name, elements(n), [=](Runtime&, Turn& turn) {
-      const S f = factor.get(turn);
-      const Steps<T> a(turn.update<T>("x", x, vector_of(n, step)), n, step);
+    return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
+      const S f = factor.get(access);
+      const Steps<T> a(access.update<T>("x", x, vector_of(n, step)), n, step);
       for (int64_t i = 0; i < n; ++i) a[i] *= f;
     });
   });

@@ -26,19 +26,19 @@ std::set<cublasHandle_t>& handles() {
   return *all;
 }
 
-void say_that_times_are_least(Runtime& r, const char* name) {
+void explain_lower_bounds(Runtime& r, const char* name) {
   static bool said = false;
   if (!r.streams.timed() || std::exchange(said, true)) return;
-  cudart::say(
-      fmt::format("{}: a library call, not simulated: events around it and its like see the least "
-                  "time that its data and operations take",
+  cudart::print_message(
+      fmt::format("{} runs on the host and is not simulated: events around such calls measure a "
+                  "lower bound, computed from their data and operations",
                   name));
 }
 
 // Executes the call's work at once. `lab32 check` reports the findings when the program has ended;
 // in all other tools, a fault is printed immediately.
-void do_now(Runtime& r, cudaStream_t stream, const char* name, const std::string& arguments,
-            const Work& work) {
+void execute_now(Runtime& r, cudaStream_t stream, const char* name, const std::string& arguments,
+                 const Work& work) {
   if (r.gpu().fault) return;  // a device with a fault executes nothing more
   record::LibraryCall record;
   record.name = name;
@@ -46,18 +46,18 @@ void do_now(Runtime& r, cudaStream_t stream, const char* name, const std::string
   record.launches = cudart::launches_recorded();
   record.stream = r.streams.is_default(stream) ? 7 : r.streams.id(stream) + 10;
   record.device = r.gpu().number;
-  Turn turn(r, record);
+  DeviceAccess access(r, record);
   try {
-    work(r, turn);
-    turn.finish();
-    r.gpu().timeline.advance(turn.least_seconds());
-    say_that_times_are_least(r, name);
+    work(r, access);
+    access.finish();
+    r.gpu().timeline.advance(access.least_seconds());
+    explain_lower_bounds(r, name);
   } catch (const Fault& fault) {
     r.gpu().fault = fault.error;
     if (r.tool == cudart::Tool::check)
       record.findings.push_back({record::LibraryCall::Finding::Kind::memory, fault.text});
     else
-      cudart::say(fmt::format("{}: {}", name, fault.text));
+      cudart::print_message(fmt::format("{}: {}", name, fault.text));
   }
   if (const std::string path = value_of(variables::kRecord); !path.empty())
     record::append_line(path, record::to_line(record));
@@ -74,9 +74,9 @@ cublasStatus_t call(const char* name, const std::function<cublasStatus_t(Runtime
   const std::lock_guard<std::recursive_mutex> lock(cudart::runtime_lock());
   try {
     Runtime& r = cudart::runtime();
-    cudart::Repeats::forget_look();
+    cudart::LaunchMemo::forget_digests();
     r.contexts.use_primary();
-    const cudart::OnDevice on(r, cudart::Contexts::current_device());
+    const cudart::DeviceScope on(r, cudart::Contexts::current_device());
     return body(r);
   } catch (const cudart::NotLoaded&) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -96,7 +96,7 @@ cublasStatus_t with_handle(const char* name, cublasHandle_t handle,
   return call(name, [&](Runtime& r) {
     if (handles().count(handle) == 0) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (handle->device != r.gpu().number)
-      throw Error(fmt::format("its handle is of device {}, and the current one is device {}",
+      throw Error(fmt::format("its handle belongs to device {}, but the current device is {}",
                               handle->device, r.gpu().number));
     return body(r);
   });
@@ -108,7 +108,7 @@ cublasStatus_t submit(Runtime& r, cublasHandle_t handle, const char* name,
   if (!r.streams.knows(handle->stream)) throw Error("the stream of its handle was destroyed");
   const auto now = [=, stream = handle->stream](Runtime& on) {
     // A graph may be launched after the stream that it was captured in was destroyed.
-    do_now(on, on.streams.knows(stream) ? stream : nullptr, name, arguments, work);
+    execute_now(on, on.streams.knows(stream) ? stream : nullptr, name, arguments, work);
     return cudaSuccess;
   };
   if (!r.captures.captures(handle->stream)) return status_of(now(r));
@@ -121,7 +121,7 @@ cublasStatus_t submit_and_wait(Runtime& r, cublasHandle_t handle, const char* na
   if (r.sticky) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (r.captures.captures(handle->stream)) {
     r.captures.invalidate(handle->stream);
-    cudart::remember(cudaErrorStreamCaptureInvalidated);
+    cudart::store_error(cudaErrorStreamCaptureInvalidated);
     return CUBLAS_STATUS_INTERNAL_ERROR;
   }
   const cublasStatus_t status = submit(r, handle, name, arguments, work);
@@ -129,7 +129,7 @@ cublasStatus_t submit_and_wait(Runtime& r, cublasHandle_t handle, const char* na
   return r.sticky ? CUBLAS_STATUS_MAPPING_ERROR : status;
 }
 
-cublasStatus_t illegal(const char* routine, int parameter) {
+cublasStatus_t report_illegal(const char* routine, int parameter) {
   std::printf(" ** On entry to %-6s parameter number %d had an illegal value\n", routine,
               parameter);
   return CUBLAS_STATUS_INVALID_VALUE;
@@ -164,9 +164,9 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
 
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   return with_handle("cublasSetStream", handle, [&](Runtime& r) {
-    if (!r.streams.knows(stream)) throw lab32::Error("there is no such stream");
+    if (!r.streams.knows(stream)) throw lab32::Error("the stream does not exist");
     if (!r.streams.is_here(stream))
-      throw lab32::Error("the stream is of another device than the handle");
+      throw lab32::Error("the stream and the handle belong to different devices");
     handle->stream = stream;
     return CUBLAS_STATUS_SUCCESS;
   });
@@ -346,7 +346,7 @@ namespace {
 
 struct Symbol {
   const char* symbol;
-  bool works;
+  bool is_simulated;
   void* address;
 };
 
@@ -363,16 +363,16 @@ const Symbol kSymbols[] = {
 
 std::optional<std::string> refused_symbol(const std::string& symbol) {
   for (const Symbol& s : kSymbols)
-    if (!s.works && symbol == s.symbol) return called(s.symbol);
+    if (!s.is_simulated && symbol == s.symbol) return called(s.symbol);
   return std::nullopt;
 }
 
 std::string refusal_of(const std::string& name) {
   const bool light = name.rfind("cublasLt", 0) == 0;
   return fmt::format(
-      "{} is not there: {}", name,
-      light ? "of cuBLASLt there are only handles; cublasSgemm and cublasGemmEx do products"
-            : "of cuBLAS there are products (gemm, batches, Ex), geam, dgmm, gemv, ger and the "
+      "{} is not supported: {}", name,
+      light ? "lab32's cuBLASLt has only handles; use cublasSgemm or cublasGemmEx for products"
+            : "lab32's cuBLAS has products (gemm, batches, Ex), geam, dgmm, gemv, ger and the "
               "functions of vectors (grader/runtime/README.md)");
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/cublas/turn.h"
+#include "runtime/cublas/device_access.h"
 
 struct cublasContext {
   int device = 0;
@@ -30,7 +30,7 @@ cublasStatus_t with_handle(const char* name, cublasHandle_t handle,
                            const std::function<cublasStatus_t(Runtime&)>& body);
 
 // The work of one call, which runs when the stream reaches it.
-using Work = std::function<void(Runtime&, Turn&)>;
+using Work = std::function<void(Runtime&, DeviceAccess&)>;
 
 // Executes the work now, or adds it to the graph while the handle's stream is captured. As on an
 // H100, the next call that waits reports a fault.
@@ -44,7 +44,7 @@ cublasStatus_t submit_and_wait(Runtime& runtime, cublasHandle_t handle, const ch
 
 // Prints BLAS' message about a wrong argument on stdout and returns CUBLAS_STATUS_INVALID_VALUE.
 // `parameter` is the argument's position, `routine` a name such as "SGEMM ".
-cublasStatus_t illegal(const char* routine, int parameter);
+cublasStatus_t report_illegal(const char* routine, int parameter);
 
 // A scalar factor. A factor in host memory is read when the program makes the call, a factor in
 // device memory when the work runs.
@@ -60,10 +60,12 @@ class Scalar {
   }
   bool is_null() const { return !known_; }
   // The value, if it is in host memory and thus known before the work runs.
-  std::optional<T> early() const {
+  std::optional<T> value_if_known() const {
     return known_ && !at_ ? std::optional<T>(value_) : std::nullopt;
   }
-  T get(Turn& turn) const { return at_ ? *turn.read<T>(name_, at_, {1, 1, 1}) : value_; }
+  T get(DeviceAccess& access) const {
+    return at_ ? *access.read<T>(name_, at_, {1, 1, 1}) : value_;
+  }
 
  private:
   const char* name_;

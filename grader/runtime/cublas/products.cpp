@@ -44,7 +44,7 @@ std::vector<fs::path> places() {
   return found;
 }
 
-std::string remedy() {
+std::string install_command() {
   std::error_code error;
   const fs::path top = root();
   if (fs::exists(top / "grader/setup/setup", error))
@@ -52,7 +52,7 @@ std::string remedy() {
   const std::string pip = std::string("pip install ") + kPinned;
   if (top.filename() == "tree") return pip;
   return fmt::format(
-      "apt-get install libopenblas0, or {} and its libscipy_openblas.so named in LAB32_OPENBLAS",
+      "apt-get install libopenblas0; or {}, with LAB32_OPENBLAS set to its libscipy_openblas.so",
       pip);
 }
 
@@ -68,10 +68,11 @@ void* load() {
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
     why = dlerror();
   }
-  throw Error(fmt::format(
-      "a CPU library works matrix products out, OpenBLAS, and it is not here ({}); this brings it: "
-      "{}",
-      why, remedy()));
+  throw Error(
+      fmt::format("the CPU library OpenBLAS computes matrix products, but it is not installed "
+                  "({}); install it with: "
+                  "{}",
+                  why, install_command()));
 }
 
 // The names in the wheel's library have the prefix `scipy_`.
@@ -79,7 +80,7 @@ void* function(const char* name) {
   static void* const library = load();
   if (void* found = dlsym(library, (std::string("scipy_") + name).c_str())) return found;
   if (void* found = dlsym(library, name)) return found;
-  throw Error(fmt::format("the OpenBLAS that was found has no {}", name));
+  throw Error(fmt::format("the installed OpenBLAS has no function {}", name));
 }
 
 constexpr int kColumns = 102;  // CblasColMajor
@@ -98,12 +99,12 @@ constexpr const char* kName<std::complex<double>> = "cblas_zgemm";
 
 // BLAS takes real scalars by value and complex scalars by address.
 template <class T>
-struct Passed {
+struct PassedScalar {
   using Type = T;
   static T pass(const T& value) { return value; }
 };
 template <class T>
-struct Passed<std::complex<T>> {
+struct PassedScalar<std::complex<T>> {
   using Type = const void*;
   static const void* pass(const std::complex<T>& value) { return &value; }
 };
@@ -127,30 +128,31 @@ struct Gemm {
 // 0. Throws Error if OpenBLAS is missing; the message has the command that installs it.
 template <class T>
 void gemm(const Gemm<T>& g) {
-  using Scalar = typename Passed<T>::Type;
+  using Scalar = typename PassedScalar<T>::Type;
   using Function =
       void (*)(int, int, int, int, int, int, Scalar, const T*, int, const T*, int, Scalar, T*, int);
   static const auto call = reinterpret_cast<Function>(function(kName<T>));
-  call(kColumns, op(g.op_a), op(g.op_b), g.m, g.n, g.k, Passed<T>::pass(g.alpha), g.a, g.lda, g.b,
-       g.ldb, Passed<T>::pass(g.beta), g.c, g.ldc);
+  call(kColumns, op(g.op_a), op(g.op_b), g.m, g.n, g.k, PassedScalar<T>::pass(g.alpha), g.a, g.lda,
+       g.b, g.ldb, PassedScalar<T>::pass(g.beta), g.c, g.ldc);
 }
 
 // ---- products of all types and batches ----
 
 // The status for wrong arguments, in the order in which an H100 checks them; nullopt if all are
 // right.
-std::optional<cublasStatus_t> wrong(const Places& at, const Product& p, const Batch& batch) {
+std::optional<cublasStatus_t> argument_error(const Places& at, const Product& p,
+                                             const Batch& batch) {
   const auto least = [](int64_t rows) { return std::max<int64_t>(1, rows); };
-  if (!is_operation(p.op_a)) return illegal(at.routine, 1);
-  if (!is_operation(p.op_b)) return illegal(at.routine, 2);
-  if (p.m < 0) return illegal(at.routine, 3);
-  if (p.n < 0) return illegal(at.routine, 4);
-  if (p.k < 0) return illegal(at.routine, 5);
-  if (p.lda < least(p.op_a == CUBLAS_OP_N ? p.m : p.k)) return illegal(at.routine, at.lda);
-  if (p.ldb < least(p.op_b == CUBLAS_OP_N ? p.k : p.n)) return illegal(at.routine, at.ldb);
-  if (p.ldc < least(p.m)) return illegal(at.routine, at.ldc);
+  if (!is_operation(p.op_a)) return report_illegal(at.routine, 1);
+  if (!is_operation(p.op_b)) return report_illegal(at.routine, 2);
+  if (p.m < 0) return report_illegal(at.routine, 3);
+  if (p.n < 0) return report_illegal(at.routine, 4);
+  if (p.k < 0) return report_illegal(at.routine, 5);
+  if (p.lda < least(p.op_a == CUBLAS_OP_N ? p.m : p.k)) return report_illegal(at.routine, at.lda);
+  if (p.ldb < least(p.op_b == CUBLAS_OP_N ? p.k : p.n)) return report_illegal(at.routine, at.ldb);
+  if (p.ldc < least(p.m)) return report_illegal(at.routine, at.ldc);
   if (batch.count < 0)
-    return at.count ? illegal(at.routine, at.count) : CUBLAS_STATUS_EXECUTION_FAILED;
+    return at.count ? report_illegal(at.routine, at.count) : CUBLAS_STATUS_EXECUTION_FAILED;
   return std::nullopt;
 }
 
@@ -167,10 +169,10 @@ struct One {
 
 // The addresses of the matrices of each product in the batch.
 template <class T, class C>
-std::vector<One> all_of(Turn& turn, const Product& p, const Batch& batch) {
+std::vector<One> all_of(DeviceAccess& access, const Product& p, const Batch& batch) {
   std::vector<One> all;
   const auto list = [&](const char* name, const void* at) {
-    return batch.listed ? turn.read<const void*>(name, at, vector_of(batch.count, 1)) : nullptr;
+    return batch.listed ? access.read<const void*>(name, at, vector_of(batch.count, 1)) : nullptr;
   };
   const void* const* a = list("the list of A", p.a);
   const void* const* b = list("the list of B", p.b);
@@ -192,7 +194,8 @@ std::vector<To> widened(const From* from, const Extent& e) {
   std::vector<To> to(static_cast<size_t>(e.rows * e.columns));
   for (int64_t j = 0; from && j < e.columns; ++j)
     for (int64_t i = 0; i < e.rows; ++i)
-      to[static_cast<size_t>(j * e.rows + i)] = static_cast<To>(reckoned(from[j * e.leading + i]));
+      to[static_cast<size_t>(j * e.rows + i)] =
+          static_cast<To>(widened_value(from[j * e.leading + i]));
   return to;
 }
 
@@ -243,14 +246,15 @@ void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c
 }
 
 // T is the type of A and B, C that of C, S that of alpha and beta.
-template <class T, class C, class S, class Given = S>
+template <class T, class C, class S, class GivenScalar = S>
 cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* name,
                                const Product& p, const Batch& batch) {
-  const Scalar<Given> alpha(handle, "alpha", p.alpha), beta(handle, "beta", p.beta);
+  const Scalar<GivenScalar> alpha(handle, "alpha", p.alpha), beta(handle, "beta", p.beta);
   if (p.m == 0 || p.n == 0 || batch.count == 0) return CUBLAS_STATUS_SUCCESS;
   if (alpha.is_null() || beta.is_null() || !p.c) return CUBLAS_STATUS_INVALID_VALUE;
-  const std::optional<Given> early = alpha.early();
-  const bool needed = p.k != 0 && !(early && static_cast<S>(reckoned(*early)) == S());
+  const std::optional<GivenScalar> known_alpha = alpha.value_if_known();
+  const bool needed =
+      p.k != 0 && !(known_alpha && static_cast<S>(widened_value(*known_alpha)) == S());
   if (needed && (!p.a || !p.b)) return CUBLAS_STATUS_INVALID_VALUE;
   const auto misplaced = [&](const void* at, uint64_t bytes) {
     return reinterpret_cast<uint64_t>(at) % std::min<uint64_t>(bytes, 8) != 0;
@@ -261,9 +265,9 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
       fmt::format("{} {}, {} x {} x {}", letter_of(p.op_a), letter_of(p.op_b), p.m, p.n, p.k);
   if (batch.count > 1) arguments += fmt::format(", {} of them", batch.count);
 
-  return submit(r, handle, name, arguments, [=](Runtime&, Turn& turn) {
-    const auto factor = [&](const Scalar<Given>& s) {
-      return static_cast<S>(reckoned(s.get(turn)));
+  return submit(r, handle, name, arguments, [=](Runtime&, DeviceAccess& access) {
+    const auto factor = [&](const Scalar<GivenScalar>& s) {
+      return static_cast<S>(widened_value(s.get(access)));
     };
     const S a = factor(alpha), b = factor(beta);
     const bool reads = p.k != 0 && a != S();
@@ -271,17 +275,16 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
     const Extent rows_b = p.op_b == CUBLAS_OP_N ? Extent{p.k, p.n, p.ldb} : Extent{p.n, p.k, p.ldb};
     if (batch.count > 1 && !batch.listed && batch.step_c == 0)
       throw Error(
-          "products of a batch that are written to one place: what a GPU leaves there is not "
-          "known");
-    for (const One& one : all_of<T, C>(turn, p, batch)) {
-      const T* A = reads ? turn.read<T>("A", one.a, rows_a) : nullptr;
-      const T* B = reads ? turn.read<T>("B", one.b, rows_b) : nullptr;
-      C* to = turn.update<C>("C", one.c, {p.m, p.n, p.ldc}, b != S());
+          "two products of the batch are written to the same place, so the result is not defined");
+    for (const One& one : all_of<T, C>(access, p, batch)) {
+      const T* A = reads ? access.read<T>("A", one.a, rows_a) : nullptr;
+      const T* B = reads ? access.read<T>("B", one.b, rows_b) : nullptr;
+      C* to = access.update<C>("C", one.c, {p.m, p.n, p.ldc}, b != S());
       const Extent rows_c{p.m, p.n, p.ldc};
       if (reads && sizeof(T) == sizeof(C) &&
-          (have_common(one.a, rows_a, one.c, rows_c, sizeof(T)) ||
-           have_common(one.b, rows_b, one.c, rows_c, sizeof(T))))
-        throw Error("C has elements in common with A or B: what a GPU makes of that is not known");
+          (overlap(one.a, rows_a, one.c, rows_c, sizeof(T)) ||
+           overlap(one.b, rows_b, one.c, rows_c, sizeof(T))))
+        throw Error("C overlaps A or B, so the result is not defined");
       Product of = p;
       if (!reads) of.k = 0;
       const Extent none{1, 0, 1};
@@ -289,8 +292,8 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
       // Memory limits products of halves and bytes on tensor cores, so only wider types count
       // operations.
       if (sizeof(T) >= 4)
-        turn.works(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(p.m) *
-                   static_cast<double>(p.n) * static_cast<double>(of.k));
+        access.count_operations(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(p.m) *
+                                static_cast<double>(p.n) * static_cast<double>(of.k));
     }
   });
 }
@@ -304,7 +307,7 @@ bool is_one_of(cublasComputeType_t type, std::initializer_list<int> list) {
 cublasStatus_t multiply(cublasHandle_t handle, const char* name, const Places& places,
                         const Product& p, const Types& types, const Batch& batch) {
   return with_handle(name, handle, [&](Runtime& r) {
-    if (const auto status = wrong(places, p, batch)) return *status;
+    if (const auto status = argument_error(places, p, batch)) return *status;
     // The types that an H100 accepts. A fast mode permits fewer bits; the simulator keeps all of
     // them.
     const bool half = is_one_of(types.compute, {64, 65});

@@ -45,12 +45,12 @@ using Reckoned =
                        std::conditional_t<std::is_same_v<T, int8_t>, double, T>>;
 
 template <class T>
-T reckoned(T x) {
+T widened_value(T x) {
   return x;
 }
-inline float reckoned(sim::F16 x) { return sim::to_float(x); }
-inline float reckoned(sim::BF16 x) { return sim::to_float(x); }
-inline double reckoned(int8_t x) { return x; }
+inline float widened_value(sim::F16 x) { return sim::to_float(x); }
+inline float widened_value(sim::BF16 x) { return sim::to_float(x); }
+inline double widened_value(int8_t x) { return x; }
 
 template <class To, class From>
 To rounded(From x) {

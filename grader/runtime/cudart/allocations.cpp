@@ -58,11 +58,11 @@ void GraphMemory::free(uint64_t bytes) {
   kept += in_pieces(bytes);
 }
 
-const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what,
-                                  const uint64_t* reached_by) {
+const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, const char* what,
+                                            const uint64_t* reached_by) {
   // Pinned and managed memory does not count as the device's.
-  const uint64_t counted = home == Home::device ? bytes : 0;
-  const size_t device = acting_device();
+  const uint64_t counted = home == MemoryKind::device ? bytes : 0;
+  const size_t device = call_device();
   if (bytes > capacity_ || counted > capacity_ - used_[device]) return nullptr;
   // Without this check, the system would kill the program when it touches the pages.
   constexpr uint64_t kLarge = 256 << 20;
@@ -76,19 +76,20 @@ const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what,
       return nullptr;
     }
   }
-  const std::string name = fmt::format("{} no. {}", called_as() ? called_as() : what, ++serial_);
+  const std::string name =
+      fmt::format("{} no. {}", driver_function() ? driver_function() : what, ++serial_);
   sim::Allocation* made = nullptr;
   try {
-    made =
-        home == Home::device ? memory_.allocate(bytes, name) : memory_.allocate_shared(bytes, name);
+    made = home == MemoryKind::device ? memory_.allocate(bytes, name)
+                                      : memory_.allocate_shared(bytes, name);
   } catch (const Error&) {
     return nullptr;
   }
   used_[device] += counted;
   // With a single device, every kernel reaches the memory.
-  if (home == Home::device && made->reached_by)
+  if (home == MemoryKind::device && made->reached_by)
     made->reached_by = reached_by ? reached_by : reached_by_[device];
-  Held held;
+  AllocationInfo held;
   held.begin = made->begin;
   held.bytes = bytes;
   held.home = home;
@@ -98,7 +99,7 @@ const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what,
 
 void Allocations::release(uint64_t begin) {
   const auto at = held_.find(begin);
-  if (at->second.home == Home::device)
+  if (at->second.home == MemoryKind::device)
     used_[static_cast<size_t>(at->second.device)] -= at->second.bytes;
   if (at->second.of_graph) graph_memory(at->second.device).free(at->second.bytes);
   memory_.release(begin);
@@ -106,7 +107,7 @@ void Allocations::release(uint64_t begin) {
 }
 
 uint64_t Allocations::reserve(uint64_t bytes, const char* what) {
-  const Held* made = allocate(bytes, Home::device, what);
+  const AllocationInfo* made = allocate(bytes, MemoryKind::device, what);
   if (!made) return 0;
   const uint64_t begin = made->begin;
   release(begin);
@@ -115,19 +116,19 @@ uint64_t Allocations::reserve(uint64_t bytes, const char* what) {
 
 void Allocations::take(uint64_t begin, uint64_t bytes) {
   memory_.revive(begin);
-  Held held;
+  AllocationInfo held;
   held.begin = begin;
   held.bytes = bytes;
-  held.device = static_cast<int>(acting_device());
+  held.device = static_cast<int>(call_device());
   held.of_graph = true;
-  used_[acting_device()] += bytes;
-  graph_memory_[acting_device()].take(bytes);
+  used_[call_device()] += bytes;
+  graph_memory_[call_device()].take(bytes);
   held_[begin] = held;
 }
 
 void Allocations::release_all(int device, const std::function<bool(uint64_t)>& keeps) {
   for (auto at = held_.begin(); at != held_.end();) {
-    const Held& held = (at++)->second;
+    const AllocationInfo& held = (at++)->second;
     if (held.device == device && !keeps(held.begin)) release(held.begin);
   }
   for (auto at = registered_.begin(); at != registered_.end();) {
@@ -145,11 +146,11 @@ void Allocations::forget_pool(cudaMemPool_t pool) {
     if (held.pool == pool) held.pool = nullptr;
 }
 
-Held* Allocations::find(const void* pointer) {
+AllocationInfo* Allocations::find(const void* pointer) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   auto after = held_.upper_bound(address);
   if (after == held_.begin()) return nullptr;
-  Held& held = std::prev(after)->second;
+  AllocationInfo& held = std::prev(after)->second;
   return address == held.begin || address - held.begin < held.bytes ? &held : nullptr;
 }
 
@@ -276,7 +277,7 @@ void ManagedRanges::prefetch(Range range, const cudaMemLocation& location) {
 
 bool ManagedRanges::read(Range range, cudaMemRangeAttribute attribute, void* data,
                          size_t size) const {
-  const auto give = [&](int value) {
+  const auto store = [&](int value) {
     if (size != sizeof value) return false;
     std::memcpy(data, &value, sizeof value);
     return true;
@@ -297,20 +298,20 @@ bool ManagedRanges::read(Range range, cudaMemRangeAttribute attribute, void* dat
     case cudaMemRangeAttributeReadMostly: {
       bool all = true;
       each(range, [&](const RangeFacts& f) { all &= f.read_mostly; });
-      return give(all);
+      return store(all);
     }
     case cudaMemRangeAttributePreferredLocation:
-      return give(number_of(preferred()));
+      return store(number_of(preferred()));
     case cudaMemRangeAttributeLastPrefetchLocation:
-      return give(number_of(prefetched()));
+      return store(number_of(prefetched()));
     case cudaMemRangeAttributePreferredLocationType:
-      return give(type(preferred()));
+      return store(type(preferred()));
     case cudaMemRangeAttributePreferredLocationId:
-      return give(id(preferred()));
+      return store(id(preferred()));
     case cudaMemRangeAttributeLastPrefetchLocationType:
-      return give(type(prefetched()));
+      return store(type(prefetched()));
     case cudaMemRangeAttributeLastPrefetchLocationId:
-      return give(id(prefetched()));
+      return store(id(prefetched()));
     case cudaMemRangeAttributeAccessedBy: {
       if (size == 0 || size % sizeof(int) != 0) return false;
       uint64_t all = ~uint64_t{0};

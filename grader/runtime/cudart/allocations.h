@@ -16,11 +16,11 @@
 
 namespace lab32::cudart {
 
-enum class Home : uint8_t { device, pinned, managed };
+enum class MemoryKind : uint8_t { device, pinned, managed };
 
-struct Held {
+struct AllocationInfo {
   uint64_t begin = 0, bytes = 0;
-  Home home = Home::device;
+  MemoryKind home = MemoryKind::device;
   int device = 0;                // the device for which it was allocated
   unsigned flags = 0;            // of cudaHostAlloc or cudaMallocManaged
   cudaMemPool_t pool = nullptr;  // stream-ordered allocations
@@ -55,8 +55,8 @@ class Allocations {
   // Allocates on the device that the call works on. nullptr: out of memory. `what` is the
   // function's name for messages. `reached_by` is the set of devices whose kernels reach the
   // memory, if there are several devices.
-  const Held* allocate(uint64_t bytes, Home home, const char* what,
-                       const uint64_t* reached_by = nullptr);
+  const AllocationInfo* allocate(uint64_t bytes, MemoryKind home, const char* what,
+                                 const uint64_t* reached_by = nullptr);
   // Sets which devices reach memory that is allocated on a device without a set of its own.
   void set_reach(int device, const uint64_t* reached_by) {
     reached_by_[static_cast<size_t>(device)] = reached_by;
@@ -81,7 +81,7 @@ class Allocations {
   void forget_pool(cudaMemPool_t pool);
   // The allocation that contains the address. An empty allocation contains its first address.
   // nullptr: none.
-  Held* find(const void* pointer);
+  AllocationInfo* find(const void* pointer);
 
   GraphMemory& graph_memory(int device) { return graph_memory_[static_cast<size_t>(device)]; }
   uint64_t used(int device) const { return used_[static_cast<size_t>(device)]; }
@@ -96,7 +96,7 @@ class Allocations {
   std::array<const uint64_t*, kMostDevices> reached_by_{};
   std::array<GraphMemory, kMostDevices> graph_memory_{};
   uint64_t serial_ = 0;
-  std::map<uint64_t, Held> held_;
+  std::map<uint64_t, AllocationInfo> held_;
   std::map<uint64_t, Registered> registered_;
 };
 

@@ -105,7 +105,7 @@ cudaError_t lab32::cudart::create_texture_object(cudaTextureObject_t* out,
     if (const cudaError_t error =
             texture_object(r.arrays, r.memory, *resource, *texture, view, fractions, &object))
       return error;
-    object.device = static_cast<unsigned>(acting_device());
+    object.device = static_cast<unsigned>(call_device());
     *out = r.memory.textures().add(std::move(object));
     r.textures[*out] = {*resource, *texture};
     if (view) r.textures[*out].view = *view;
@@ -128,7 +128,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, const cudaResource
     lab32::sim::TextureObject object;
     object.surface = true;
     object.array = Arrays::texels(*array);
-    object.device = static_cast<unsigned>(acting_device());
+    object.device = static_cast<unsigned>(call_device());
     *out = r.memory.textures().add(std::move(object));
     r.textures[*out] = {*resource, {}};
     return cudaSuccess;

@@ -90,13 +90,13 @@ Body from_symbol(void* to, const void* symbol, size_t bytes, size_t offset, cuda
 namespace lab32::cudart {
 
 cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
-                      cudaGraphNodeType type, Work::Given given) {
+                      cudaGraphNodeType type, Work::NodeParameters given) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (!r.captures.captures(stream)) {
       // A fill runs on the stream's device; a copy resolves its addresses on the current device.
       const bool fills = type == cudaGraphNodeTypeMemset;
-      const OnDevice on(r, fills ? r.streams.device(stream) : r.gpu().number);
+      const DeviceScope on(r, fills ? r.streams.device(stream) : r.gpu().number);
       return body(r);
     }
     Work work = on_this_device(body);

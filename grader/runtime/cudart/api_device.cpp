@@ -25,7 +25,7 @@ cudaError_t on_device(const char* name, int device,
 }
 
 template <class T>
-cudaError_t give(const char* name, T* out, T value, Waits waits = Waits::no) {
+cudaError_t store(const char* name, T* out, T value, Waits waits = Waits::no) {
   return call(name, waits, [&](Runtime&) {
     if (!out) return cudaErrorInvalidValue;
     *out = value;
@@ -85,8 +85,8 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
 }
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
-  return wish ? give("cudaChooseDevice", device, 0, Waits::regardless)
-              : remember(cudaErrorInvalidValue);
+  return wish ? store("cudaChooseDevice", device, 0, Waits::regardless)
+              : store_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
@@ -237,11 +237,11 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
 
 // Settings without effect: the split of L1 and shared memory follows from what blocks use.
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
-  return give("cudaDeviceGetCacheConfig", config, cudaFuncCachePreferNone);
+  return store("cudaDeviceGetCacheConfig", config, cudaFuncCachePreferNone);
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return accept("cudaDeviceSetCacheConfig"); }
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
-  return give("cudaDeviceGetSharedMemConfig", config, cudaSharedMemBankSizeFourByte);
+  return store("cudaDeviceGetSharedMemConfig", config, cudaSharedMemBankSizeFourByte);
 }
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
   return accept("cudaDeviceSetSharedMemConfig");
@@ -252,10 +252,10 @@ cudaError_t cudaProfilerStart() { return accept("cudaProfilerStart"); }
 cudaError_t cudaProfilerStop() { return accept("cudaProfilerStop"); }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  return give("cudaRuntimeGetVersion", version, CUDART_VERSION, Waits::regardless);
+  return store("cudaRuntimeGetVersion", version, CUDART_VERSION, Waits::regardless);
 }
 cudaError_t cudaDriverGetVersion(int* version) {
-  return give("cudaDriverGetVersion", version, CUDART_VERSION, Waits::regardless);
+  return store("cudaDriverGetVersion", version, CUDART_VERSION, Waits::regardless);
 }
 
 cudaError_t cudaGetLastError() { return std::exchange(last_error(), cudaSuccess); }

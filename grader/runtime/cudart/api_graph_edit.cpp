@@ -60,7 +60,7 @@ cudaError_t get_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType 
   return with_node(name, node, [&](Runtime&) {
     if (!out || node->type != type) return cudaErrorInvalidValue;
     const auto* event = std::get_if<cudaEvent_t>(&node->work.given);
-    if (!event) throw lab32::Error("the event of a node that was captured");
+    if (!event) throw lab32::Error("the event of a captured node is not known");
     *out = *event;
     return cudaSuccess;
   });
@@ -286,7 +286,7 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flag
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* out) {
   return with_node("cudaGraphChildGraphNodeGetGraph", node, [&](Runtime&) {
     if (!out || node->type != cudaGraphNodeTypeGraph) return cudaErrorInvalidValue;
-    if (node->bodies.empty()) throw lab32::Error("the graph of a node that was captured");
+    if (node->bodies.empty()) throw lab32::Error("the graph of a captured node is not known");
     *out = node->bodies.front();
     return cudaSuccess;
   });

@@ -62,7 +62,7 @@ cudaError_t work_of(Runtime& r, const cudaGraphNodeParams& p, Work* work) {
       throw lab32::Error("nodes of graphs that use semaphores are not simulated");
     case cudaGraphNodeTypeMemAlloc:
     case cudaGraphNodeTypeMemFree:
-      throw lab32::Error("the parameters of nodes that allocate or free, set anew");
+      throw lab32::Error("new parameters for nodes that allocate or free are not simulated");
     default:
       return cudaErrorInvalidValue;
   }
@@ -133,7 +133,7 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* out, cu
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* from,
                              const cudaGraphEdgeData* edges, size_t count, cudaGraphNodeParams* p) {
   constexpr const char* kName = "cudaGraphAddNode";
-  if (!p || !is_zero(*p)) return remember(cudaErrorInvalidValue);
+  if (!p || !is_zero(*p)) return store_error(cudaErrorInvalidValue);
   if (p->type == cudaGraphNodeTypeConditional)
     return add_conditional(kName, out, graph, from, count, &p->conditional);
   if (p->type == cudaGraphNodeTypeGraph && p->graph.ownership == cudaGraphChildGraphOwnershipClone)

@@ -13,12 +13,12 @@ namespace {
 
 // The parameters of a copy, fill or host function node.
 template <class Parameters>
-cudaError_t read_given(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
-                       Parameters* out) {
+cudaError_t read_parameters(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
+                            Parameters* out) {
   return with_node(name, node, [&](Runtime&) {
     if (!out || node->type != type) return cudaErrorInvalidValue;
     const auto* given = std::get_if<Parameters>(&node->work.given);
-    if (!given) throw lab32::Error("the parameters of a node that was captured");
+    if (!given) throw lab32::Error("the parameters of a captured node are not known");
     *out = *given;
     return cudaSuccess;
   });
@@ -48,7 +48,8 @@ void plain(cudaGraphEdgeData* data, size_t count) {
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* out) {
   return with_node("cudaGraphKernelNodeGetParams", node, [&](Runtime& r) {
     if (!out || node->type != cudaGraphNodeTypeKernel) return cudaErrorInvalidValue;
-    if (!node->work.kernel) throw lab32::Error("the node is a library's call, which is no kernel");
+    if (!node->work.kernel)
+      throw lab32::Error("the node is a library's call, which has no kernel parameters");
     KernelCall& k = *node->work.kernel;
     // A launch captured from a stream names its kernel by the handle.
     const void* host = r.registry.host_of(*k.entry);
@@ -63,13 +64,13 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
 }
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* out) {
-  return read_given("cudaGraphMemcpyNodeGetParams", node, cudaGraphNodeTypeMemcpy, out);
+  return read_parameters("cudaGraphMemcpyNodeGetParams", node, cudaGraphNodeTypeMemcpy, out);
 }
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* out) {
-  return read_given("cudaGraphMemsetNodeGetParams", node, cudaGraphNodeTypeMemset, out);
+  return read_parameters("cudaGraphMemsetNodeGetParams", node, cudaGraphNodeTypeMemset, out);
 }
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* out) {
-  return read_given("cudaGraphHostNodeGetParams", node, cudaGraphNodeTypeHost, out);
+  return read_parameters("cudaGraphHostNodeGetParams", node, cudaGraphNodeTypeHost, out);
 }
 
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
@@ -83,15 +84,15 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
     }
     size_t room = *count;
     if (from) plain(data, std::min(room, begins.size()));
-    const cudaError_t error = give_nodes(begins, from, count);
-    return error ? error : give_nodes(ends, to, &room);
+    const cudaError_t error = store_nodes(begins, from, count);
+    return error ? error : store_nodes(ends, to, &room);
   });
 }
 
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* out,
                                          cudaGraphEdgeData* data, size_t* count) {
   return with_node("cudaGraphNodeGetDependencies", node, [&](Runtime&) {
-    const cudaError_t error = give_nodes(node->from, out, count);
+    const cudaError_t error = store_nodes(node->from, out, count);
     if (!error && out) plain(data, *count);
     return error;
   });
@@ -103,7 +104,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
     std::vector<cudaGraphNode_t> all;
     for (const Edge& edge : edges_of(*node->graph))
       if (edge.from == node) all.push_back(edge.to);
-    const cudaError_t error = give_nodes(all, out, count);
+    const cudaError_t error = store_nodes(all, out, count);
     if (!error && out) plain(data, *count);
     return error;
   });
@@ -128,9 +129,11 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   return with_node("cudaGraphDestroyNode", node, [&](Runtime& r) {
-    if (r.captures.any()) throw lab32::Error("a node that goes while a stream is captured");
+    if (r.captures.any())
+      throw lab32::Error("removing a node while a stream is captured is not simulated");
     if (node->type == cudaGraphNodeTypeConditional || node->work.allocates || node->work.frees)
-      throw lab32::Error("a conditional node, or one that allocates or frees, that goes");
+      throw lab32::Error(
+          "removing a conditional node, or one that allocates or frees, is not simulated");
     r.graphs.remove(node);
     return cudaSuccess;
   });
@@ -185,7 +188,8 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType
     if (!out || which > cudaGraphMemAttrReservedMemHigh) return cudaErrorInvalidValue;
     const GraphMemory& memory = r.allocations.graph_memory(device);
     if (!memory.is_known)
-      throw lab32::Error("what graphs hold that have several allocations at once is not known");
+      throw lab32::Error(
+          "how much memory graphs with several allocations at once hold is not known");
     const uint64_t value = is_most ? memory.most : memory.now();
     std::memcpy(out, &value, sizeof value);
     return cudaSuccess;

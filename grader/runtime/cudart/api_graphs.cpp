@@ -80,7 +80,7 @@ cudaError_t instantiate(Runtime& r, cudaGraphExec_t* exec, cudaGraph_t graph,
 // From here until the graph ends, its kernels may set its conditions.
 void begin_conditions(Runtime& r, const std::vector<Condition*>& conditions) {
   for (Condition* c : conditions) {
-    if (c->renewed) r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);
+    if (c->reset_at_launch) r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);
     c->reached_by = ~uint64_t{0};
   }
 }
@@ -222,7 +222,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
   return with_graph("cudaGraphGetNodes", graph, [&](Runtime&) {
     std::vector<cudaGraphNode_t> all;
     for (const auto& node : graph->nodes) all.push_back(node.get());
-    return give_nodes(all, nodes, count);
+    return store_nodes(all, nodes, count);
   });
 }
 
@@ -231,7 +231,7 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, siz
     std::vector<cudaGraphNode_t> all;
     for (const auto& node : graph->nodes)
       if (node->from.empty()) all.push_back(node.get());
-    return give_nodes(all, nodes, count);
+    return store_nodes(all, nodes, count);
   });
 }
 
@@ -333,7 +333,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
   return with_exec("cudaGraphExecUpdate", exec, [&](Runtime& r) {
     if (!r.graphs.knows(graph)) return cudaErrorInvalidValue;
     if (uses_memory(exec->steps) || has_memory(*graph))
-      throw lab32::Error("graphs whose nodes allocate or free are not updated");
+      throw lab32::Error("updating graphs whose nodes allocate or free is not simulated");
     std::vector<Step> steps;
     const bool same = read_steps(*graph, &steps) && same_shape(exec->steps, steps);
     if (result)
@@ -363,7 +363,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
       if (!exec->conditions.empty() || uses_memory(exec->steps)) return cudaErrorNotSupported;
       return r.captures.add(stream, cudaGraphNodeTypeGraph, child_work(exec->steps));
     }
-    if (const cudaError_t wrong = begin_memory(r, *exec)) return wrong;
+    if (const cudaError_t wrong = check_memory(r, *exec)) return wrong;
     steps = exec->steps;
     conditions = exec->conditions;
     begin_conditions(r, conditions);

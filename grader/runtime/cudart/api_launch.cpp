@@ -107,7 +107,7 @@ LAB32_PER_THREAD(cudaLaunchCooperativeKernel, _ptsz);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** args) {
   constexpr const char* kName = "cudaLaunchKernelExC";
-  if (!config) return remember(cudaErrorInvalidValue);
+  if (!config) return store_error(cudaErrorInvalidValue);
   LaunchRequest request{
       config->gridDim, config->blockDim,      config->dynamicSmemBytes, config->stream,
       false,           cluster_asked(*config)};
@@ -181,7 +181,7 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribu
   return with_kernel("cudaKernelSetAttributeForDevice", reinterpret_cast<const void*>(kernel),
                      [&](Runtime& r, KernelEntry& entry) {
                        if (!r.has_device(device)) return cudaErrorInvalidDevice;
-                       const OnDevice on(r, device);
+                       const DeviceScope on(r, device);
                        return set_attribute(r, entry, which, value);
                      });
 }
@@ -288,7 +288,7 @@ Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
 
 // Registration before main() is not an API call, so it makes no context current.
 void note(const char* name, const std::function<cudaError_t(Runtime&)>& body) {
-  const CalledAs not_the_program(name);
+  const DriverCallScope not_the_program(name);
   call(name, Waits::no, body);
 }
 
@@ -369,7 +369,7 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstr
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
-  if (configurations().empty()) return remember(cudaErrorMissingConfiguration);
+  if (configurations().empty()) return store_error(cudaErrorMissingConfiguration);
   const LaunchRequest request = configurations().back();
   configurations().pop_back();
   *grid = request.grid;

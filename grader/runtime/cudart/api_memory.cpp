@@ -12,12 +12,12 @@ namespace {
 // (cudaDeviceProp::textureAlignment).
 constexpr size_t kPitch = 512;
 
-cudaError_t allocate(const char* name, void** out, size_t bytes, Home home, unsigned flags) {
+cudaError_t allocate(const char* name, void** out, size_t bytes, MemoryKind home, unsigned flags) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (!out) return cudaErrorInvalidValue;
     *out = nullptr;
     if (bytes == 0) return cudaSuccess;
-    const Held* held = r.allocations.allocate(bytes, home, name);
+    const AllocationInfo* held = r.allocations.allocate(bytes, home, name);
     if (!held) return cudaErrorMemoryAllocation;
     *out = reinterpret_cast<void*>(held->begin);
     r.allocations.find(*out)->flags = flags;
@@ -32,7 +32,7 @@ cudaError_t release(const char* name, void* pointer, Passes&& passes) {
   // cudaFree waits for the device.
   return call(name, Waits::yes, [&](Runtime& r) {
     if (!pointer) return cudaSuccess;
-    const Held* held = r.allocations.find(pointer);
+    const AllocationInfo* held = r.allocations.find(pointer);
     if (!held || held->begin != reinterpret_cast<uint64_t>(pointer) || !passes(held->home))
       return cudaErrorInvalidValue;
     r.allocations.release(held->begin);
@@ -43,42 +43,43 @@ cudaError_t release(const char* name, void* pointer, Passes&& passes) {
 }  // namespace
 
 cudaError_t cudaMalloc(void** out, size_t bytes) {
-  return allocate("cudaMalloc", out, bytes, Home::device, 0);
+  return allocate("cudaMalloc", out, bytes, MemoryKind::device, 0);
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return release("cudaFree", pointer, [](Home home) { return home != Home::pinned; });
+  return release("cudaFree", pointer, [](MemoryKind home) { return home != MemoryKind::pinned; });
 }
 
 cudaError_t cudaMallocHost(void** out, size_t bytes) {
-  return allocate("cudaMallocHost", out, bytes, Home::pinned, cudaHostAllocDefault);
+  return allocate("cudaMallocHost", out, bytes, MemoryKind::pinned, cudaHostAllocDefault);
 }
 
 cudaError_t cudaHostAlloc(void** out, size_t bytes, unsigned flags) {
   if (flags & ~static_cast<unsigned>(cudaHostAllocPortable | cudaHostAllocMapped |
                                      cudaHostAllocWriteCombined))
-    return remember(cudaErrorInvalidValue);
-  return allocate("cudaHostAlloc", out, bytes, Home::pinned, flags);
+    return store_error(cudaErrorInvalidValue);
+  return allocate("cudaHostAlloc", out, bytes, MemoryKind::pinned, flags);
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return release("cudaFreeHost", pointer, [](Home home) { return home == Home::pinned; });
+  return release("cudaFreeHost", pointer,
+                 [](MemoryKind home) { return home == MemoryKind::pinned; });
 }
 
 cudaError_t cudaMallocManaged(void** out, size_t bytes, unsigned flags) {
   if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
-    return remember(cudaErrorInvalidValue);
-  return allocate("cudaMallocManaged", out, bytes, Home::managed, flags);
+    return store_error(cudaErrorInvalidValue);
+  return allocate("cudaMallocManaged", out, bytes, MemoryKind::managed, flags);
 }
 
 cudaError_t cudaMallocPitch(void** out, size_t* pitch, size_t width, size_t height) {
-  if (!pitch) return remember(cudaErrorInvalidValue);
+  if (!pitch) return store_error(cudaErrorInvalidValue);
   *pitch = lab32::align_up(width, kPitch);
-  return allocate("cudaMallocPitch", out, *pitch * height, Home::device, 0);
+  return allocate("cudaMallocPitch", out, *pitch * height, MemoryKind::device, 0);
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* out, cudaExtent extent) {
-  if (!out) return remember(cudaErrorInvalidValue);
+  if (!out) return store_error(cudaErrorInvalidValue);
   void* pointer = nullptr;
   size_t pitch = 0;
   const cudaError_t error =
@@ -90,8 +91,8 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* out, cudaExtent extent) {
 cudaError_t cudaHostGetDevicePointer(void** out, void* host, unsigned flags) {
   return call("cudaHostGetDevicePointer", Waits::no, [&](Runtime& r) {
     if (!out || flags != 0) return cudaErrorInvalidValue;
-    const Held* held = r.allocations.find(host);
-    if (held && held->home == Home::pinned) {
+    const AllocationInfo* held = r.allocations.find(host);
+    if (held && held->home == MemoryKind::pinned) {
       *out = host;  // host and device share one address space
       return cudaSuccess;
     }
@@ -107,9 +108,9 @@ cudaError_t cudaHostGetDevicePointer(void** out, void* host, unsigned flags) {
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
   return call("cudaHostGetFlags", Waits::no, [&](Runtime& r) {
     if (!flags) return cudaErrorInvalidValue;
-    const Held* held = r.allocations.find(host);
+    const AllocationInfo* held = r.allocations.find(host);
     const auto* registered = r.allocations.find_registered(host);
-    if (held && held->home == Home::pinned)
+    if (held && held->home == MemoryKind::pinned)
       *flags = held->flags | cudaHostAllocMapped;
     else if (registered)
       *flags = registered->second.flags | cudaHostRegisterMapped;
@@ -166,13 +167,13 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* poi
     a.hostPointer = const_cast<void*>(pointer);
     const auto address = reinterpret_cast<uint64_t>(pointer);
     const lab32::sim::Allocation* allocation = r.memory.find(address);
-    if (const Held* held = r.allocations.find(pointer)) {
-      a.type = held->home == Home::device    ? cudaMemoryTypeDevice
-               : held->home == Home::managed ? cudaMemoryTypeManaged
-                                             : cudaMemoryTypeHost;
+    if (const AllocationInfo* held = r.allocations.find(pointer)) {
+      a.type = held->home == MemoryKind::device    ? cudaMemoryTypeDevice
+               : held->home == MemoryKind::managed ? cudaMemoryTypeManaged
+                                                   : cudaMemoryTypeHost;
       a.device = held->device;
       a.devicePointer = const_cast<void*>(pointer);
-      if (held->home == Home::device) a.hostPointer = nullptr;
+      if (held->home == MemoryKind::device) a.hostPointer = nullptr;
     } else if (const auto* at = r.allocations.find_registered(pointer)) {
       a.type = cudaMemoryTypeHost;
       a.device = at->second.device;
@@ -201,10 +202,11 @@ bool is_there(const Runtime& r, const cudaMemLocation& location) {
 // requires that all its pages are managed.
 std::optional<ManagedRanges::Range> managed_pages(Runtime& r, const void* pointer, size_t bytes,
                                                   bool whole) {
-  const Held* held = r.allocations.find(pointer);
+  const AllocationInfo* held = r.allocations.find(pointer);
   const auto begin = reinterpret_cast<uint64_t>(pointer);
   const lab32::sim::Allocation* memory = r.memory.find(begin);
-  const bool managed = held ? held->home == Home::managed : memory && memory->shared_with_host;
+  const bool managed =
+      held ? held->home == MemoryKind::managed : memory && memory->shared_with_host;
   if (bytes == 0 || !managed || !memory) return std::nullopt;
   if (whole && bytes > memory->end - begin) return std::nullopt;
   return ManagedRanges::pages(memory->begin, memory->end, begin, begin + bytes);

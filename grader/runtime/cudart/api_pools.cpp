@@ -54,7 +54,7 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, cudaMemPool_t p
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (!pool) pool = pools().on(r.streams.device(stream)).current;
     if (!out || !pools().knows(pool)) return cudaErrorInvalidValue;
-    const OnDevice on(r, pool->device);
+    const DeviceScope on(r, pool->device);
     *out = nullptr;
     if (r.captures.captures(stream)) {
       cudaMemAllocNodeParams p{};
@@ -67,7 +67,8 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, cudaMemPool_t p
       return r.captures.add(stream, cudaGraphNodeTypeMemAlloc, std::move(work));
     }
     if (bytes == 0) return cudaSuccess;
-    const Held* held = r.allocations.allocate(bytes, Home::device, name, &pool->reached_by);
+    const AllocationInfo* held =
+        r.allocations.allocate(bytes, MemoryKind::device, name, &pool->reached_by);
     if (!held) return cudaErrorMemoryAllocation;
     *out = reinterpret_cast<void*>(held->begin);
     r.allocations.find(*out)->pool = pool;
@@ -91,7 +92,7 @@ LAB32_PER_THREAD(cudaMallocAsync, _ptsz);
 
 cudaError_t cudaMallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
-  if (!pool) return remember(cudaErrorInvalidValue);
+  if (!pool) return store_error(cudaErrorInvalidValue);
   return allocate("cudaMallocFromPoolAsync", out, bytes, pool, stream);
 }
 LAB32_PER_THREAD(cudaMallocFromPoolAsync, _ptsz);
@@ -106,8 +107,9 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
       return r.captures.add(stream, cudaGraphNodeTypeMemFree, std::move(work));
     }
     if (!pointer) return cudaSuccess;
-    const Held* held = r.allocations.find(pointer);
-    if (!held || held->begin != reinterpret_cast<uint64_t>(pointer) || held->home != Home::device)
+    const AllocationInfo* held = r.allocations.find(pointer);
+    if (!held || held->begin != reinterpret_cast<uint64_t>(pointer) ||
+        held->home != MemoryKind::device)
       return cudaErrorInvalidValue;
     if (held->pool && pools().knows(held->pool)) held->pool->used -= held->bytes;
     r.allocations.release(held->begin);

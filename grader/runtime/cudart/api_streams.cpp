@@ -320,7 +320,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return with_stream("cudaStreamEndCapture", stream, [&](Runtime& r) {
     cudaGraph_t ended = nullptr;
     // `graph` may be null only if the capture extends a graph that the program already has.
-    if (!graph && !r.captures.is_into_given(stream)) return cudaErrorInvalidValue;
+    if (!graph && !r.captures.extends_program_graph(stream)) return cudaErrorInvalidValue;
     return r.captures.end(stream, graph ? graph : &ended);
   });
 }

@@ -109,7 +109,7 @@ cudaError_t Arrays::make(cudaArray_t* out, const cudaChannelFormatDesc* format, 
   if (!out) return cudaErrorInvalidValue;
   if (const cudaError_t error = check(format, extent, flags)) return error;
   Array& array = add(*format, extent, flags);
-  const Held* held = allocations_.allocate(lay_out(array, 0), Home::device, what);
+  const AllocationInfo* held = allocations_.allocate(lay_out(array, 0), MemoryKind::device, what);
   if (!held) {
     arrays_.erase(&array);
     return cudaErrorMemoryAllocation;
@@ -136,7 +136,8 @@ cudaError_t Arrays::make(cudaMipmappedArray_t* out, const cudaChannelFormatDesc*
     bytes += lay_out(array, bytes);
     made->levels.push_back(&array);
   }
-  const Held* held = allocations_.allocate(bytes, Home::device, "cudaMallocMipmappedArray");
+  const AllocationInfo* held =
+      allocations_.allocate(bytes, MemoryKind::device, "cudaMallocMipmappedArray");
   for (Array* level : made->levels) {
     if (held)
       level->grid.begin += held->begin;

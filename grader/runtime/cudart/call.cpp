@@ -13,17 +13,18 @@
 
 namespace lab32::cudart {
 
-CalledAs::CalledAs(const char* name) : before_(std::exchange(called_as(), name)) {}
-CalledAs::~CalledAs() { called_as() = before_; }
+DriverCallScope::DriverCallScope(const char* name)
+    : before_(std::exchange(driver_function(), name)) {}
+DriverCallScope::~DriverCallScope() { driver_function() = before_; }
 
 namespace {
 
 // NVIDIA's runtime is destroyed at process end, in the order of registration. Functions that the
 // program passed to atexit() after its first CUDA call, and static variables constructed after it,
 // can still call it; earlier ones cannot (H100, static and shared runtime).
-std::atomic<bool> gone{false};
-void go_at_the_end() {
-  static const int registered = on_exit([](int, void*) { gone = true; }, nullptr);
+std::atomic<bool> destroyed{false};
+void mark_destroyed_at_exit() {
+  static const int registered = on_exit([](int, void*) { destroyed = true; }, nullptr);
   static_cast<void>(registered);
 }
 
@@ -52,43 +53,44 @@ bool leaves_memory(const char* name) {
 }
 
 cudaError_t call_alone(const char* name, Waits waits,
-                       const std::function<cudaError_t(Runtime&)>& body, UserObjects::Dead* dead) {
+                       const std::function<cudaError_t(Runtime&)>& body,
+                       UserObjects::Unreferenced* dead) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   try {
     Runtime& r = runtime();
-    if (called_as()) {
-      name = called_as();
+    if (driver_function()) {
+      name = driver_function();
     } else {
-      go_at_the_end();
+      mark_destroyed_at_exit();
       r.contexts.use_primary();
     }
-    const OnDevice on(r, Contexts::current_device());
+    const DeviceScope on(r, Contexts::current_device());
     if (waits == Waits::yes) r.wait_for(r.gpu());
     // Registered memory belongs to the program, which can write it without a call.
     if (!leaves_memory(name) || r.devices() > 1 || !r.allocations.registered().empty())
-      Repeats::forget_look();
-    if (r.sticky && waits != Waits::regardless) return remember(r.sticky);
+      LaunchMemo::forget_digests();
+    if (r.sticky && waits != Waits::regardless) return store_error(r.sticky);
     const cudaError_t error = body(r);
-    *dead = r.graphs.objects().take_dead();
-    return remember(error);
+    *dead = r.graphs.objects().take_unreferenced();
+    return store_error(error);
   } catch (const NotLoaded&) {
-    return remember(cudaErrorNotSupported);
+    return store_error(cudaErrorNotSupported);
   } catch (const Error& e) {
     refuse(fmt::format("{}: {}", name, e.what()));
-    return remember(cudaErrorNotSupported);
+    return store_error(cudaErrorNotSupported);
   } catch (const std::bad_alloc&) {
-    return remember(cudaErrorMemoryAllocation);
+    return store_error(cudaErrorMemoryAllocation);
   } catch (const std::exception& e) {
     refuse(fmt::format("{}: {}", name, e.what()));
-    return remember(cudaErrorUnknown);
+    return store_error(cudaErrorUnknown);
   }
 }
 
 }  // namespace
 
 cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
-  if (gone) return remember(cudaErrorCudartUnloading);
-  UserObjects::Dead dead;
+  if (destroyed) return store_error(cudaErrorCudartUnloading);
+  UserObjects::Unreferenced dead;
   const cudaError_t error = call_alone(name, waits, body, &dead);
   for (const auto& [destroy, pointer] : dead) destroy(pointer);
   return error;

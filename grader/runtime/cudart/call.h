@@ -17,12 +17,12 @@ constexpr const char* kKernelNode = "cudaGraphLaunch (kernel)";
 
 // While an object of this class lives, this thread's calls come from the driver's API: messages use
 // the driver function's name, and errors do not change what cudaGetLastError() reports.
-class CalledAs {
+class DriverCallScope {
  public:
-  explicit CalledAs(const char* name);
-  ~CalledAs();
-  CalledAs(const CalledAs&) = delete;
-  CalledAs& operator=(const CalledAs&) = delete;
+  explicit DriverCallScope(const char* name);
+  ~DriverCallScope();
+  DriverCallScope(const DriverCallScope&) = delete;
+  DriverCallScope& operator=(const DriverCallScope&) = delete;
 
  private:
   const char* before_;

@@ -57,7 +57,7 @@ void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_de
 
 // Whether the destination already has these bytes and all are initialised. Loops often copy the
 // same input in each iteration.
-bool is_there(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, const Side& source) {
+bool already_has(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, const Side& source) {
   const auto written = [&](const sim::Allocation& a, uint64_t at) {
     return a.initialised || r.memory.first_unwritten(at, at + bytes) == at + bytes;
   };
@@ -113,8 +113,9 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
     for (uint64_t y = 0; y < e.height; ++y) {
       const uint64_t row = to.begin + z * to.slice + y * to.pitch;
       const uint64_t other = from.begin + z * from.slice + y * from.pitch;
-      if (target.on_device && Repeats::has_look() && !is_there(r, row, other, e.width, source))
-        Repeats::forget_look();
+      if (target.on_device && LaunchMemo::has_digests() &&
+          !already_has(r, row, other, e.width, source))
+        LaunchMemo::forget_digests();
       copy_row(r, row, other, e.width, target.on_device, source.on_device);
     }
   }
@@ -133,13 +134,13 @@ cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMem
 // Whether all bytes of the allocation are initialised and have this value, as when a loop fills the
 // same buffer again.
 bool holds(const sim::Memory& memory, const sim::Allocation& allocation,
-           const Repeats::Fill& fill) {
-  if (Repeats::still_holds(allocation, fill)) return true;
+           const LaunchMemo::Fill& fill) {
+  if (LaunchMemo::is_filled_with(allocation, fill)) return true;
   const std::byte* first = memory.host(fill.at);
   if (!allocation.initialised || *first != std::byte{fill.value} ||
       std::memcmp(first, first + 1, fill.bytes - 1) != 0)
     return false;
-  Repeats::holds(allocation, fill);
+  LaunchMemo::record_fill(allocation, fill);
   return true;
 }
 
@@ -158,7 +159,7 @@ cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element)
     r.gpu().timeline.advance(fill_seconds(r.profile, bytes));
     return cudaSuccess;
   }
-  Repeats::forget_look();
+  LaunchMemo::forget_digests();
   std::vector<unsigned char> row(element > 1 ? e.width : 0);
   for (uint64_t i = 0; i + element <= row.size(); i += element)
     std::memcpy(row.data() + i, &value, element);

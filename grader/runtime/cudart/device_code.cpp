@@ -60,8 +60,7 @@ T read(const char* at) {
 // length to `bytes`.
 std::vector<FatEntry> read_block(const char* at, uint64_t room, uint64_t* bytes) {
   if (!at || room < sizeof(Block) || read<Block>(at).magic != kBlockMagic)
-    throw Error(
-        "the program's device code is in a form that is not known: compile it with CUDA 13");
+    throw Error("the program's device code has an unknown format: compile it with CUDA 13");
   const auto header = read<Block>(at);
   if (header.header_bytes > room || header.bytes > room - header.header_bytes)
     throw Error("the program's device code is damaged: it is cut off");
@@ -113,8 +112,8 @@ std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& 
       have += fmt::format("{}{} for {}", have.empty() ? "" : ", ",
                           e.kind == FatEntry::Kind::ptx ? "PTX" : "a cubin", e.arch);
     throw Error(fmt::format(
-        "the program holds no PTX for {} ({}): build it with lab32 nvcc, or nvcc -arch={}", arch,
-        have.empty() ? "it holds no device code" : "it holds " + have, arch));
+        "the program contains no PTX for {} ({}): build it with lab32 nvcc, or nvcc -arch={}", arch,
+        have.empty() ? "it contains no device code" : "it holds " + have, arch));
   }
   std::string text = unpack(*ptx);
   text.resize(std::min(text.size(), text.find('\0')));  // the payload is padded with zeros

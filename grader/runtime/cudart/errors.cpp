@@ -29,7 +29,7 @@
 
 namespace lab32::cudart {
 
-void say(const std::string& text) {
+void print_message(const std::string& text) {
   std::fflush(stdout);  // Keeps the order of output if stdout and stderr are the same file.
   std::fprintf(stderr, "lab32: %s\n", text.c_str());
 }
@@ -162,7 +162,7 @@ Text find(cudaError_t error) {
 
 // Runs after the program's destructors and exit handlers and after those of libraries that it
 // loaded later. Only stdio's buffers may still hold output.
-__attribute__((destructor)) void leave_with_2() {
+__attribute__((destructor)) void exit_with_2() {
   if (!refused) return;
   std::fflush(nullptr);
   _exit(kNotSupported);
@@ -170,8 +170,8 @@ __attribute__((destructor)) void leave_with_2() {
 
 // After an unexpected error a program may throw, fail an assertion, or exit without exit handlers.
 // A program with its own handler keeps it.
-void leave_at_other_ends() {
-  at_quick_exit([] { leave_with_2(); });
+void handle_other_exits() {
+  at_quick_exit([] { exit_with_2(); });
   struct sigaction old {
   }, leave{};
   leave.sa_handler = [](int) { _exit(kNotSupported); };
@@ -186,14 +186,15 @@ cudaError_t& last_error() {
   return error;
 }
 
-const char*& called_as() {
+const char*& driver_function() {
   thread_local const char* name = nullptr;
   return name;
 }
 
-cudaError_t remember(cudaError_t error) {
+cudaError_t store_error(cudaError_t error) {
   // "Not ready" is an answer, not an error.
-  if (error != cudaSuccess && error != cudaErrorNotReady && !called_as()) last_error() = error;
+  if (error != cudaSuccess && error != cudaErrorNotReady && !driver_function())
+    last_error() = error;
   return error;
 }
 
@@ -206,11 +207,11 @@ void refuse(const std::string& message) {
   const std::string what = message.substr(0, message.find('\n'));  // without the quoted PTX
   const std::lock_guard<std::mutex> lock(mutex);
   const bool first = !refused.exchange(true);
-  if (first) leave_at_other_ends();
+  if (first) handle_other_exits();
   if (!said.insert(what).second) return;
   // A line of device code is more precise than the line of the call.
   const std::string place = what.find("(source: ") == what.npos ? call_site() : "";
-  say(place + what + (first ? "; what the program prints from here on is no result" : ""));
+  print_message(place + what + (first ? "; the program's results are not valid from here on" : ""));
   if (const std::string path = value_of(variables::kRecord); !path.empty())
     record::append_line(path, record::to_line_unsupported(what));
 }
@@ -237,9 +238,9 @@ namespace {
 
 // The function ignores its arguments. With this platform's calling convention, in which the caller
 // cleans up, a function without parameters may be called with any.
-cudaError_t not_there(const char* name) {
+cudaError_t refuse_call(const char* name) {
   lab32::cudart::refuse(lab32::cudart::refusal_of(name));
-  return lab32::cudart::remember(cudaErrorNotSupported);
+  return lab32::cudart::store_error(cudaErrorNotSupported);
 }
 
 }  // namespace
@@ -248,7 +249,7 @@ cudaError_t not_there(const char* name) {
 #define WORKS(name)
 #define REFUSES(name)                                                                       \
   extern "C" __attribute__((visibility("default"))) cudaError_t refuse_##name() asm(#name); \
-  cudaError_t refuse_##name() { return not_there(#name); }
+  cudaError_t refuse_##name() { return refuse_call(#name); }
 #include "runtime/cudart/api.def"
 #undef WORKS
 #undef REFUSES

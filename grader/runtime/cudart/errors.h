@@ -13,11 +13,11 @@ namespace lab32::cudart {
 cudaError_t& last_error();
 
 // The driver function that this thread is in; nullptr: none.
-const char*& called_as();
+const char*& driver_function();
 
 // Stores an error for cudaGetLastError() and returns it. Success and errors of driver functions
 // leave the stored error unchanged.
-cudaError_t remember(cudaError_t error);
+cudaError_t store_error(cudaError_t error);
 
 // "cudaErrorInvalidValue" and "invalid argument"; "unrecognized error code" for others.
 const char* error_name(cudaError_t error);
@@ -30,7 +30,7 @@ void refuse(const std::string& message);
 
 // Prints "lab32: TEXT" on stderr.
 
-void say(const std::string& text);
+void print_message(const std::string& text);
 
 // Functions of the runtime that exist only to refuse.
 

@@ -11,8 +11,8 @@
 namespace lab32::cudart {
 
 Work on_this_device(const std::function<cudaError_t(Runtime&)>& body) {
-  return {[body, device = static_cast<int>(acting_device())](Runtime& r, cudaStream_t) {
-            const OnDevice on(r, device);
+  return {[body, device = static_cast<int>(call_device())](Runtime& r, cudaStream_t) {
+            const DeviceScope on(r, device);
             return body(r);
           },
           {},
@@ -99,7 +99,7 @@ Work kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
 namespace {
 
 bool is_there(Runtime& r, uint64_t begin) {
-  const Held* held = r.allocations.find(reinterpret_cast<void*>(begin));
+  const AllocationInfo* held = r.allocations.find(reinterpret_cast<void*>(begin));
   return held && held->begin == begin;
 }
 
@@ -113,11 +113,11 @@ cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, Work* work) {
   if (where.type != cudaMemLocationTypeDevice) return cudaErrorNotSupported;
   if (!r.has_device(where.id)) return cudaErrorInvalidValue;
   if (p->poolProps.handleTypes != cudaMemHandleTypeNone)
-    throw Error("memory of a graph's node that is handed to other processes is not simulated");
+    throw Error("memory of a graph's node that is shared with other processes is not simulated");
   for (size_t i = 0; i < p->accessDescCount; ++i)
     if (p->accessDescs[i].location.id != where.id)
       throw Error("memory of a graph's node that other devices reach is not simulated");
-  const OnDevice on(r, where.id);
+  const DeviceScope on(r, where.id);
   const uint64_t begin = r.allocations.reserve(p->bytesize, "memory of a graph's node");
   if (begin == 0) return cudaErrorMemoryAllocation;
   p->dptr = reinterpret_cast<void*>(begin);
@@ -126,7 +126,7 @@ cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, Work* work) {
   kept.accessDescCount = 0;
   work->allocates = begin;
   work->device = [begin, bytes = p->bytesize, device = where.id](Runtime& now, cudaStream_t) {
-    const OnDevice there(now, device);
+    const DeviceScope there(now, device);
     now.allocations.take(begin, bytes);
     return cudaSuccess;
   };
@@ -168,7 +168,7 @@ bool holds_several(const CUgraphExec_st& exec) {
 
 }  // namespace
 
-cudaError_t begin_memory(Runtime& r, const CUgraphExec_st& exec) {
+cudaError_t check_memory(Runtime& r, const CUgraphExec_st& exec) {
   if (holds_several(exec)) r.allocations.graph_memory(r.gpu().number).is_known = false;
   std::set<uint64_t> own;
   for (const Step& step : exec.steps) {
@@ -225,8 +225,8 @@ cudaError_t add_child(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
   });
 }
 
-cudaError_t give_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out,
-                       size_t* count) {
+cudaError_t store_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out,
+                        size_t* count) {
   if (!count) return cudaErrorInvalidValue;
   if (out)
     for (size_t i = 0; i < *count; ++i) out[i] = i < all.size() ? all[i] : nullptr;

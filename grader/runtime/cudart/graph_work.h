@@ -38,7 +38,7 @@ bool uses_memory(const std::vector<Step>& steps);
 // Checks before a launch that memory which the graph allocates is not allocated (except if the
 // graph frees it first), and that memory which it frees is allocated, by the graph itself or
 // before. Otherwise returns cudaErrorInvalidValue.
-cudaError_t begin_memory(Runtime& runtime, const CUgraphExec_st& exec);
+cudaError_t check_memory(Runtime& runtime, const CUgraphExec_st& exec);
 
 // Checks that the functions of graphs share.
 
@@ -59,8 +59,8 @@ cudaError_t add_child(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
                       const cudaGraphNode_t* from, size_t count, cudaGraph_t child);
 
 // Returns all elements, or as many as fit, as cudaGraphGetNodes does.
-cudaError_t give_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out,
-                       size_t* count);
+cudaError_t store_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out,
+                        size_t* count);
 
 // Whether nodes have the same kinds and the same edges.
 bool same_shape(const std::vector<Step>& a, const std::vector<Step>& b);

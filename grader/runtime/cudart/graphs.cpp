@@ -15,7 +15,7 @@ bool UserObjects::release(cudaUserObject_t object, uint64_t count) {
   if (count > object->references) return false;
   object->references -= count;
   if (object->references != 0) return true;
-  dead_.emplace_back(object->destroy, object->pointer);
+  unreferenced_.emplace_back(object->destroy, object->pointer);
   objects_.erase(object);
   return true;
 }
@@ -76,11 +76,11 @@ void Graphs::drop(cudaGraph_t graph) {
   delete graph;
 }
 
-Condition& Graphs::add_condition(cudaGraph_t graph, unsigned otherwise, bool renewed) {
+Condition& Graphs::add_condition(cudaGraph_t graph, unsigned otherwise, bool reset_at_launch) {
   conditions_.push_back(std::make_unique<Condition>());
   Condition& made = *conditions_.back();
   made.otherwise = otherwise;
-  made.renewed = renewed;
+  made.reset_at_launch = reset_at_launch;
   graph->conditions.push_back(&made);
   return made;
 }
@@ -288,7 +288,7 @@ cudaError_t Captures::end(cudaStream_t stream, cudaGraph_t* graph) {
   return error;
 }
 
-bool Captures::is_into_given(cudaStream_t stream) const {
+bool Captures::extends_program_graph(cudaStream_t stream) const {
   const auto at = streams_.find(stream);
   return at != streams_.end() && !at->second.capture->own;
 }

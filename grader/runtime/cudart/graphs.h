@@ -64,7 +64,7 @@ using OwnedObjects = std::map<cudaUserObject_t, uint64_t>;
 
 class UserObjects {
  public:
-  using Dead = std::vector<std::pair<cudaHostFn_t, void*>>;
+  using Unreferenced = std::vector<std::pair<cudaHostFn_t, void*>>;
 
   cudaUserObject_t make(void* pointer, cudaHostFn_t destroy, uint64_t references);
   bool knows(cudaUserObject_t object) const { return objects_.count(object) != 0; }
@@ -75,11 +75,11 @@ class UserObjects {
   void retain(const OwnedObjects& owned);
   void release(const OwnedObjects& owned);
   // Objects without references. The caller destroys them without the runtime's lock.
-  Dead take_dead() { return std::exchange(dead_, {}); }
+  Unreferenced take_unreferenced() { return std::exchange(unreferenced_, {}); }
 
  private:
   std::map<cudaUserObject_t, std::unique_ptr<CUuserObject_st>> objects_;
-  Dead dead_;
+  Unreferenced unreferenced_;
 };
 
 struct Runtime;
@@ -88,9 +88,9 @@ struct Step;
 // The condition of a conditional node: a word in device memory. Its address is its handle.
 struct Condition {
   uint64_t word = 0;
-  unsigned otherwise = 0;  // value when the graph is instantiated
-  bool renewed = false;    // each launch resets it
-  bool used = false;       // a node uses it
+  unsigned otherwise = 0;        // value when the graph is instantiated
+  bool reset_at_launch = false;  // each launch resets it
+  bool used = false;             // a node uses it
   // Devices whose kernels may set it: all while the graph runs, otherwise none.
   uint64_t reached_by = 0;
 };
@@ -111,9 +111,9 @@ struct Work {
   std::shared_ptr<Branch> branch = {};
   std::shared_ptr<KernelCall> kernel = {};
   // The parameters as the program passed them, which it may query. Captured copies have none.
-  using Given = std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams,
-                             cudaHostNodeParams, cudaEvent_t>;
-  Given given = {};
+  using NodeParameters = std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams,
+                                      cudaHostNodeParams, cudaEvent_t>;
+  NodeParameters given = {};
   // The address of memory that the node allocates, or frees.
   uint64_t allocates = 0, frees = 0;
 };
@@ -169,7 +169,7 @@ class Graphs {
   cudaGraphNode_t add(cudaGraph_t graph, cudaGraphNodeType type, std::vector<cudaGraphNode_t> from,
                       Work work);
 
-  Condition& add_condition(cudaGraph_t graph, unsigned otherwise, bool renewed);
+  Condition& add_condition(cudaGraph_t graph, unsigned otherwise, bool reset_at_launch);
   Condition* find_condition(cudaGraph_t graph, uint64_t handle) const;  // of the graph or a parent
   cudaGraph_t make_body(cudaGraph_t parent);
 
@@ -216,7 +216,7 @@ class Captures {
   cudaError_t end(cudaStream_t stream, cudaGraph_t* graph);
   bool any() const { return !streams_.empty(); }
   bool captures(cudaStream_t stream) const { return streams_.count(stream) != 0; }
-  bool is_into_given(cudaStream_t stream) const;  // captures into a graph of the program
+  bool extends_program_graph(cudaStream_t stream) const;  // captures into a graph of the program
   cudaStreamCaptureStatus status(cudaStream_t stream) const;
   unsigned long long id(cudaStream_t stream) const;
   cudaGraph_t graph(cudaStream_t stream) const;

@@ -12,8 +12,8 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "device/run_text.h"
+#include "runtime/cudart/early_warnings.h"
 #include "runtime/cudart/errors.h"
-#include "runtime/cudart/foreseen.h"
 #include "runtime/record/recording.h"
 #include "simulator/timing/occupancy.h"
 
@@ -101,9 +101,10 @@ cudaError_t error_of(const device::Fault& fault) {
   return cudaErrorIllegalAddress;
 }
 
-void say_fault(const device::Fault& fault, const std::string& kernel) {
+void print_fault(const device::Fault& fault, const std::string& kernel) {
   std::string place = fault.file.empty() ? "" : fmt::format("{}:{}: ", fault.file, fault.line);
-  say(fmt::format("{}kernel {}: {}: {}", place, kernel, words(fault.kind), describe(fault)));
+  print_message(
+      fmt::format("{}kernel {}: {}: {}", place, kernel, words(fault.kind), describe(fault)));
 }
 
 uint64_t launches = 0;
@@ -162,7 +163,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
 // Whether a launch may be replaced by its remembered effects: only its memory contents are visible
 // and its time is known. A kernel that reads clocks or allocates on the heap depends on earlier
 // launches.
-bool may_be_left_out(const Runtime& r, const device::KernelInfo& info,
+bool can_be_replayed(const Runtime& r, const device::KernelInfo& info,
                      const device::LaunchOptions& options) {
   return r.tool == Tool::run && !options.schedule && !options.close_up && !options.count &&
          options.model == device::LaunchOptions::Model::none && !info.uses_heap &&
@@ -232,7 +233,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   if (!r.streams.knows(request.stream) || !r.streams.is_here(request.stream))
     return cudaErrorInvalidResourceHandle;
   r.registry.load(*entry.binary);
-  foresee_kernels(r.registry, r.profile.arch);
+  warn_of_kernels(r.registry, r.profile.arch);
   device::Kernel& kernel = r.registry.load(entry);
   const device::KernelInfo& info = kernel.info();
   device::Shape shape;
@@ -253,9 +254,9 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   const std::string path = value_of(variables::kRecord);
   const bool recorded = !path.empty();
   const std::string key = launch_key(entry.symbol, shape, arguments);
-  KnownTime* known = nullptr;
+  TimeEstimate* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {
-    const KnownTimes::Found found =
+    const TimeEstimates::Found found =
         r.gpu().known_times.of(key, pieces_key(entry.symbol, shape, arguments, r.memory));
     known = found.time;
     if (!found.model) {
@@ -263,14 +264,14 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
       options.count = false;
     }
   }
-  Repeats::Launch* repeated = nullptr;
-  if (may_be_left_out(r, info, options) && !recorded)
-    repeated = &r.gpu().repeats.of(key + std::string(1, request.cooperative ? 'c' : 'p') +
-                                   std::to_string(entry.number));
+  LaunchMemo::Entry* repeated = nullptr;
+  if (can_be_replayed(r, info, options) && !recorded)
+    repeated = &r.gpu().launch_memo.entry(key + std::string(1, request.cooperative ? 'c' : 'p') +
+                                          std::to_string(entry.number));
   const auto advance = [&](const device::Run& of) {
     r.gpu().timeline.advance(known ? known->seconds(r.profile, of) : launch_seconds(r.profile, of));
   };
-  if (const auto instructions = repeated ? repeated->repeat(r.memory) : std::nullopt) {
+  if (const auto instructions = repeated ? repeated->replay(r.memory) : std::nullopt) {
     device::Run left_out;
     left_out.warp_instructions = instructions;
     advance(left_out);
@@ -279,30 +280,30 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   const auto start = std::chrono::steady_clock::now();
   device::Run run = r.gpu().device->launch(kernel, shape, arguments, options);
   if (!repeated)
-    Repeats::forget_look();
+    LaunchMemo::forget_digests();
   else
-    repeated->ran(r.memory, run,
-                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-                  !run.fault && run.output.empty() && !run.output_lost && run.child_launches == 0);
+    repeated->record_run(
+        r.memory, run,
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+        !run.fault && run.output.empty() && !run.output_lost && run.child_launches == 0);
   if (run.fault && run.fault->kind == sim::TrapKind::launch) return error_of(*run.fault);
   advance(run);
   r.gpu().output += run.output;
   if (run.output_lost && !std::exchange(r.gpu().said_output_lost, true))
-    say(fmt::format(
-        "kernel {} prints more than printf's buffer on the device holds (1 MiB a launch): "
-        "the rest is lost",
-        info.name));
+    print_message(
+        fmt::format("kernel {} prints more than the device's printf buffer holds (1 MiB per "
+                    "launch); the rest is lost",
+                    info.name));
   if (run.grid_races_unchecked && r.said_grid_races_unchecked.insert(info.name).second)
-    say(
+    print_message(
         fmt::format("kernel {} allocates or frees memory, or launches kernels: races between its "
-                    "blocks are not "
-                    "looked for",
+                    "blocks are not checked",
                     info.name));
   if (run.fault) {
     r.gpu().fault = error_of(*run.fault);
     // `lab32 check` reports findings when the program has ended.
     if (r.tool != Tool::check || !sim::is_finding(run.fault->kind))
-      say_fault(*run.fault, info.name);
+      print_fault(*run.fault, info.name);
   }
   if (recorded) {
     record::LaunchProfile record = record_of(r, entry, info, request, shape);
@@ -333,7 +334,7 @@ std::shared_ptr<KernelCall> prepare_launch(Runtime& runtime, KernelEntry& entry,
 }
 
 cudaError_t launch(Runtime& r, KernelCall& call, cudaStream_t stream) {
-  const OnDevice on(r, call.device);
+  const DeviceScope on(r, call.device);
   // A graph may be launched in a stream of a device other than that of its kernels.
   return launch(r, *call.entry,
                 {call.grid, call.block, call.shared, r.streams.is_here(stream) ? stream : nullptr,

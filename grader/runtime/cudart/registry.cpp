@@ -26,7 +26,7 @@ std::string target_of(const std::string& ptx) {
 
 }  // namespace
 
-std::string from_here(std::string text) {
+std::string shorten_paths(std::string text) {
   static const std::string here = [] {
     char path[4096];
     return std::string(getcwd(path, sizeof path) ? path : "") + "/";
@@ -67,11 +67,11 @@ void Registry::remove_binary(Binary* binary) {
                   binaries_.end());
 }
 
-std::vector<Binary*> Registry::not_looked_at() {
+std::vector<Binary*> Registry::take_unexamined() {
   std::vector<Binary*> found;
   if (!std::exchange(has_new_, false)) return found;
   for (auto& binary : binaries_)
-    if (!std::exchange(binary->looked_at, true) && !binary->code) found.push_back(binary.get());
+    if (!std::exchange(binary->examined, true) && !binary->code) found.push_back(binary.get());
   return found;
 }
 
@@ -131,12 +131,12 @@ const VariableEntry* Registry::find_variable(const void* host) const {
 }
 
 void Registry::load_now(Binary& binary) {
-  device::Device& device = *devices_[acting_device()];
+  device::Device& device = *devices_[call_device()];
   const DeviceCode code =
       binary.code ? *binary.code : choose(read_fatbin(binary.wrapper), device.arch());
   toolchain::Artifact artifact;
   artifact.arch = device.arch();
-  artifact.ptx = from_here(code.ptx);
+  artifact.ptx = shorten_paths(code.ptx);
   artifact.cubin = code.cubin;
   artifact.name = code.name;
   artifact.places = code.places;
@@ -147,7 +147,7 @@ void Registry::load_now(Binary& binary) {
       artifact.registers[symbol] = resources.registers;
     if (listings_)
       artifact.sass =
-          in_linked_lines(from_here(toolchain::disassemble(code.cubin)), code.lines_before);
+          in_linked_lines(shorten_paths(toolchain::disassemble(code.cubin)), code.lines_before);
   }
   for (const auto& module : binary.modules)
     for (const auto& [pointer, symbol] : binary.managed)

@@ -19,14 +19,14 @@
 namespace lab32::cudart {
 
 // Shortens paths below the start directory to relative ones, as a compiler prints them.
-std::string from_here(std::string text);
+std::string shorten_paths(std::string text);
 
 struct Binary {
   const void* wrapper = nullptr;
   std::optional<DeviceCode>
-      code;                // of a module that the program loaded; empty if there is a wrapper
-  bool refused = false;    // loading failed, and a message was printed
-  bool looked_at = false;  // Registry::not_looked_at() has named it
+      code;               // of a module that the program loaded; empty if there is a wrapper
+  bool refused = false;   // loading failed, and a message was printed
+  bool examined = false;  // Registry::take_unexamined() has named it
   // The loaded module on each device; null before its first use there.
   std::array<std::unique_ptr<device::LoadedModule>, kMostDevices> modules;
   std::string arch;  // of the PTX: "sm_90"
@@ -35,7 +35,7 @@ struct Binary {
   std::vector<std::pair<void**, std::string>> managed;
 
   // The module on the device that the call works on.
-  std::unique_ptr<device::LoadedModule>& here() { return modules[acting_device()]; }
+  std::unique_ptr<device::LoadedModule>& here() { return modules[call_device()]; }
 };
 
 // What a cudaKernel_t points to.
@@ -45,7 +45,7 @@ struct KernelEntry {
   // Unique, also among kernels that were unloaded.
   const uint64_t number = next_number();
 
-  struct OnDevice {
+  struct DeviceState {
     device::Kernel* kernel = nullptr;  // null until first used
     // cudaFuncSetAttribute; -1: not set
     int max_dynamic_shared = -1;
@@ -54,9 +54,9 @@ struct KernelEntry {
     int cluster_policy = 0;
     bool non_portable_cluster = false;
   };
-  mutable std::array<OnDevice, kMostDevices> devices{};
+  mutable std::array<DeviceState, kMostDevices> devices{};
   // The kernel's state on the device that the call works on.
-  OnDevice& here() const { return devices[acting_device()]; }
+  DeviceState& here() const { return devices[call_device()]; }
 
  private:
   static uint64_t next_number() {
@@ -106,7 +106,7 @@ class Registry {
   // not support.
   device::Kernel& load(KernelEntry& entry);
   // The program's own modules that earlier calls have not returned.
-  std::vector<Binary*> not_looked_at();
+  std::vector<Binary*> take_unexamined();
   // The address and size of a variable.
   device::Buffer locate(const VariableEntry& entry);
 

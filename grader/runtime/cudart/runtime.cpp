@@ -61,7 +61,7 @@ double launch_seconds(const model::Profile& profile, const device::Run& run) {
          static_cast<double>(sectors) * 32 / profile.time.dram_bytes_per_second;
 }
 
-double KnownTime::seconds(const model::Profile& profile, const device::Run& run) {
+double TimeEstimate::seconds(const model::Profile& profile, const device::Run& run) {
   // For textures, clusters and some other features there is no prediction, but sectors are counted.
   const bool modelled = !run.fault && (run.predicted || run.counters);
   if (modelled) {
@@ -107,7 +107,7 @@ std::string pieces_key(const std::string& symbol, const device::Shape& shape,
   return launch_key(symbol, shape, arguments);
 }
 
-KnownTimes::Found KnownTimes::of(const std::string& launch, const std::string& pieces) {
+TimeEstimates::Found TimeEstimates::of(const std::string& launch, const std::string& pieces) {
   // A program whose launches all differ does not profit, so the memory is limited.
   constexpr size_t kMost = 4096;
   if (first_.size() >= kMost && first_.count(pieces) == 0) {
@@ -115,7 +115,7 @@ KnownTimes::Found KnownTimes::of(const std::string& launch, const std::string& p
     first_.clear();
   }
   const std::string& first = first_.try_emplace(pieces, launch).first->second;
-  KnownTime& time = known_[first];
+  TimeEstimate& time = known_[first];
   return {&time, first == launch && !time.settled()};
 }
 
@@ -168,7 +168,7 @@ Tool tool_of(const std::string& name) {
   if (name == "profile") return Tool::profile;
   if (name == "check") return Tool::check;
   if (name == "run") return Tool::run;
-  throw Error("LAB32_TOOL=" + name + ": it may be run, profile or check");
+  throw Error("LAB32_TOOL=" + name + ": it must be run, profile or check");
 }
 
 std::optional<uint64_t> schedule_of(const std::string& text) {
@@ -221,14 +221,14 @@ Runtime::Runtime(const std::string& profile_name, int count)
   for (const auto& gpu : gpus) allocations.set_reach(gpu->number, &gpu->reached_by);
 }
 
-OnDevice::OnDevice(Runtime& runtime, int number) : runtime_(runtime), before_(acting_device()) {
-  act_for(static_cast<size_t>(number));
+DeviceScope::DeviceScope(Runtime& runtime, int number) : runtime_(runtime), before_(call_device()) {
+  switch_to(static_cast<size_t>(number));
 }
 
-OnDevice::~OnDevice() { act_for(before_); }
+DeviceScope::~DeviceScope() { switch_to(before_); }
 
-void OnDevice::act_for(size_t number) {
-  acting_device() = number;
+void DeviceScope::switch_to(size_t number) {
+  call_device() = number;
   // With a single device, kernels reach all memory.
   const bool alone = runtime_.gpus.size() == 1;
   runtime_.memory.act_for(static_cast<unsigned>(number),

@@ -18,8 +18,8 @@
 #include "runtime/cudart/api.h"
 #include "runtime/cudart/arrays.h"
 #include "runtime/cudart/graphs.h"
+#include "runtime/cudart/launch_memo.h"
 #include "runtime/cudart/registry.h"
-#include "runtime/cudart/repeats.h"
 #include "runtime/cudart/streams.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/timing/profile.h"
@@ -58,7 +58,7 @@ double launch_seconds(const model::Profile& profile, const device::Run& run);
 // The modelled time of a launch that a program repeats. Only the first two runs are modelled, since
 // the first may find cold caches. Later runs take the second one's time, scaled by their warp
 // instructions, because modelling costs several times as much as running.
-class KnownTime {
+class TimeEstimate {
  public:
   bool settled() const { return modelled_ >= 2; }
   // The time of a launch, which must have been modelled unless settled().
@@ -79,10 +79,10 @@ std::string launch_key(const std::string& symbol, const device::Shape& shape,
 std::string pieces_key(const std::string& symbol, const device::Shape& shape,
                        std::vector<device::Arg> arguments, const sim::Memory& memory);
 
-class KnownTimes {
+class TimeEstimates {
  public:
   struct Found {
-    KnownTime* time;
+    TimeEstimate* time;
     bool model;  // false: use the time known so far
   };
   // Looks up launch_key() and pieces_key(). If launches differ only in their pieces, only the first
@@ -90,7 +90,7 @@ class KnownTimes {
   Found of(const std::string& launch, const std::string& pieces);
 
  private:
-  std::map<std::string, KnownTime> known_;
+  std::map<std::string, TimeEstimate> known_;
   std::map<std::string, std::string> first_;  // pieces_key() of the first launch -> launch_key()
 };
 
@@ -107,8 +107,8 @@ struct Gpu {
   uint64_t reached_by;
   std::unique_ptr<device::Device> device;
   Timeline timeline;
-  KnownTimes known_times;
-  Repeats repeats;
+  TimeEstimates known_times;
+  LaunchMemo launch_memo;
 
   std::string output;  // output of kernels that is not printed yet
   bool said_output_lost = false;
@@ -155,8 +155,8 @@ struct Runtime {
   bool has_device(int number) const { return number >= 0 && number < devices(); }
   Gpu& gpu(int number) { return *gpus[static_cast<size_t>(number)]; }
   // The device that the call works on.
-  Gpu& gpu() { return *gpus[acting_device()]; }
-  const Gpu& gpu() const { return *gpus[acting_device()]; }
+  Gpu& gpu() { return *gpus[call_device()]; }
+  const Gpu& gpu() const { return *gpus[call_device()]; }
   // Waits until the device has done all work. From then on calls report its fault.
   void wait_for(Gpu& gpu);
   // Frees what the program holds on the device that the call works on. Modules are loaded again at
@@ -165,15 +165,15 @@ struct Runtime {
 };
 
 // While an object of this class lives, calls work on that device.
-class OnDevice {
+class DeviceScope {
  public:
-  OnDevice(Runtime& runtime, int number);
-  ~OnDevice();
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
+  DeviceScope(Runtime& runtime, int number);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
 
  private:
-  void act_for(size_t number);
+  void switch_to(size_t number);
 
   Runtime& runtime_;
   size_t before_;

@@ -88,7 +88,7 @@ void Contexts::set_current(Context context) {
 
 cudaStream_t Streams::make(unsigned flags, int priority) {
   // 1 and 2 are cudaStreamLegacy and cudaStreamPerThread.
-  auto* stream = new CUstream_st{static_cast<int>(acting_device()), Contexts::current(), flags,
+  auto* stream = new CUstream_st{static_cast<int>(call_device()), Contexts::current(), flags,
                                  priority, ++serial_ + 2};
   streams_.insert(stream);
   return stream;
@@ -118,20 +118,20 @@ unsigned long long Streams::id(cudaStream_t stream) const {
 }
 
 int Streams::device(cudaStream_t stream) const {
-  return is_default(stream) ? static_cast<int>(acting_device()) : stream->device;
+  return is_default(stream) ? static_cast<int>(call_device()) : stream->device;
 }
 
 bool Streams::is_here(cudaStream_t stream) const {
-  return device(stream) == static_cast<int>(acting_device());
+  return device(stream) == static_cast<int>(call_device());
 }
 
 bool Streams::is_here(cudaEvent_t event) const {
-  return event->device == static_cast<int>(acting_device());
+  return event->device == static_cast<int>(call_device());
 }
 
 cudaEvent_t Streams::make_event(unsigned flags) {
   auto* event = new CUevent_st;
-  event->device = static_cast<int>(acting_device());
+  event->device = static_cast<int>(call_device());
   event->flags = flags;
   events_.insert(event);
   return event;

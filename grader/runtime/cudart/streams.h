@@ -19,7 +19,7 @@ namespace lab32::cudart {
 constexpr int kMostDevices = 8;
 
 // The number of the device that the current call works on. Guarded by the runtime's lock.
-inline size_t& acting_device() {
+inline size_t& call_device() {
   static size_t number = 0;
   return number;
 }
@@ -73,12 +73,12 @@ class Contexts {
   static int current_device();
 
   // While an object of this class lives, the context is this thread's current one.
-  class Pushed {
+  class ContextScope {
    public:
-    explicit Pushed(Context context) { stack().push_back(context); }
-    ~Pushed() { stack().pop_back(); }
-    Pushed(const Pushed&) = delete;
-    Pushed& operator=(const Pushed&) = delete;
+    explicit ContextScope(Context context) { stack().push_back(context); }
+    ~ContextScope() { stack().pop_back(); }
+    ContextScope(const ContextScope&) = delete;
+    ContextScope& operator=(const ContextScope&) = delete;
   };
 
  private:

@@ -40,7 +40,7 @@ void clear(Runtime& r, CUcontext context) {
 
 // Releases everything that the primary context and the runtime hold.
 void reset(Runtime& r, int device) {
-  const lab32::cudart::OnDevice on(r, device);
+  const lab32::cudart::DeviceScope on(r, device);
   modules().unload_all(r, r.contexts.primary(device));
   r.contexts.primary(device)->memory.clear();
   r.wait_for(r.gpu());
@@ -216,7 +216,7 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
   if (const CUresult e = with_context("cuCtxSynchronize", context,
                                       [](Runtime&, CUctx_st&) { return CUDA_SUCCESS; }))
     return e;
-  const Contexts::Pushed current(context);
+  const Contexts::ContextScope current(context);
   return cuCtxSynchronize();
 }
 

@@ -7,7 +7,7 @@
 using namespace lab32::driver;
 using lab32::cudart::Body;
 using lab32::cudart::Box;
-using lab32::cudart::CalledAs;
+using lab32::cudart::DriverCallScope;
 using lab32::cudart::Extent;
 
 namespace {

@@ -17,7 +17,7 @@ CUresult on_device(const char* name, CUdevice device,
   });
 }
 
-CUresult give_uuid(const char* name, CUuuid* out, CUdevice device) {
+CUresult store_uuid(const char* name, CUuuid* out, CUdevice device) {
   return on_device(name, device, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     std::memcpy(out->bytes, lab32::cudart::properties(r, device).uuid.bytes, sizeof out->bytes);
@@ -86,10 +86,10 @@ CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
 }
 
 CUresult cuDeviceGetUuid(CUuuid* out, CUdevice device) {
-  return give_uuid("cuDeviceGetUuid", out, device);
+  return store_uuid("cuDeviceGetUuid", out, device);
 }
 CUresult cuDeviceGetUuid_v2(CUuuid* out, CUdevice device) {
-  return give_uuid("cuDeviceGetUuid", out, device);
+  return store_uuid("cuDeviceGetUuid", out, device);
 }
 
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {

@@ -48,7 +48,7 @@ cudaGraphNodeParams same_as(const CUgraphNodeParams& p) {
   std::memcpy(static_cast<void*>(&same), &p, sizeof same);
   if (p.type == CU_GRAPH_NODE_TYPE_KERNEL && !p.kernel.func) same.kernel.func = p.kernel.kern;
   if (p.type == CU_GRAPH_NODE_TYPE_MEMCPY)
-    throw lab32::Error("parameters of nodes that copy, set anew by the driver's API");
+    throw lab32::Error("new parameters for nodes that copy are not simulated in the driver's API");
   return same;
 }
 

@@ -108,12 +108,12 @@ CUresult of_device(const char* name, CUdevice device, const std::function<CUresu
     return CUDA_SUCCESS;
   });
   if (e) return e;
-  const Contexts::Pushed current(context);
+  const Contexts::ContextScope current(context);
   return body();
 }
 
-CUresult give_parameter(const char* name, const void* handle, size_t index, size_t* offset,
-                        size_t* bytes) {
+CUresult store_parameter(const char* name, const void* handle, size_t index, size_t* offset,
+                         size_t* bytes) {
   return with_kernel(name, handle, [&](Runtime& r, KernelEntry& entry) {
     const KernelInfo& info = r.registry.load(entry).info();
     if (index >= info.parameter_bytes.size() || !offset) return CUDA_ERROR_INVALID_VALUE;
@@ -176,10 +176,11 @@ class Arguments {
       const size_t all = info.parameter_offsets.back() + info.parameter_bytes.back();
       if (bytes > all) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;  // as a GPU's driver returns
       if (bytes < all)
-        throw lab32::Error(fmt::format(
-            "`{}` takes {} bytes of arguments, but the buffer has {}; the values of the other bytes "
-            "are not defined",
-            info.name, all, bytes));
+        throw lab32::Error(
+            fmt::format("`{}` takes {} bytes of arguments, but the buffer has {}; the values of "
+                        "the other bytes "
+                        "are not defined",
+                        info.name, all, bytes));
       for (const uint32_t offset : info.parameter_offsets) made_.push_back(block + offset);
       return CUDA_SUCCESS;
     });
@@ -235,10 +236,10 @@ CUresult cuKernelGetName(const char** name, CUkernel kernel) {
   return forward("cuKernelGetName", [&] { return cudaFuncGetName(name, kernel); });
 }
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* bytes) {
-  return give_parameter("cuFuncGetParamInfo", function, index, offset, bytes);
+  return store_parameter("cuFuncGetParamInfo", function, index, offset, bytes);
 }
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* bytes) {
-  return give_parameter("cuKernelGetParamInfo", kernel, index, offset, bytes);
+  return store_parameter("cuKernelGetParamInfo", kernel, index, offset, bytes);
 }
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   return with_kernel("cuFuncIsLoaded", function, [&](Runtime&, KernelEntry& entry) {
@@ -280,7 +281,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   const cudaLaunchConfig_t same = same_as(*config);
   CUcontext context = nullptr;
   if (const CUresult e = find_context(kName, function, config->hStream, &context)) return e;
-  const Contexts::Pushed current(context);
+  const Contexts::ContextScope current(context);
   return forward(kName, [&] { return cudaLaunchKernelExC(&same, function, arguments.pointers()); });
 }
 LAB32_PER_THREAD(cuLaunchKernelEx, _ptsz);

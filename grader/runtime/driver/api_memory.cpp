@@ -6,14 +6,14 @@
 #include "runtime/driver/call.h"
 
 using namespace lab32::driver;
+using lab32::cudart::AllocationInfo;
 using lab32::cudart::Contexts;
-using lab32::cudart::Held;
-using lab32::cudart::Home;
+using lab32::cudart::MemoryKind;
 
 namespace {
 
 // The allocation belongs to the current context.
-CUresult own(CUresult result, uint64_t address) {
+CUresult set_owner(CUresult result, uint64_t address) {
   if (result == CUDA_SUCCESS) Contexts::current()->memory.insert(address);
   return result;
 }
@@ -25,7 +25,7 @@ CUresult allocate(const char* name, CUdeviceptr* out, size_t bytes, Allocate&& a
   void* made = nullptr;
   const CUresult result = forward(name, [&] { return allocate(&made); });
   if (result == CUDA_SUCCESS) *out = reinterpret_cast<CUdeviceptr>(made);
-  return own(result, reinterpret_cast<uint64_t>(made));
+  return set_owner(result, reinterpret_cast<uint64_t>(made));
 }
 
 // Memory that the device can access.
@@ -38,12 +38,12 @@ struct Range {
 };
 
 bool find(Runtime& r, CUdeviceptr address, Range* range) {
-  if (const Held* held = r.allocations.find(pointer(address))) {
+  if (const AllocationInfo* held = r.allocations.find(pointer(address))) {
     range->begin = held->begin;
     range->bytes = held->bytes;
     range->device = held->device;
-    range->managed = held->home == Home::managed;
-    range->host = held->home == Home::pinned;
+    range->managed = held->home == MemoryKind::managed;
+    range->host = held->home == MemoryKind::pinned;
     range->pool = held->pool;
     return true;
   }
@@ -73,59 +73,59 @@ CUcontext owner_of(Runtime& r, const Range& range) {
 }
 
 // The memory was freed; the context that owned it forgets it.
-void disown(uint64_t address) {
+void clear_owner(uint64_t address) {
   const std::lock_guard<std::recursive_mutex> lock(lab32::cudart::runtime_lock());
   if (CUcontext owner = lab32::cudart::runtime().contexts.owner(address))
     owner->memory.erase(address);
 }
 
 template <class T>
-CUresult give(void* out, T value) {
+CUresult store(void* out, T value) {
   std::memcpy(out, &value, sizeof value);
   return CUDA_SUCCESS;
 }
 
-CUresult give_pointer(void* out, const void* value) {
-  return give(out, reinterpret_cast<uint64_t>(value));
+CUresult store_pointer(void* out, const void* value) {
+  return store(out, reinterpret_cast<uint64_t>(value));
 }
 
-CUresult give_attribute(Runtime& r, void* out, CUpointer_attribute which, CUdeviceptr address) {
+CUresult store_attribute(Runtime& r, void* out, CUpointer_attribute which, CUdeviceptr address) {
   Range range;
   if (!find(r, address, &range)) return CUDA_ERROR_INVALID_VALUE;
   switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-      return give_pointer(out, owner_of(r, range));
+      return store_pointer(out, owner_of(r, range));
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return give<unsigned>(out, range.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+      return store<unsigned>(out, range.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      return give<CUdeviceptr>(out, address + range.offset);
+      return store<CUdeviceptr>(out, address + range.offset);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (!range.host && !range.managed) return CUDA_ERROR_INVALID_VALUE;
-      return give_pointer(out, pointer(address));
+      return store_pointer(out, pointer(address));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return give<unsigned>(out, 1);  // every call has finished its work when it returns
+      return store<unsigned>(out, 1);  // every call has finished its work when it returns
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       // unique, because addresses are never reused
-      return give<unsigned long long>(out, range.begin);
+      return store<unsigned long long>(out, range.begin);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return give<unsigned>(out, range.managed);
+      return store<unsigned>(out, range.managed);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return give<int>(out, range.device);
+      return store<int>(out, range.device);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-      return give<CUdeviceptr>(out, range.begin);
+      return store<CUdeviceptr>(out, range.begin);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-      return give<size_t>(out, range.bytes);
+      return store<size_t>(out, range.bytes);
     case CU_POINTER_ATTRIBUTE_MAPPED:
-      return give<unsigned>(out, 1);
+      return store<unsigned>(out, 1);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-      return give<unsigned>(out, 0);
+      return store<unsigned>(out, 0);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return give<unsigned long long>(out, 0);
+      return store<unsigned long long>(out, 0);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-      return give<unsigned>(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+      return store<unsigned>(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return give_pointer(out, range.pool);
+      return store_pointer(out, range.pool);
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
@@ -181,7 +181,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
 CUresult cuMemFree_v2(CUdeviceptr address) {
   return forward("cuMemFree", [&] {
     const cudaError_t e = cudaFree(pointer(address));
-    if (e == cudaSuccess) disown(address);
+    if (e == cudaSuccess) clear_owner(address);
     return e;
   });
 }
@@ -189,15 +189,15 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
 CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) {
   if (const CUresult e = missing(Needs::context)) return e;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  return own(forward("cuMemHostAlloc", [&] { return cudaHostAlloc(out, bytes, flags); }),
-             reinterpret_cast<uint64_t>(*out));
+  return set_owner(forward("cuMemHostAlloc", [&] { return cudaHostAlloc(out, bytes, flags); }),
+                   reinterpret_cast<uint64_t>(*out));
 }
 CUresult cuMemAllocHost_v2(void** out, size_t bytes) { return cuMemHostAlloc(out, bytes, 0); }
 
 CUresult cuMemFreeHost(void* host) {
   return forward("cuMemFreeHost", [&] {
     const cudaError_t e = cudaFreeHost(host);
-    if (e == cudaSuccess) disown(reinterpret_cast<uint64_t>(host));
+    if (e == cudaSuccess) clear_owner(reinterpret_cast<uint64_t>(host));
     return e;
   });
 }
@@ -233,7 +233,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr 
 
 CUresult cuPointerGetAttribute(void* out, CUpointer_attribute which, CUdeviceptr address) {
   return call("cuPointerGetAttribute", Needs::context, Waits::regardless, [&](Runtime& r) {
-    return out ? give_attribute(r, out, which, address) : CUDA_ERROR_INVALID_VALUE;
+    return out ? store_attribute(r, out, which, address) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
@@ -243,17 +243,17 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
   return call("cuPointerGetAttributes", [&](Runtime& r) {
     if (!which || !out) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; ++i) {
-      if (give_attribute(r, out[i], which[i], address) == CUDA_SUCCESS) continue;
+      if (store_attribute(r, out[i], which[i], address) == CUDA_SUCCESS) continue;
       const bool word = which[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
                         which[i] == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
                         which[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
                         which[i] == CU_POINTER_ATTRIBUTE_MAPPED;
       if (which[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
-        give<int>(out[i], -2);
+        store<int>(out[i], -2);
       else if (word)
-        give<unsigned>(out[i], 0);
+        store<unsigned>(out[i], 0);
       else
-        give<uint64_t>(out[i], 0);
+        store<uint64_t>(out[i], 0);
     }
     return CUDA_SUCCESS;
   });
@@ -315,7 +315,7 @@ LAB32_PER_THREAD(cuMemAllocFromPoolAsync, _ptsz);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return forward("cuMemFreeAsync", [&] {
     const cudaError_t e = cudaFreeAsync(pointer(address), stream);
-    if (e == cudaSuccess) disown(address);
+    if (e == cudaSuccess) clear_owner(address);
     return e;
   });
 }

@@ -56,7 +56,8 @@ CUresult with_module(const char* name, CUmodule module,
     const bool known = modules().knows(module) || (module && modules().knows(module->library));
     if (!known) return CUDA_ERROR_INVALID_HANDLE;
     // A module is on the device of its context, whichever context is current.
-    const lab32::cudart::OnDevice on(r, module->context ? module->context->device : r.gpu().number);
+    const lab32::cudart::DeviceScope on(r,
+                                        module->context ? module->context->device : r.gpu().number);
     return body(r, *module);
   });
 }

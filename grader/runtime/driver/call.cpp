@@ -63,7 +63,7 @@ enum class Form : uint8_t { legacy, per_thread };
 struct Symbol {
   const char *symbol, *name;
   int version;  // the CUDA version that introduced it, such as 3020
-  bool works;
+  bool is_simulated;
   void* address;
 
   // As in cuMemcpyHtoD_v2_ptds and cuLaunchKernel_ptsz.
@@ -98,8 +98,8 @@ const Symbol* find(const char* name, int version, Form form) {
   return best;
 }
 
-CUresult give(const char* name, void** out, int version, cuuint64_t flags,
-              CUdriverProcAddressQueryResult* status) {
+CUresult store(const char* name, void** out, int version, cuuint64_t flags,
+               CUdriverProcAddressQueryResult* status) {
   if (!name || !out) return CUDA_ERROR_INVALID_VALUE;
   const Form form =
       flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? Form::per_thread : Form::legacy;
@@ -112,11 +112,11 @@ CUresult give(const char* name, void** out, int version, cuuint64_t flags,
   return CUDA_SUCCESS;  // a driver of CUDA 13 returns success even for an unknown name
 }
 
-cudaError_t give_entry_point(const char* name, void** out, unsigned version,
-                             unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
+cudaError_t store_entry_point(const char* name, void** out, unsigned version,
+                              unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
   return cudart::call("cudaGetDriverEntryPoint", Waits::no, [&](Runtime&) {
     CUdriverProcAddressQueryResult result = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    const CUresult e = give(name, out, static_cast<int>(version), flags, &result);
+    const CUresult e = store(name, out, static_cast<int>(version), flags, &result);
     if (status) *status = static_cast<cudaDriverEntryPointQueryResult>(result);
     if (e == CUDA_SUCCESS && !*out && !status) return cudaErrorSymbolNotFound;
     return static_cast<cudaError_t>(e);
@@ -127,7 +127,7 @@ cudaError_t give_entry_point(const char* name, void** out, unsigned version,
 
 std::optional<std::string> refused_symbol(const std::string& symbol) {
   for (const Symbol& s : kSymbols)
-    if (!s.works && symbol == s.symbol) return s.name;
+    if (!s.is_simulated && symbol == s.symbol) return s.name;
   return std::nullopt;
 }
 
@@ -141,10 +141,10 @@ using namespace lab32::driver;
 
 CUresult cuGetProcAddress_v2(const char* name, void** out, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* status) {
-  return give(name, out, version, flags, status);
+  return store(name, out, version, flags, status);
 }
 CUresult cuGetProcAddress(const char* name, void** out, int version, cuuint64_t flags) {
-  const CUresult result = give(name, out, version, flags, nullptr);
+  const CUresult result = store(name, out, version, flags, nullptr);
   return result == CUDA_SUCCESS && !*out ? CUDA_ERROR_NOT_FOUND : result;
 }
 
@@ -158,9 +158,9 @@ CUresult cuGetExportTable(const void** out, const CUuuid* id) {
     *out = nullptr;
     if (std::memcmp(id->bytes, kStaticRuntime, sizeof kStaticRuntime) == 0)
       throw lab32::Error(
-          "NVIDIA's own CUDA runtime, which the program or a library of its holds (usually linked "
-          "statically), asks the driver for functions that are not documented: nvcc -cudart "
-          "shared leaves it to the loader, which finds lab32's");
+          "the program or one of its libraries contains NVIDIA's CUDA runtime (usually linked "
+          "statically), which needs undocumented functions of the driver: build with nvcc -cudart "
+          "shared to use lab32's runtime");
     return CUDA_ERROR_NOT_FOUND;
   });
 }
@@ -168,13 +168,13 @@ CUresult cuGetExportTable(const void** out, const CUuuid* id) {
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** out, unsigned version,
                                              unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
-  return give_entry_point(name, out, version, flags, status);
+  return store_entry_point(name, out, version, flags, status);
 }
 LAB32_PER_THREAD(cudaGetDriverEntryPointByVersion, _ptsz);
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 cudaError_t cudaGetDriverEntryPoint(const char* name, void** out, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult* status) {
-  return give_entry_point(name, out, CUDART_VERSION, flags, status);
+  return store_entry_point(name, out, CUDART_VERSION, flags, status);
 }
 LAB32_PER_THREAD(cudaGetDriverEntryPoint, _ptsz);
 

@@ -54,7 +54,7 @@ inline CUresult call(const char* name, const std::function<CUresult(Runtime&)>& 
 template <class Same>
 CUresult forward(const char* name, Needs needs, Same&& same) {
   if (const CUresult e = missing(needs)) return e;
-  const cudart::CalledAs as(name);
+  const cudart::DriverCallScope as(name);
   return result_of(same());
 }
 template <class Same>

@@ -21,8 +21,8 @@ namespace lab32::driver {
 namespace {
 
 constexpr char kNoPtx[] =
-    "a cubin without its PTX: the simulator runs PTX, not machine code. Load PTX, or a cubin that "
-    "was made with -lineinfo, which holds its PTX";
+    "the cubin has no PTX, and the simulator runs PTX, not machine code: load PTX, or a cubin "
+    "compiled with -lineinfo, which contains its PTX";
 
 // "sm_90a" from `.target sm_90a, debug`; empty if the text is not PTX.
 std::string target_of(const std::string& ptx) {
@@ -55,7 +55,7 @@ cudart::DeviceCode from_cubin(const std::string& cubin, const std::string& arch)
   code.ptx = ptx_in_cubin(cubin);
   if (code.ptx.empty()) throw Error(kNoPtx);
   code.cubin = cubin;
-  code.places = places_in(cudart::from_here(toolchain::disassemble(cubin)));
+  code.places = places_in(cudart::shorten_paths(toolchain::disassemble(cubin)));
   return code;
 }
 
@@ -212,9 +212,9 @@ void add(CUlinkState_st& state, CUjitInputType type, const std::string& data,
       return;
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:
-      throw Error("objects and libraries of device code are not linked here: " + name);
+      throw Error("linking objects and libraries of device code is not simulated: " + name);
     case CU_JIT_INPUT_NVVM:
-      throw Error("LTO code (NVVM IR) is not simulated, PTX is: " + name);
+      throw Error("LTO code (NVVM IR) is not simulated; use PTX: " + name);
     default:
       throw BadImage{CUDA_ERROR_INVALID_VALUE, ""};
   }

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cudart/foreseen.h"
+#include "runtime/cudart/early_warnings.h"
 
 namespace lab32::driver {
 
@@ -19,7 +19,7 @@ cudart::Binary* Modules::load_binary(Runtime& r, const void* image, std::string 
   cudart::DeviceCode code = read_image(image, r.gpu().device->arch());
   code.name = name.empty() ? fmt::format("<PTX {}>", serial_) : std::move(name);
   cudart::Binary* binary = r.registry.add_module(std::move(code));
-  cudart::foresee_kernels(*binary);
+  cudart::warn_of_kernels(*binary);
   return binary;
 }
 
@@ -52,10 +52,10 @@ void Modules::unload(Runtime& r, CUlibrary library) {
 }
 
 void Modules::unload_all(Runtime& r, CUcontext context) {
-  std::vector<CUmodule> gone;
+  std::vector<CUmodule> destroyed;
   for (const auto& [module, own] : modules_)
-    if (own->context == context) gone.push_back(module);
-  for (CUmodule module : gone) unload(r, module);
+    if (own->context == context) destroyed.push_back(module);
+  for (CUmodule module : destroyed) unload(r, module);
 }
 
 CUmodule Modules::module_of(const KernelEntry& kernel) const {

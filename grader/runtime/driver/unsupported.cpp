@@ -19,8 +19,8 @@
 #include "device/sim_device.h"
 #include "runtime/cublas/handle.h"
 #include "runtime/cudart/device_code.h"
+#include "runtime/cudart/early_warnings.h"
 #include "runtime/cudart/errors.h"
-#include "runtime/cudart/foreseen.h"
 #include "runtime/driver/call.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/timing/profile.h"
@@ -84,20 +84,20 @@ class Lister {
         memory_(uint64_t{16} << 30),
         device_(device::make_sim_device(profile_, memory_)) {}
 
-  void look_at(const std::string& path) {
+  void examine(const std::string& path) {
     const std::string bytes = read_file(path).value_or("");
     const ElfFile elf = read_elf(bytes, path);
     calls_.merge(refused_calls(elf.imports));
-    for (const FatBinary& binary : binaries_of(elf)) look_at(binary);
+    for (const FatBinary& binary : binaries_of(elf)) examine(binary);
   }
 
-  void tell(Tell tell, void* context) const {
-    for (const auto& [name, text] : calls_) tell(context, name.c_str(), text.c_str());
-    for (const std::string& line : code_.lines()) tell(context, "", line.c_str());
+  void report(Tell report, void* context) const {
+    for (const auto& [name, text] : calls_) report(context, name.c_str(), text.c_str());
+    for (const std::string& line : code_.lines()) report(context, "", line.c_str());
   }
 
  private:
-  void look_at(const FatBinary& binary) {
+  void examine(const FatBinary& binary) {
     try {
       toolchain::Artifact artifact;
       artifact.arch = device_->arch();
@@ -105,13 +105,13 @@ class Lister {
       const auto module = device_->load(artifact);
       // Loads kernels by symbol, because resolving demangled names takes longer than everything
       // else here.
-      for (const std::string& symbol : module->kernel_symbols()) look_at(*module, symbol);
+      for (const std::string& symbol : module->kernel_symbols()) examine(*module, symbol);
     } catch (const Error& e) {
       code_.add(e.what(), "");
     }
   }
 
-  void look_at(device::LoadedModule& module, const std::string& symbol) {
+  void examine(device::LoadedModule& module, const std::string& symbol) {
     try {
       module.find(symbol);
     } catch (const Error& e) {
@@ -174,10 +174,10 @@ class OwnImports {
 
 // Runs when the library is loaded, so unsupported functions that the program imports are reported
 // before it starts.
-__attribute__((constructor)) void foresee() {
+__attribute__((constructor)) void warn_at_start() {
   std::vector<std::string> refusals;
   for (const auto& [name, text] : refused_calls(OwnImports().names())) refusals.push_back(text);
-  cudart::foresee_calls(refusals);
+  cudart::warn_of_calls(refusals);
 }
 
 }  // namespace
@@ -188,14 +188,14 @@ __attribute__((constructor)) void foresee() {
 // unsupported instruction of device code. Features that depend on arguments are not known before
 // the program runs. Returns 0, or 1 after reporting why a file cannot be read.
 extern "C" __attribute__((visibility("default"))) int lab32_list_unsupported(
-    const char* const* files, const char* profile, lab32::driver::Tell tell, void* context) {
+    const char* const* files, const char* profile, lab32::driver::Tell report, void* context) {
   try {
     lab32::driver::Lister lister(profile);
-    for (; *files; ++files) lister.look_at(*files);
-    lister.tell(tell, context);
+    for (; *files; ++files) lister.examine(*files);
+    lister.report(report, context);
     return 0;
   } catch (const std::exception& e) {
-    tell(context, "", e.what());
+    report(context, "", e.what());
     return 1;
   }
 }

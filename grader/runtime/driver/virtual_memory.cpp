@@ -107,12 +107,11 @@ void take_content(Runtime& r, Piece& piece) {
 CUresult check(Runtime& r, const CUmemAllocationProp* p) {
   if (!p || p->type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
   if (p->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-    throw lab32::Error("memory of the host that is mapped by hand is not simulated");
+    throw lab32::Error("mapping host memory with cuMemMap is not simulated");
   if (!r.has_device(p->location.id)) return CUDA_ERROR_INVALID_DEVICE;
   if (p->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE)
-    throw lab32::Error("memory that is handed to other processes is not simulated");
-  if (r.devices() > 1)
-    throw lab32::Error("memory mapped by hand is simulated for one device alone");
+    throw lab32::Error("memory shared with other processes is not simulated");
+  if (r.devices() > 1) throw lab32::Error("cuMemMap is simulated only for a single device");
   return CUDA_SUCCESS;
 }
 
@@ -227,19 +226,19 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
     for (const auto& [handle, piece] : mapped().pieces)
       nothing &= !piece.at || piece.at >= at + bytes || at >= piece.at + piece.bytes;
     if (nothing) return CUDA_SUCCESS;
-    std::vector<CUmemGenericAllocationHandle> gone;
+    std::vector<CUmemGenericAllocationHandle> destroyed;
     const bool whole = mapped().each(at, bytes, [&](auto& entry) {
       Piece& piece = entry.second;
       allow(*a, piece.at, piece.bytes, 0);
       if (piece.handles)
         take_content(r, piece);
       else
-        gone.push_back(entry.first);
+        destroyed.push_back(entry.first);
       // The bytes at this address are no longer initialised.
       r.memory.mark_range(piece.at, piece.at + piece.bytes, false);
       if (piece.handles) piece.at = 0;
     });
-    for (CUmemGenericAllocationHandle handle : gone) {
+    for (CUmemGenericAllocationHandle handle : destroyed) {
       const Piece& piece = mapped().pieces.at(handle);
       r.allocations.give_up(piece.properties.location.id, piece.bytes);
       mapped().pieces.erase(handle);
@@ -254,7 +253,7 @@ CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc* lis
     if (!a || !is_round(bytes) || !list || count == 0) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; ++i) {
       if (list[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-        throw lab32::Error("memory mapped by hand that the host reaches is not simulated");
+        throw lab32::Error("access of the host to memory mapped with cuMemMap is not simulated");
       if (!r.has_device(list[i].location.id)) return CUDA_ERROR_INVALID_DEVICE;
       const uint8_t what = static_cast<uint8_t>(list[i].flags);
       if (!mapped().each(at, bytes, [&](auto& entry) {

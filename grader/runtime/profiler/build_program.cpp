@@ -125,10 +125,9 @@ void check_options(const NvccWords& words) {
                                                              "M"};
   for (const auto& option : words.options)
     if (kOthers.count(option_name(option[0])))
-      throw Error(
-          fmt::format("{}: a whole program is built and started here; `lab32 nvcc` builds "
-                      "in steps, as nvcc does",
-                      option[0]));
+      throw Error(fmt::format(
+          "{}: this command builds and runs a whole program; use `lab32 nvcc` to build in steps",
+          option[0]));
 }
 
 // Whether the options already set the host compiler's debug level: -g, -Xcompiler -g3,-Wall.
@@ -244,7 +243,7 @@ class Builder {
     }
     std::vector<std::string> words = {"-o", (scratch_ / "program").string()};
     words.insert(words.end(), objects.begin(), objects.end());
-    nvcc(words, inputs_[0] + " and what is given with it cannot be linked");
+    nvcc(words, inputs_[0] + " and the files given with it cannot be linked");
   }
 
   Outcome run_nvcc(const std::vector<std::string>& words) {
@@ -265,7 +264,7 @@ class Builder {
     const Outcome outcome = run_nvcc(words);
     std::fputs((outcome.out + outcome.err).c_str(), stderr);
     if (outcome.ok()) return;
-    if (const auto why = refused_in(outcome.err)) throw Error(otherwise + ": " + *why);
+    if (const auto why = refused_library_in(outcome.err)) throw Error(otherwise + ": " + *why);
     throw Error(fmt::format("{} (nvcc: {})", otherwise, describe(outcome)));
   }
 
@@ -297,18 +296,18 @@ void check_program(const fs::path& file) {
     if (library == kRuntime || library == kDriver) return;
     if (is_runtime(library))
       throw Error(
-          fmt::format("{} was built for {}, and the simulated runtime is {}: build it with "
+          fmt::format("{} was built for {}, but the simulated runtime is {}: build it with "
                       "CUDA 13, or give lab32 its source",
                       file.string(), library, kRuntime));
   }
   if (device_code)
-    throw Error(fmt::format(
-        "{} holds the static CUDA runtime (nvcc's -cudart static, which is usual), and that one "
-        "talks to a GPU's driver: build it with `lab32 nvcc` or `nvcc -cudart shared`, or give "
-        "lab32 its source",
-        file.string()));
-  if (is_host(file)) return;
-  throw Error(file.string() + " is no CUDA program: it has no device code and no CUDA runtime");
+    throw Error(
+        fmt::format("{} contains NVIDIA's static CUDA runtime (nvcc's default), which needs a "
+                    "GPU's driver: build it with `lab32 nvcc` or `nvcc -cudart shared`, or give "
+                    "lab32 its source",
+                    file.string()));
+  if (is_interpreter(file)) return;
+  throw Error(file.string() + " is not a CUDA program: it has no device code and no CUDA runtime");
 }
 
 // As in a shell, a word without a slash that is not a file here is a command, such as `python`.
@@ -341,12 +340,11 @@ fs::path build_program(const Program& program, const std::string& arch) {
   if (!is_elf({magic, sizeof magic}))
     throw Error(file.string() + " is neither a .cu file nor a compiled program");
   if (file.extension() == ".o" || file.extension() == ".a")
-    throw Error(file.string() + ": a source comes first, objects and libraries behind it");
+    throw Error(file.string() + ": give a source first, then objects and libraries");
   if (!program.words.empty())
-    throw Error(
-        fmt::format("{} is built already; what is {} for? (words for the program itself "
-                    "stand behind --)",
-                    file.string(), program.words[0]));
+    throw Error(fmt::format(
+        "{} is already built, so {} has no use here (the program's own arguments go after --)",
+        file.string(), program.words[0]));
   check_program(file);
   return fs::absolute(file);
 }

@@ -16,7 +16,7 @@
 #include "device/run_text.h"
 #include "runtime/profiler/check_text.h"
 #include "runtime/profiler/commands.h"
-#include "runtime/profiler/ncu_name.h"
+#include "runtime/profiler/kernel_names.h"
 #include "runtime/profiler/start.h"
 #include "simulator/observers/races/finding.h"
 
@@ -162,7 +162,7 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
   Sources sources;
   std::string stopped;
   for (const LaunchProfile& r : launches) {
-    const std::string kernel = ncu_name(r.symbol);
+    const std::string kernel = ncu_kernel_name(r.symbol);
     const std::vector<Finding> findings = r.run.hazards.value_or(std::vector<Finding>{});
     for (const Finding& finding : findings) add(entries, entry_of(finding, kernel));
     if (!r.run.fault) continue;
@@ -259,10 +259,10 @@ int check(const CheckOptions& options) {
   // Start a new line, because the program's output may not have ended its last line.
   fmt::print("\n{}", visible(report.text));
   for (const std::string& what : run.recording.unsupported)
-    fmt::print("{}: what comes after it was not checked\n", what);
+    fmt::print("{}: nothing after that was checked\n", what);
   if (run.status != 0) fmt::print("{}\n", ending(run.status));
   if (const std::string command = command_that_draws(options, report); !command.empty())
-    fmt::print("drawn by: {}\n", command);
+    fmt::print("draw it with: {}\n", command);
   fmt::print("{}\n", report.last_line());
   std::fflush(stdout);
   if (!run.recording.unsupported.empty()) return kNotSupported;

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "pictures/make.h"
 #include "runtime/profiler/commands.h"
-#include "runtime/profiler/ncu_name.h"
+#include "runtime/profiler/kernel_names.h"
 #include "runtime/profiler/start.h"
 #include "simulator/ptx/debug_types.h"
 #include "simulator/timing/profile.h"
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // The kernel's plain name: "scale" for "void scale<float>(T1 *, int)".
-std::string base_of(const std::string& kernel) {
+std::string plain_name(const std::string& kernel) {
   const std::string head = kernel.substr(0, kernel.find_first_of("<("));
   return head.substr(head.find_last_of(" :") + 1);
 }
@@ -89,7 +89,7 @@ class SharedNames {
 };
 
 // Whether the launch has accesses to draw on the line, or on any line if none is given.
-bool is_seen(const device::Run& run, const std::optional<int>& line) {
+bool has_accesses(const device::Run& run, const std::optional<int>& line) {
   const auto meant = [&](int at) { return !line || *line == at; };
   if (run.fault && run.fault->trap && run.fault->trap->access && meant(run.fault->line))
     return true;
@@ -102,8 +102,8 @@ bool is_seen(const device::Run& run, const std::optional<int>& line) {
 
 pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile& source,
                            const std::string& file) {
-  const std::string kernel = ncu_name(launch.symbol);
-  const auto parameters = parameters_of(source, base_of(kernel));
+  const std::string kernel = ncu_kernel_name(launch.symbol);
+  const auto parameters = parameters_of(source, plain_name(kernel));
   std::vector<counters::CloseUpArray> arrays;
   if (launch.run.close_up) arrays = launch.run.close_up->arrays;
   const auto element = [&](uint64_t address, uint32_t bytes) {
@@ -163,7 +163,7 @@ RecordedRun run_of(const ExplainOptions& options, const counters::CloseUpChoice&
 pictures::Explanation explain(const ExplainOptions& options) {
   const fs::path path(options.program);
   if (path.extension() != ".cu")
-    throw Error(options.program + ": a source, PROGRAM.cu, is needed to draw what its lines do");
+    throw Error(options.program + ": a source, PROGRAM.cu, is needed to draw its lines");
   const SourceFile source(path, visible_name(options.program));
   counters::CloseUpChoice choice = options.choice;
   choice.file = path.filename().string();
@@ -171,7 +171,7 @@ pictures::Explanation explain(const ExplainOptions& options) {
   SharedNames names({options.program, {}}, options.device);
   std::optional<pictures::Launch> worst;
   for (record::LaunchProfile& launch : run.recording.launches) {
-    if (!is_seen(launch.run, choice.line)) continue;
+    if (!has_accesses(launch.run, choice.line)) continue;
     if (launch.run.close_up) names.name(launch);
     pictures::Launch made = launch_of(launch, source, choice.file);
     made.setting = fmt::format("launch {}", launch.id);
@@ -183,9 +183,8 @@ pictures::Explanation explain(const ExplainOptions& options) {
                             run.recording.launches.empty() ? "the program launched no kernel"
                             : !run.recording.unsupported.empty()
                                 ? run.recording.unsupported[0]
-                                : "no launch touches memory or shuffles there (`lab32 profile "
-                                  "--source` lists the lines "
-                                  "that touch it)"));
+                                : "no launch accesses memory or shuffles on that line (`lab32 "
+                                  "profile --source` lists the lines that access it)"));
   return {"", "", visible_name(options.program), "", *worst};
 }
 

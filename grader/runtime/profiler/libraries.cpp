@@ -21,8 +21,7 @@ namespace lab32::profiler {
 namespace {
 
 constexpr char kMachineCode[] = "is machine code for GPUs, which the simulator does not run";
-constexpr char kCard[] =
-    "talks to a GPU's driver itself, past the driver's API, which is what is simulated";
+constexpr char kCard[] = "uses a GPU without the driver's API, and only that API is simulated";
 
 struct Refused {
   const char* begins;  // prefix of the library's name
@@ -33,28 +32,27 @@ struct Refused {
 // A name that is a prefix of another comes after it.
 constexpr Refused kRefused[] = {
     {"cublas_static", "cublas_static", "cublas_static", "cuBLAS as a static library", kMachineCode,
-     "-lcublas links lab32's, which works on the host"},
+     "link lab32's with -lcublas; it computes on the host"},
     {"cublasLt_static", "cublasLt_static", "cublasLt_static", "cuBLASLt as a static library",
-     kMachineCode, "-lcublasLt links lab32's, which has handles alone"},
+     kMachineCode, "link lab32's with -lcublasLt; it has only handles"},
     {"cufft", "cufft", "cufft", "cuFFT", kMachineCode,
      "compare with a transform on the host (FFTW, or a loop in double precision)"},
     {"curand", "curand.h", "curand", "cuRAND's host API", kMachineCode,
-     "kernels have curand_kernel.h, which runs, and the host has <random>"},
+     "use curand_kernel.h in kernels, or <random> on the host"},
     {"cusparse", "cusparse", "cusparse", "cuSPARSE", kMachineCode,
      "compare with a loop over the rows on the host"},
     {"cusolver", "cusolver", "cusolver", "cuSOLVER", kMachineCode,
      "compare with LAPACK on the host"},
     {"cudnn", "cudnn", "cudnn", "cuDNN", kMachineCode,
-     "compare with loops on the host, or leave out what calls it"},
-    {"cutensor", "cutensor", "cutensor", "cuTENSOR", kMachineCode, "products are cublasGemmEx's"},
+     "compare with loops on the host, or remove the calls"},
+    {"cutensor", "cutensor", "cutensor", "cuTENSOR", kMachineCode, "use cublasGemmEx for products"},
     {"npp", "npp", "npp", "NPP", kMachineCode, "compare with loops on the host"},
     {"nvjpeg", "nvjpeg", "nvjpeg", "nvJPEG", kMachineCode,
      "read the picture on the host, with libjpeg"},
     {"nccl", "nccl", "nccl", "NCCL", kMachineCode,
-     "copies between simulated GPUs run (cudaMemcpyPeer, --gpus 2)"},
-    {"nvidia-ml", "nvml", "nvml", "NVML", kCard,
-     "cudaGetDeviceProperties and cudaMemGetInfo answer"},
-    {"cupti", "cupti", "cupti", "CUPTI", kCard, "`lab32 profile` counts"},
+     "copy between simulated GPUs with cudaMemcpyPeer (--gpus 2)"},
+    {"nvidia-ml", "nvml", "nvml", "NVML", kCard, "use cudaGetDeviceProperties and cudaMemGetInfo"},
+    {"cupti", "cupti", "cupti", "CUPTI", kCard, "use `lab32 profile`"},
 };
 
 std::string sentence(const Refused& r) {
@@ -111,13 +109,13 @@ std::vector<std::string> with_nvrtc(std::vector<std::string> words) {
                  {"-L" + directory.string(), "-Xlinker", "-rpath=" + directory.string()});
     return words;
   }
-  throw Error(fmt::format(
-      "-lnvrtc: there is no NVRTC beside nvcc ({}): a toolkit has it, and so has the wheel "
-      "nvidia-cuda-nvrtc of nvcc's version, which pip installs without a GPU",
-      home.string()));
+  throw Error(
+      fmt::format("-lnvrtc: NVRTC is not installed beside nvcc ({}): a full toolkit contains it, "
+                  "as does the wheel nvidia-cuda-nvrtc of nvcc's version",
+                  home.string()));
 }
 
-bool is_host(const std::filesystem::path& program) {
+bool is_interpreter(const std::filesystem::path& program) {
   const auto loads = [](const ElfFile& elf) {
     return std::find(elf.imports.begin(), elf.imports.end(), "dlopen") != elf.imports.end();
   };
@@ -143,7 +141,7 @@ bool is_cublas(const std::string& name) {
 std::optional<std::string> refused_library(const std::string& name) {
   if (is_cublas(name) && name.find(".so.13") == std::string::npos)
     return fmt::format(
-        "{}: the simulated runtime is CUDA 13's, and so is its cuBLAS: build it with "
+        "{}: the simulated runtime and its cuBLAS are those of CUDA 13: build it with "
         "CUDA 13, or give lab32 its source",
         name);
   const std::string stem = name.substr(name.rfind("lib", 0) == 0  ? 3
@@ -154,7 +152,7 @@ std::optional<std::string> refused_library(const std::string& name) {
   return std::nullopt;
 }
 
-std::optional<std::string> refused_in(const std::string& messages) {
+std::optional<std::string> refused_library_in(const std::string& messages) {
   for (const Refused& r : kRefused)
     for (const std::string& missing : {std::string("fatal error: ") + r.header,
                                        std::string("undefined reference to `") + r.calls})

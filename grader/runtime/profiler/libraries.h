@@ -32,7 +32,7 @@ std::vector<std::string> with_nvrtc(std::vector<std::string> words);
 
 // Whether the program is linked with no CUDA library and contains no device code, but may load such
 // libraries: an interpreter such as Python, or a script for one.
-bool is_host(const std::filesystem::path& program);
+bool is_interpreter(const std::filesystem::path& program);
 
 // Whether the name is libcublas.so or libcublasLt.so of any version.
 bool is_cublas(const std::string& name);
@@ -44,6 +44,6 @@ std::optional<std::string> refused_library(const std::string& name);
 
 // The same explanation for a compiler's or linker's message that a header or a function of such a
 // library is missing.
-std::optional<std::string> refused_in(const std::string& messages);
+std::optional<std::string> refused_library_in(const std::string& messages);
 
 }  // namespace lab32::profiler

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/grid.h"
 #include "base/text.h"
-#include "runtime/profiler/ncu_name.h"
+#include "runtime/profiler/kernel_names.h"
 
 namespace lab32::profiler {
 namespace {
@@ -55,9 +55,9 @@ Value maybe(T value) {
 }
 
 const char PTX_LEVEL[] =
-    "instructions are counted as PTX has them, not as ptxas issues them; `lab32 profile` and "
+    "the simulator counts PTX instructions, not those that ptxas generates; `lab32 profile` and "
     "--source show them under their own name";
-const char A_CLOCK[] = "it needs a clock, and the simulator has none";
+const char A_CLOCK[] = "it needs a clock, which the simulator does not have";
 
 struct Refusal {
   std::string beginning, why;
@@ -79,13 +79,14 @@ const Metric& metric(const std::string& name) {
     if (m.name == name) return m;
   for (const Refusal& r : refusals())
     if (name.rfind(r.beginning, 0) == 0)
-      throw Error(fmt::format("--metrics: `{}` cannot be given: {}", name, r.why));
+      throw Error(fmt::format("--metrics: `{}` cannot be measured: {}", name, r.why));
   std::vector<std::string> names;
   for (const Metric& m : all_metrics()) names.push_back(m.name);
   const auto near = suggestions(name, names, 3);
   throw Error(fmt::format("--metrics: there is no `{}`{}", name,
-                          near.empty() ? "; `lab32 profile --csv FILE` without --metrics has all"
-                                       : fmt::format("; near it: {}", fmt::join(near, ", "))));
+                          near.empty()
+                              ? "; `lab32 profile --csv FILE` without --metrics writes all"
+                              : fmt::format("; similar names: {}", fmt::join(near, ", "))));
 }
 
 }  // namespace
@@ -127,7 +128,7 @@ std::vector<const Metric*> metrics_of(const std::string& list) {
     name.erase(name.find_last_not_of(' ') + 1);
     if (!name.empty()) chosen.push_back(&metric(name));
   }
-  if (chosen.empty()) throw Error("--metrics: no name is given; names are joined by commas");
+  if (chosen.empty()) throw Error("--metrics: no name is given; separate names by commas");
   return chosen;
 }
 
@@ -172,7 +173,7 @@ std::string ncu_csv(const std::vector<record::LaunchProfile>& launches,
     for (const Metric* metric : sorted) {
       const auto value = metric->value(r);
       text += row({std::to_string(i), std::to_string(r.process_id), r.process_name, "127.0.0.1",
-                   ncu_name(r.symbol), std::to_string(r.context), std::to_string(r.stream),
+                   ncu_kernel_name(r.symbol), std::to_string(r.context), std::to_string(r.stream),
                    triple(r.shape.block), triple(r.shape.grid), std::to_string(r.device),
                    r.compute_capability, "Command line profiler metrics", metric->name,
                    metric->unit, value ? metric_text(*value) : "n/a"});

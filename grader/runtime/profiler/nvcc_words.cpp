@@ -228,8 +228,8 @@ Words for_simulator(const Words& words, const std::string& device, const fs::pat
     }
     if (chosen.number == 0)
       throw Error(
-          fmt::format("{}: the simulated GPU is {}, which runs no code for newer ones: "
-                      "leave the option out, or name {}",
+          fmt::format("{}: the simulated GPU is {} and cannot run code for newer ones: remove the "
+                      "option, or use {}",
                       said, device, device));
   }
   const std::string own = std::to_string(chosen.number) + chosen.suffix;

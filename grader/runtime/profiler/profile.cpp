@@ -12,8 +12,8 @@
 #include "base/pattern.h"
 #include "base/text.h"
 #include "runtime/profiler/commands.h"
+#include "runtime/profiler/kernel_names.h"
 #include "runtime/profiler/metrics.h"
-#include "runtime/profiler/ncu_name.h"
 #include "runtime/profiler/profile_text.h"
 #include "runtime/profiler/start.h"
 
@@ -26,9 +26,9 @@ Pattern name_pattern(const std::string& kernel) {
   try {
     return Pattern(kernel);
   } catch (const Error& e) {
-    throw Error(
-        fmt::format("--kernel: `{}` is no regular expression ({}); before ( ) [ ] * + ? . write \\",
-                    kernel, e.what()));
+    throw Error(fmt::format(
+        "--kernel: `{}` is not a regular expression ({}); escape ( ) [ ] * + ? . with \\", kernel,
+        e.what()));
   }
 }
 
@@ -37,15 +37,15 @@ std::vector<record::LaunchProfile> select(std::vector<record::LaunchProfile> lau
   std::vector<record::LaunchProfile> chosen;
   std::set<std::string> names;
   for (record::LaunchProfile& r : launches) {
-    const std::string name = ncu_name(r.symbol);
+    const std::string name = ncu_kernel_name(r.symbol);
     names.insert(name);
     if (pattern.search(name)) chosen.push_back(std::move(r));
   }
   if (chosen.empty())
     fmt::print(stderr, "lab32 profile: {}\n",
                names.empty() ? "the program launched no kernel"
-                             : fmt::format("no kernel's name has `{}` in it; there are: {}", kernel,
-                                           fmt::join(names, "; ")));
+                             : fmt::format("no kernel's name matches `{}`; the kernels are: {}",
+                                           kernel, fmt::join(names, "; ")));
   return chosen;
 }
 
@@ -70,9 +70,8 @@ std::string library_calls_text(const std::vector<record::LibraryCall>& calls) {
     else
       ++at->second;
   }
-  std::string out =
-      "library call, not simulated: worked out on the host, without counts and time\n" +
-      std::string(kLineWidth, '-') + "\n";
+  std::string out = "library call, computed on the host: without counts and time\n" +
+                    std::string(kLineWidth, '-') + "\n";
   for (const auto& [call, count] : kinds)
     out += fmt::format("  {}{}; {}, {}\n", pad_right(call->name, kNameWidth), call->arguments,
                        how_often(count), when(call->launches));

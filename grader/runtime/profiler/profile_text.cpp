@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "device/run_text.h"
-#include "runtime/profiler/ncu_name.h"
+#include "runtime/profiler/kernel_names.h"
 
 namespace lab32::profiler {
 namespace {
@@ -91,8 +91,8 @@ std::string occupancy(const LaunchProfile& r) {
           metric_text(static_cast<double>(r.shape.grid.count()) / static_cast<double>(at_once)),
           grouped(at_once));
   }
-  if (r.registers) words += fmt::format("{} registers a thread, ", *r.registers);
-  words += fmt::format("{} bytes of shared memory a block",
+  if (r.registers) words += fmt::format("{} registers per thread, ", *r.registers);
+  words += fmt::format("{} bytes of shared memory per block",
                        grouped(uint64_t{r.static_shared} + r.shape.dynamic_shared));
   return sentence("occupancy", words);
 }
@@ -108,7 +108,7 @@ std::string caches(const counters::CacheCounters& m) {
 std::string time(const model::Prediction& p) {
   std::string words = duration(p.kernel_seconds);
   if (p.error > 0) words += fmt::format(" (give or take {:.0f} %)", 100 * p.error);
-  words += fmt::format("; {} as events around it see it", duration(p.seconds));
+  words += fmt::format("; {} measured by events around it", duration(p.seconds));
   if (!p.bottleneck.empty()) words += "; " + p.bottleneck;
   if (!p.runner_up.empty()) words += "; " + p.runner_up;
   return sentence("time, modelled", words);
@@ -130,7 +130,7 @@ std::string unmatched(const LaunchProfile& r) {
 }
 
 // Bytes that moved other than by loads and stores.
-std::string other_ways(const counters::OtherTraffic& w, const std::string& mark) {
+std::string other_traffic(const counters::OtherTraffic& w, const std::string& mark) {
   std::string out;
   const auto add = [&](const char* name, uint64_t requests, uint64_t sectors) {
     if (requests != 0)
@@ -157,12 +157,12 @@ std::string unknown(const counters::OtherTraffic& w) {
   std::string out;
   if (w.texture_unknown > 0)
     out +=
-        note(fmt::format("not counted: what {} of warps moved through textures and surfaces, in "
-                         "forms whose counts on a GPU are not known",
+        note(fmt::format("not counted: {} of warps through textures and surfaces, in forms whose "
+                         "counts on a GPU are not known",
                          instructions(w.texture_unknown)));
   if (w.bulk_unknown > 0)
     out += note(fmt::format(
-        "not counted: {} by the copy engine (cp.async.bulk) or on the way of st.async, in forms "
+        "not counted: {} by the copy engine (cp.async.bulk) or by st.async, in forms "
         "whose counts on a GPU are not known",
         w.bulk_unknown == 1 ? "1 run of bytes" : grouped(w.bulk_unknown) + " runs of bytes"));
   return out;
@@ -171,16 +171,16 @@ std::string unknown(const counters::OtherTraffic& w) {
 std::string no_time(const LaunchProfile& r) {
   if (r.run.predicted || !r.run.caches) return "";
   return sentence("time",
-                  "not modelled: the model knows lanes' loads and stores of global and of "
-                  "their block's shared memory alone");
+                  "not modelled: the model covers only loads and stores of global memory and of "
+                  "the block's own shared memory");
 }
 
 std::string peer_accesses(const LaunchProfile& r) {
   const uint64_t n = r.run.peer_accesses;
   if (n == 0) return "";
   return note(
-      fmt::format("{} of warps went to another device's memory; the figures of caches and time are "
-                  "as if it were the device's own",
+      fmt::format("{} of warps reached another device's memory; caches and time are modelled as "
+                  "if it were the device's own",
                   n == 1 ? "1 access" : grouped(n) + " accesses"));
 }
 
@@ -205,13 +205,13 @@ std::string body(const LaunchProfile& r) {
   }
   if (const auto& c = r.run.counters) {
     const std::string mark = c->ptx_level ? "*" : "";
-    out += global_memory(*c, mark) + shared_memory(*c, mark) + other_ways(c->other, mark);
+    out += global_memory(*c, mark) + shared_memory(*c, mark) + other_traffic(c->other, mark);
   }
   if (r.run.caches) out += caches(*r.run.caches);
   out += occupancy(r);
   if (const auto& c = r.run.counters)
     out += sentence("divergence",
-                    fmt::format("{} of 32 lanes active an instruction, {} instructions of warps "
+                    fmt::format("{} of 32 lanes active per instruction, {} warp instructions "
                                 "(PTX-level: counted in PTX; ptxas issues others)",
                                 each(c->lane_instructions, c->warp_instructions),
                                 grouped(c->warp_instructions)));
@@ -325,7 +325,7 @@ std::string profile_text(const std::vector<LaunchProfile>& launches) {
   for (size_t i = 0; i < launches.size(); ++i) {
     const LaunchProfile& r = launches[i];
     Group group;
-    group.name = ncu_name(r.symbol);
+    group.name = ncu_kernel_name(r.symbol);
     group.shape = shape(r);
     group.body = body(r);
     const std::string kind =
@@ -367,7 +367,7 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
   std::string out;
   for (size_t i = 0; i < launches.size(); ++i) {
     const LaunchProfile& r = launches[i];
-    out += title(fmt::format("launch {}", i), ncu_name(r.symbol));
+    out += title(fmt::format("launch {}", i), ncu_kernel_name(r.symbol));
     out += fmt::format("  {}; {}\n", shape(r), place(r, {r.stream}, several));
     bool ptx_level = false;
     for (const Metric* m : metrics) {

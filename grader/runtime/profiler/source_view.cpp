@@ -249,11 +249,12 @@ std::string source_view(const std::vector<record::LaunchProfile>& launches) {
   for (const auto& [instructions, file] : order) out += view.file(file, files.at(file));
   out +=
       "S, W: the three lines with the most sectors (wavefronts) beyond the ideal.\n"
-      "instr., lanes: PTX instructions of warps, and lanes active in one: PTX-level. *: "
-      "accesses counted in PTX, too.\n";
+      "instr., lanes: warp instructions, and active lanes per instruction: PTX-level. *: accesses "
+      "counted in PTX, too.\n";
   out += view.legend();
   if (any_uncounted(files))
-    out += "?: moves bytes in a form whose counts on a GPU are not known; they are in no column.\n";
+    out +=
+        "?: moves bytes in a form whose counts on a GPU are not known; no column includes them.\n";
   return out;
 }
 

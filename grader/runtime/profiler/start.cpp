@@ -54,7 +54,7 @@ class Image {
     // use NVIDIA's nvJitLink to link machine code; without it they ask the driver, which links PTX.
     if (is_linked_with(start.program, "libnvrtc.so"))
       preload(runtime_directory() / "libnvrtc_lines.so");
-    if (is_host(start.program)) {
+    if (is_interpreter(start.program)) {
       if (!is_set(variables::kPyCudaFlags)) set(variables::kPyCudaFlags, "-lineinfo");
       preload(runtime_directory() / "absent/libnvJitLink.so.13");
     }
@@ -152,7 +152,7 @@ std::string ending(int status) {
 
 RecordedRun run_recorded(const Program& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
-                         const Asked& asked) {
+                         const RunSettings& asked) {
   const Scratch scratch;
   const std::string record = scratch.path / "record";
   Start start;
@@ -189,7 +189,7 @@ List lister() {
   const std::string library = (runtime_directory() / kRuntime).string();
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* list = handle ? dlsym(handle, "lab32_list_unsupported") : nullptr;
-  if (!list) throw Error(fmt::format("{} cannot be asked: {}", library, dlerror()));
+  if (!list) throw Error(fmt::format("{} cannot be examined: {}", library, dlerror()));
   return reinterpret_cast<List>(list);
 }
 
@@ -247,9 +247,9 @@ int list_unsupported(const Program& program, const std::string& device) {
   for (const std::string& line : found.lines) fmt::print("{}\n", visible(line));
   const size_t n = found.lines.size();
   if (n == 0)
-    fmt::print("lab32: {} names nothing that is not supported\n", program.file);
+    fmt::print("lab32: {} needs nothing that is not supported\n", program.file);
   else
-    fmt::print("lab32: {} names {} that {} not supported\n", program.file,
+    fmt::print("lab32: {} needs {} that {} not supported\n", program.file,
                n == 1 ? "1 thing" : fmt::format("{} things", n), n == 1 ? "is" : "are");
   std::fflush(stdout);
   return n ? kUnsupported : 0;

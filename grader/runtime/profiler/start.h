@@ -48,7 +48,7 @@ struct RecordedRun {
 std::string ending(int status);
 
 // Settings of Start that not every tool uses.
-struct Asked {
+struct RunSettings {
   std::optional<uint64_t> schedule = std::nullopt;
   unsigned gpus = 1;
   std::string close_up = "";
@@ -59,7 +59,7 @@ struct Asked {
 // started.
 RecordedRun run_recorded(const Program& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
-                         const Asked& asked);
+                         const RunSettings& asked);
 
 // `lab32 run --list-unsupported`: builds the program without running it, and prints a line for each
 // missing library, each refused function and each unsupported instruction. Returns 2 if there is

@@ -133,7 +133,7 @@ void restore_number(const Json& from, T& value) {
     good = from.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<T>::max());
   else
     good = from.is_number_integer() && fits(from.get<int64_t>());
-  if (!good) throw Error("no record of a launch: a number that does not fit, " + from.dump());
+  if (!good) throw Error("not a record of a launch: a number that does not fit, " + from.dump());
   value = from.get<T>();
 }
 
@@ -148,7 +148,7 @@ void restore(const Json& from, T& value) {
   } else if constexpr (std::is_enum_v<T>) {
     const auto& all = names(value);
     const auto at = std::find(all.begin(), all.end(), from.get<std::string>());
-    if (at == all.end()) throw Error("no record of a launch: the unknown word " + from.dump());
+    if (at == all.end()) throw Error("not a record of a launch: the unknown word " + from.dump());
     value = static_cast<T>(at - all.begin());
   } else {
     Reader reader(from);
@@ -220,7 +220,8 @@ counters::CloseUpChoice read_close_up(const std::string& text) {
   try {
     restore(Json::parse(text), choice);
   } catch (const Json::exception& e) {
-    throw Error(fmt::format("{}: no choice of what to look at closely ({})", text, e.what()));
+    throw Error(
+        fmt::format("{}: not a choice of accesses to record in detail ({})", text, e.what()));
   }
   return choice;
 }
@@ -242,7 +243,7 @@ Recording read_recording(std::istream& in, const std::string& name) {
       throw Error(fmt::format("{}:{}: {}", name, number, e.what()));
     } catch (const Json::exception& e) {
       if (in.eof()) break;  // no end of line: the program was killed while it wrote
-      throw Error(fmt::format("{}:{}: no record of a launch ({})", name, number, e.what()));
+      throw Error(fmt::format("{}:{}: not a record of a launch ({})", name, number, e.what()));
     }
   }
   return recording;

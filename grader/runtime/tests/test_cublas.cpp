@@ -50,7 +50,7 @@ const std::set<std::string> kCublasLtNames = {
 
 }  // namespace
 
-TEST_CASE("cublas: the libraries have the names of NVIDIA's, under its symbol version" * kSlow) {
+TEST_CASE("cublas: the libraries export NVIDIA's names with its symbol version" * kSlow) {
   struct CublasLibrary {
     const char* file;
     const std::set<std::string>& names;
@@ -79,7 +79,7 @@ TEST_CASE("cublas: the libraries have the names of NVIDIA's, under its symbol ve
   }
 }
 
-TEST_CASE("cublas: the OpenBLAS that is asked for is the one that set-up installs" * kSlow) {
+TEST_CASE("cublas: the error message names the OpenBLAS version that the set-up installs" * kSlow) {
   const std::string source =
       read_file(toolchain::checkout() / "grader/runtime/cublas/products.cpp").value_or("");
   const size_t name = source.find("scipy-openblas32==");
@@ -92,7 +92,8 @@ TEST_CASE("cublas: the OpenBLAS that is asked for is the one that set-up install
 
 // Runs one program without OpenBLAS, with lab32's header for toolkits without cuBLAS, and with a
 // function that is not supported.
-TEST_CASE("cublas: what is not there is named, before the first kernel where it can be" * kSlow) {
+TEST_CASE("cublas: a missing library or function is named, if possible before the first kernel" *
+          kSlow) {
   const Scratch scratch;
   const std::string source =
       scratch
@@ -115,34 +116,34 @@ TEST_CASE("cublas: what is not there is named, before the first kernel where it 
   // Before the toolkit's own headers.
   const std::string own = "-I" + (profiler::runtime_directory() / "include").string();
   const std::string gone =
-      "cublasSsyrk is not there: of cuBLAS there are products (gemm, batches, Ex), geam, dgmm, "
+      "cublasSsyrk is not supported: lab32's cuBLAS has products (gemm, batches, Ex), geam, dgmm, "
       "gemv, ger and the functions of vectors (grader/runtime/README.md)\n";
-  const std::string named = "lab32: the program names what would stop it when called: " + gone;
+  const std::string named = "lab32: the program uses a function that cannot run: " + gone;
   const Outcome fine = run_lab32({"run", source, own, "-lcublas"});
   CHECK(fine.out == "0\n");
   CHECK(fine.err == named);
   const Outcome refused = run_lab32({"run", source, own, "-lcublas", "--", "x"});
   CHECK(refused.status == 2);
   CHECK(refused.out == "15\n");
-  const std::string no_result = "; what the program prints from here on is no result\n";
+  const std::string no_result = "; the program's results are not valid from here on\n";
   CHECK(refused.err ==
         named + "lab32: " + source + ":8: " + gone.substr(0, gone.size() - 1) + no_result);
   const Outcome listed = run_lab32({"run", "--list-unsupported", source, own, "-lcublas"});
   CHECK(listed.status == 2);
   CHECK(listed.out ==
-        source + ":9: " + gone + "lab32: " + source + " names 1 thing that is not supported\n");
+        source + ":9: " + gone + "lab32: " + source + " needs 1 thing that is not supported\n");
   const Outcome absent =
       run_lab32({"run", source, own, "-lcublas"}, "LAB32_OPENBLAS=/nowhere/libopenblas.so");
   CHECK(absent.status == 2);
   CHECK(absent.err.find("lab32: " + source +
-                        ":8: cublasSgemm: a CPU library works matrix products out, OpenBLAS, and "
-                        "it is not here (/nowhere/libopenblas.so: ") != std::string::npos);
-  CHECK(
-      absent.err.find("this brings it: " + (toolchain::checkout() / "grader/setup/setup").string() +
-                      " openblas" + no_result) != std::string::npos);
+                        ":8: cublasSgemm: the CPU library OpenBLAS computes matrix products, but "
+                        "it is not installed (/nowhere/libopenblas.so: ") != std::string::npos);
+  CHECK(absent.err.find(
+            "install it with: " + (toolchain::checkout() / "grader/setup/setup").string() +
+            " openblas" + no_result) != std::string::npos);
 }
 
-TEST_CASE("profiler: each library that is refused says why and what to do instead" * kSlow) {
+TEST_CASE("profiler: the message about a refused library says why and what to do instead" * kSlow) {
   for (const char* library :
        {"cufft", "curand", "cusparse", "cusolver", "cudnn", "nccl", "nvjpeg"}) {
     CAPTURE(library);
@@ -155,23 +156,24 @@ TEST_CASE("profiler: each library that is refused says why and what to do instea
             std::string::npos);
     }
   }
-  CHECK(profiler::refused_in("p.cu:1:10: fatal error: cufft.h: No such file or directory"));
-  CHECK(profiler::refused_in("undefined reference to `ncclAllReduce'"));
-  CHECK_FALSE(profiler::refused_in("fatal error: curand_kernel.h: No such file or directory"));
+  CHECK(profiler::refused_library_in("p.cu:1:10: fatal error: cufft.h: No such file or directory"));
+  CHECK(profiler::refused_library_in("undefined reference to `ncclAllReduce'"));
+  CHECK_FALSE(
+      profiler::refused_library_in("fatal error: curand_kernel.h: No such file or directory"));
   CHECK_FALSE(profiler::refused_library("-lcublas"));
   CHECK(profiler::refused_library("-lcublas_static") ==
         "-lcublas_static: cuBLAS as a static library is machine code for GPUs, which the simulator "
-        "does not run: -lcublas links lab32's, which works on the host");
+        "does not run: link lab32's with -lcublas; it computes on the host");
   CHECK_FALSE(profiler::refused_library("libcublasLt.so.13"));
   CHECK(profiler::refused_library("libcublas.so.12"));
   const Outcome linked = run_lab32({"nvcc", "a.o", "-lcudnn", "-o", "a"});
   CHECK(linked.status == 2);
   CHECK(linked.err ==
         "lab32: -lcudnn: cuDNN is machine code for GPUs, which the simulator does not run: compare "
-        "with loops on the host, or leave out what calls it\n");
+        "with loops on the host, or remove the calls\n");
 }
 
-TEST_CASE("profiler: library calls are listed, alike ones together; their findings count" * kSlow) {
+TEST_CASE("profiler: equal library calls share a line, and their findings count" * kSlow) {
   record::LibraryCall call;
   call.name = "cublasSgemm";
   call.arguments = "N T, 5 x 4 x 6";
@@ -183,8 +185,7 @@ TEST_CASE("profiler: library calls are listed, alike ones together; their findin
   other.findings = {{Kind::initialisation, "reads x"}, {Kind::memory, "y is a null pointer"}};
   CHECK(profiler::library_calls_text({}).empty());
   CHECK(profiler::library_calls_text({call, other, call}) ==
-        "library call, not simulated: worked out on the host, without counts and time\n" +
-            std::string(100, '-') +
+        "library call, computed on the host: without counts and time\n" + std::string(100, '-') +
             "\n"
             "  cublasSgemm                 N T, 5 x 4 x 6; 2 times, first after launch 2\n"
             "  cublasSdot                  N T, 5 x 4 x 6; once, before any launch\n\n");

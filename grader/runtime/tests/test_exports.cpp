@@ -46,7 +46,7 @@ std::set<std::string> exported(const std::filesystem::path& library) {
 
 TEST_SUITE_BEGIN("cudart");
 
-TEST_CASE("cudart: the runtime exports the names of api.def and what lab32 asks it" * kSlow) {
+TEST_CASE("cudart: the runtime exports the names of api.def and lab32's own three" * kSlow) {
   std::set<std::string> wanted(std::begin(kWorking), std::end(kWorking));
   wanted.insert("lab32_list_unsupported");
   for (const char* own : {"lab32_driver_symbol", "lab32_cublas_symbol"}) wanted.insert(own);
@@ -68,7 +68,7 @@ TEST_CASE("cudart: every name has the symbol version that programs ask for" * kS
   }
 }
 
-TEST_CASE("cudart: NVIDIA's library of this toolkit exports no name that ours does not" * kSlow) {
+TEST_CASE("cudart: lab32's library exports each name of NVIDIA's library in this toolkit" * kSlow) {
   std::filesystem::path real;
   for (const char* directory : {"lib64", "lib"}) {
     const auto candidate = toolchain::installed().cuda_home / directory / "libcudart.so.13";
@@ -82,7 +82,7 @@ TEST_CASE("cudart: NVIDIA's library of this toolkit exports no name that ours do
   }
 }
 
-TEST_CASE("cudart: libcuda.so.1 has each name of NVIDIA's, and all lead somewhere" * kSlow) {
+TEST_CASE("cudart: libcuda.so.1 exports each of NVIDIA's names, and each has a function" * kSlow) {
   const auto ours = profiler::runtime_directory() / "libcuda.so.1";
   void* library = dlopen(ours.c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE_MESSAGE(library, dlerror());

@@ -1,5 +1,5 @@
-"""Textures, surfaces, bulk copies and other blocks' shared memory: each pattern that was measured
-under Nsight Compute (data/measured/moves) is counted alike, or said not to be counted."""
+"""Textures, surfaces, bulk copies and other blocks' shared memory: lab32 gives each measured pattern
+(data/measured/moves) the counts of Nsight Compute, or reports that it does not count the pattern."""
 
 import csv
 import os
@@ -33,7 +33,7 @@ UNKNOWN = {"texture": {"tex3:f32:linear": 42, "tex2:f32x4:linear": 42, "tex3:u8n
 
 
 def measured(program):
-    """The rows of all sets, one after the other."""
+    """The rows of all sets."""
     rows = []
     for name in SETS:
         rows += tables.read(MEASURED / f"h100-{program}-{name}.csv").rows
@@ -41,7 +41,7 @@ def measured(program):
 
 
 def metrics_of(program, op):
-    """Columns of a row, and what they are called."""
+    """{column: metric} of a row."""
     if program == "texture":
         way = SURFACES.get(op[:4], "texture")
         return {c: TEXTURE.format(c, way) for c in ("requests", "sectors")}

@@ -1,4 +1,4 @@
-"""A script that was written for `ncu --csv --print-units base` reads `lab32 profile --csv`."""
+"""A script written for `ncu --csv --print-units base` can read `lab32 profile --csv`."""
 
 import subprocess
 
@@ -15,7 +15,7 @@ MODELLED = ("dram__", "lts__", "l1tex__t_sector_hit_rate", "gpu__time")
 
 
 def read_ncu(path):
-    """As people read ncu's CSV: a row per kernel, a column per metric, thousands without commas."""
+    """Reads ncu's CSV as scripts usually do: a row per kernel, a column per metric, thousands without commas."""
     lines = [line for line in open(path, encoding="utf-8") if line.startswith('"')]
     table = pandas.read_csv(pandas.io.common.StringIO("".join(lines)), thousands=",")
     table["Metric Value"] = pandas.to_numeric(

@@ -43,7 +43,7 @@ std::string adapted(const std::string& text, const std::string& device = "sm_90"
                                  : all.substr(0, at) + all.substr(at + added.size());
 }
 
-TEST_CASE("profiler: lab32 nvcc: of the architectures the newest that the GPU runs" * kSlow) {
+TEST_CASE("profiler: lab32 nvcc keeps the newest architecture that the GPU can run" * kSlow) {
   const std::string h200 = "-gencode arch=compute_90,code=[compute_90,sm_90] -lineinfo";
   CHECK(adapted("-c a.cu") == h200 + " -c a.cu");
   CHECK(adapted("-arch=sm_90 a.cu") == h200 + " a.cu");
@@ -60,13 +60,12 @@ TEST_CASE("profiler: lab32 nvcc: of the architectures the newest that the GPU ru
   CHECK(adapted("a.cu", "sm_75") ==
         "-gencode arch=compute_75,code=[compute_75,sm_75] -lineinfo a.cu");
   CHECK_THROWS_WITH_AS(adapted("-arch=sm_100 a.cu"),
-                       "-arch=sm_100: the simulated GPU is sm_90, which runs no code for newer "
-                       "ones: leave the option out, or name sm_90",
+                       "-arch=sm_100: the simulated GPU is sm_90 and cannot run code for newer "
+                       "ones: remove the option, or use sm_90",
                        Error);
 }
 
-TEST_CASE("profiler: lab32 nvcc: the shared runtime, whatever is asked for; the rest as it is" *
-          kSlow) {
+TEST_CASE("profiler: lab32 nvcc always links the shared runtime and keeps other options" * kSlow) {
   const std::string h200 = "-gencode arch=compute_90,code=[compute_90,sm_90]";
   CHECK(adapted("-cudart static -lcudart_static -dlto a.o -o a") == h200 + " -lineinfo a.o -o a");
   CHECK(adapted("--cudart=none a.o") == h200 + " -lineinfo a.o");
@@ -79,7 +78,9 @@ TEST_CASE("profiler: lab32 nvcc: the shared runtime, whatever is asked for; the 
     CHECK(adapted(text) == std::string("as it was: ") + text);
 }
 
-TEST_CASE("profiler: run, profile, check: which words are whose" * kSlow) {
+TEST_CASE(
+    "profiler: run, profile and check separate their own options from nvcc's and the program's" *
+    kSlow) {
   const auto split = [](const std::string& text) {
     const auto is_ours = [](const std::string& option) -> std::optional<bool> {
       if (option == "--csv") return true;

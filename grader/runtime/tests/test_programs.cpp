@@ -25,9 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kHandleRefused = "cudaIpcGetMemHandle is not supported by the simulated runtime",
-                  kNamed =
-                      "lab32: the program names what would stop it when called: " + kHandleRefused +
-                      "\n";
+                  kNamed = "lab32: the program uses a function that cannot run: " + kHandleRefused +
+                           "\n";
 
 fs::path built(const std::string& source) {
   return profiler::build_program({(toolchain::checkout() / source).string(), {}}, "sm_90");
@@ -82,9 +81,11 @@ void check_all_as_expected(const char* program) {
 
 TEST_SUITE_BEGIN("cudart");
 
-TEST_CASE("cudart: a program that checks itself" * kSlow) { check_all_as_expected("launches"); }
+TEST_CASE("cudart: programs that check themselves find no error" * kSlow) {
+  check_all_as_expected("launches");
+}
 
-TEST_CASE("cudart: more programs that check themselves" * kSlow) {
+TEST_CASE("cudart: more programs that check themselves find no error" * kSlow) {
   for (const char* name : {"memory", "streams", "copies", "device", "rarely", "handles", "times"})
     check_all_as_expected(name);
 }
@@ -93,7 +94,7 @@ TEST_CASE("cudart: tiles of several warps keep what they share in reserved share
   check_outcome(run_program(of_tests("large_tiles")), 0, "right, error 0\n", "");
 }
 
-TEST_CASE("cudart: what kernels print appears when the program waits, in order" * kSlow) {
+TEST_CASE("cudart: the output of kernels appears in order when the program waits" * kSlow) {
   check_outcome(run_program(of_tests("printing")), 0,
                 "launched 1\nlaunched 2\n"
                 "kernel 1, thread 0\nkernel 1, thread 1\nkernel 2, thread 0\nwaited\n"
@@ -102,7 +103,8 @@ TEST_CASE("cudart: what kernels print appears when the program waits, in order" 
                 "");
 }
 
-TEST_CASE("cudart: a fault is said once, reported by the next call that waits, and stays" * kSlow) {
+TEST_CASE("cudart: a fault is printed once, returned by the next call that waits, and persists" *
+          kSlow) {
   struct Case {
     const char *way, *error, *message;
   };
@@ -137,7 +139,7 @@ TEST_CASE("cudart: a fault is said once, reported by the next call that waits, a
   }
 }
 
-TEST_CASE("cudart: what is not there is named once, and the exit status is 2" * kSlow) {
+TEST_CASE("cudart: an unsupported feature is named once, and the exit status is 2" * kSlow) {
   const std::string note =
       kNamed + "lab32: " + of_tests("refusals") + ":18: " + kHandleRefused + kNoResult;
   check_outcome(run_program(of_tests("refusals"), {"return"}), 2, "cudaErrorNotSupported\n", note);
@@ -148,14 +150,14 @@ TEST_CASE("cudart: what is not there is named once, and the exit status is 2" * 
   const std::string multimem = "`multimem.red.global.add.u32` is not supported by the simulator (";
   check_outcome(
       run_program(of_tests("instruction")), 2, "2\ncudaErrorNotSupported\n2\n",
-      "lab32: the program holds what would stop it when launched: instruction.cu:7: " + multimem +
+      "lab32: the program contains a kernel that cannot run: instruction.cu:7: " + multimem +
           "kernel unknown)\nlab32: cudaLaunchKernel: PTX line 28: " + multimem +
           "source: instruction.cu:7)" + kNoResult);
 }
 
 // The pages of such memory are allocated when they are touched; promised memory counts
 // nevertheless.
-TEST_CASE("cudart: no more memory is given away than this machine has" * kSlow) {
+TEST_CASE("cudart: a program cannot allocate more memory than this machine has" * kSlow) {
   const Scratch scratch;
   const std::string source =
       scratch
@@ -201,7 +203,7 @@ TEST_CASE("cudart: input, arguments, output and exit status are the program's ow
   CHECK(touched.status == SIGSEGV);
 }
 
-TEST_CASE("cudart: beside this process: the exit status as a shell says it" * kSlow) {
+TEST_CASE("cudart: run_and_wait returns the exit status as a shell does" * kSlow) {
   profiler::Start start;
   start.program = built(of_tests("echo"));
   start.arguments = {"7"};
@@ -242,7 +244,7 @@ TEST_CASE("cudart: each launch and each refusal leaves a line in the record" * k
   CHECK(refusals.unsupported == std::vector<std::string>{kHandleRefused});
 }
 
-TEST_CASE("cudart: programs that the user compiled" * kSlow) {
+TEST_CASE("cudart: programs that the user compiled run, or are refused with a reason" * kSlow) {
   const Scratch scratch;
   for (const std::vector<std::string>& flags :
        {std::vector<std::string>{"-arch=sm_90", "-cudart", "shared"},
@@ -262,33 +264,32 @@ TEST_CASE("cudart: programs that the user compiled" * kSlow) {
           {"nothing"}),
       2, "",
       kNamed +
-          "lab32: the program holds no PTX for sm_90 (it holds a cubin for 90): build it with "
+          "lab32: the program contains no PTX for sm_90 (it holds a cubin for 90): build it with "
           "lab32 nvcc, or nvcc -arch=sm_90" +
           kNoResult);
   const std::string linked_statically = compiled(scratch, {"-arch=sm_90"});
   check_outcome(run_program(linked_statically), 2, "",
                 "lab32: " + linked_statically +
-                    " holds the static CUDA runtime (nvcc's -cudart static, which is usual), and "
-                    "that one talks to a GPU's driver: build it with `lab32 nvcc` or `nvcc -cudart "
+                    " contains NVIDIA's static CUDA runtime (nvcc's default), which needs a GPU's "
+                    "driver: build it with `lab32 nvcc` or `nvcc -cudart "
                     "shared`, or give lab32 its source\n");
-  check_outcome(run_program("/bin/true"), 2, "",
-                "lab32: /bin/true is no CUDA program: it has no device code and no CUDA runtime\n");
+  check_outcome(
+      run_program("/bin/true"), 2, "",
+      "lab32: /bin/true is not a CUDA program: it has no device code and no CUDA runtime\n");
 }
 
 // An interpreter is linked with no CUDA library, and loads the driver at run time.
-TEST_CASE("cudart: what loads the driver itself finds the simulated one" * kSlow) {
+TEST_CASE("cudart: a program that loads the driver at run time finds the simulated one" * kSlow) {
   const std::string script =
       "import ctypes; cuda = ctypes.CDLL('libcuda.so.1'); n = ctypes.c_int(); cuda.cuInit(0); "
       "print(cuda.cuDeviceGetCount(ctypes.byref(n)), n.value, flush=True); "
       "cuda.cuGetExportTable(ctypes.byref(ctypes.c_void_p()), "
       "bytes.fromhex('6bd5fb6c5bf4e74a8987d93912fd9df9'))";
-  check_outcome(
-      run_program(".venv/bin/python", {"-c", script}), 2, "0 1\n",
-      "lab32: cuGetExportTable: NVIDIA's own CUDA runtime, which the program or a library "
-      "of its holds (usually linked statically), asks the driver for functions that are "
-      "not documented: nvcc -cudart shared leaves it to the loader, which finds "
-      "lab32's" +
-          kNoResult);
+  check_outcome(run_program(".venv/bin/python", {"-c", script}), 2, "0 1\n",
+                "lab32: cuGetExportTable: the program or one of its libraries contains NVIDIA's "
+                "CUDA runtime (usually linked statically), which needs undocumented functions of "
+                "the driver: build with nvcc -cudart shared to use lab32's runtime" +
+                    kNoResult);
 }
 
 // Builds as a Makefile does: objects, a library of device code, a shared library. The program is
@@ -330,7 +331,7 @@ TEST_CASE("cudart: lab32 nvcc builds in steps" * kSlow) {
   CHECK(fs::exists(file.substr(0, file.size() - 1)));
 }
 
-TEST_CASE("cudart: a program is compiled again when what it includes has changed" * kSlow) {
+TEST_CASE("cudart: a program is compiled again when an included file has changed" * kSlow) {
   const Scratch scratch;
   const auto source = scratch.write("a program.cu",
                                     "#include \"number.h\"\n"
@@ -345,7 +346,7 @@ TEST_CASE("cudart: a program is compiled again when what it includes has changed
   CHECK(run_program(source.string()).status == 4);
 }
 
-TEST_CASE("cudart: what cannot be run: one line, status 2" * kSlow) {
+TEST_CASE("cudart: a program that cannot be run gives one line and status 2" * kSlow) {
   const Scratch scratch;
   check_outcome(run_program("/nowhere.cu"), 2, "", "lab32: /nowhere.cu: there is no such file\n");
   const auto text = scratch.write("notes.txt", "hello");

@@ -46,7 +46,7 @@ def try_out(case, tools, file, before, directory):
 
 @pytest.fixture(scope="module")
 def results(request, tmp_path_factory):
-    """All cases that are asked for, two files at a time: nvcc takes most of it."""
+    """Runs all requested cases, two files at a time, because nvcc takes most of the time."""
     directory = tmp_path_factory.mktemp("programs")
     files = corpus.together(directory)
     tools = {}

@@ -46,7 +46,7 @@ void check_carried(const std::string& name, const T& written, const T& read) {
 }  // namespace
 
 TEST_SUITE("launch record") {
-  TEST_CASE("record: every counter of counters.def comes through") {
+  TEST_CASE("record: every counter of counters.def is written and read") {
     record::LaunchProfile record = tests::strided_launch();
     uint64_t last = 0;
     counters::Counters launch, line;
@@ -63,7 +63,7 @@ TEST_SUITE("launch record") {
     check_carried("caches", caches, read.caches.value());
   }
 
-  TEST_CASE("record: what is written is read again, all of it" * kSlow) {
+  TEST_CASE("record: everything written is read again" * kSlow) {
     for (const record::LaunchProfile& record :
          {tests::strided_launch(), tests::shared_launch(), tests::faulty_launch()}) {
       const std::string line = record::to_line(record);
@@ -95,7 +95,7 @@ TEST_SUITE("launch record") {
     CHECK(f.run.hazards->at(1).note);
   }
 
-  TEST_CASE("record: appended by several processes, in one file" * kSlow) {
+  TEST_CASE("record: several processes append to one file" * kSlow) {
     const tests::Scratch scratch;
     const std::string path = (scratch.path / "record").string();
     record::append_line(path, record::to_line(tests::strided_launch()));
@@ -127,12 +127,12 @@ TEST_SUITE("launch record") {
     for (const char* bad : {"6.6e+20", "99999999999", "-99999999999", "1.5", "true", "\"1\""})
       CHECK_THROWS_WITH_AS(
           recording_of(line + line.substr(0, begin) + bad + line.substr(end)),
-          (std::string("record:2: no record of a launch: a number that does not fit, ") + bad)
+          (std::string("record:2: not a record of a launch: a number that does not fit, ") + bad)
               .c_str(),
           Error);
   }
 
-  TEST_CASE("record: bytes that are no UTF-8 do not break a line" * kSlow) {
+  TEST_CASE("record: bytes that are not UTF-8 do not break a line" * kSlow) {
     record::LaunchProfile record = tests::strided_launch();
     record.process_name = "caf\xe9";
     CHECK(recording_of(record::to_line(record)).launches.at(0).process_name == "caf\xef\xbf\xbd");

@@ -227,7 +227,7 @@ std::string reason(const std::string& table, const std::string& metric) {
 }  // namespace
 
 TEST_SUITE("counters: replay") {
-  TEST_CASE("counters: every access pattern, launched as it was measured" * kSlow) {
+  TEST_CASE("counters: every measured access pattern has an H200's counts" * kSlow) {
     Loaded loaded("grader/tools/measure/counters/access_patterns.cu");
     auto with_instructions = kShared;
     with_instructions["instructions"] = "smsp__sass_inst_executed_op_shared_{}.sum";
@@ -242,7 +242,7 @@ TEST_SUITE("counters: replay") {
     ++cases_compared();
   }
 
-  TEST_CASE("counters: launches of many shapes" * kSlow) {
+  TEST_CASE("counters: launches of many shapes have an H200's counts" * kSlow) {
     Loaded loaded("grader/tools/measure/ncu/shapes.cu");
     const device::Buffer p = loaded.zeros(1 << 20, "p");
     const std::vector<Printed> printed = read_printed("ncu/h200-shapes.csv");
@@ -260,7 +260,7 @@ TEST_SUITE("counters: replay") {
     ++cases_compared();
   }
 
-  TEST_CASE("counters: a program's launches, metric by metric and unit by unit" * kSlow) {
+  TEST_CASE("counters: every metric and unit of a program's launches is ncu's" * kSlow) {
     Loaded loaded("grader/tools/measure/ncu/sample.cu");
     constexpr uint32_t n = 100000;
     std::vector<uint32_t> numbers(n);
@@ -281,7 +281,7 @@ TEST_SUITE("counters: replay") {
     ++cases_compared();
   }
 
-  TEST_CASE("counters: lanes that part meet where an H200 has them meet" * kSlow) {
+  TEST_CASE("counters: diverged lanes reconverge where an H200 reconverges them" * kSlow) {
     Loaded loaded("grader/tools/measure/divergence/divergence.cu");
     const std::string table = "counters/h200-divergence.csv";
     std::set<std::string> different;
@@ -305,10 +305,11 @@ TEST_SUITE("counters: replay") {
   }
 
   // Last: of what the cases above have compared.
-  TEST_CASE("counters: the table of what is equal" * kSlow) {
+  TEST_CASE("counters: the table of equal counters is up to date" * kSlow) {
     if (cases_compared() != 4) return;  // a filter left some out
     std::string text =
-        "# The number of launches for which the counters of an H200 under Nsight Compute and of the "
+        "# The number of launches for which the counters of an H200 under Nsight Compute and of "
+        "the "
         "simulator\n"
         "# are equal. grader/runtime/tests/test_replay.cpp compares them;\n"
         "# LAB32_UPDATE_GOLDEN=1 writes this table.\n"

@@ -44,27 +44,28 @@ std::vector<const Metric*> every_metric() {
 }  // namespace
 
 TEST_SUITE("programs: text") {
-  TEST_CASE("profiler: a table a launch; alike ones share it" * kSlow) {
+  TEST_CASE("profiler: each launch has a table, and equal launches share one" * kSlow) {
     const InRoot in_root;
     const std::string text = profile_text(launches());
     CHECK(widest(text) <= 100);
     check_golden("profile-tables.txt", text);
   }
 
-  TEST_CASE("profiler: of several devices each launch names its own" * kSlow) {
+  TEST_CASE("profiler: with several devices, each launch names its own" * kSlow) {
     std::vector<record::LaunchProfile> both = {tests::shared_launch(), tests::shared_launch()};
     both[1].device = 1;
     both[1].run.peer_accesses = 1234;
     const std::string text = profile_text(both);
     CHECK(text.find("stream 13 of device 0, sim:") != std::string::npos);
     CHECK(text.find("stream 13 of device 1, sim:") != std::string::npos);
-    CHECK(text.find("1,234 accesses of warps went to another device's memory") !=
+    CHECK(text.find("1,234 accesses of warps reached another device's memory") !=
           std::string::npos);
     both[1].device = 0;
     CHECK(profile_text(both).find("of device") == std::string::npos);
   }
 
-  TEST_CASE("profiler: launches that take turns, and launches that never repeat" * kSlow) {
+  TEST_CASE("profiler: alternating launches share tables, and launches that all differ have few" *
+            kSlow) {
     std::vector<record::LaunchProfile> turns;
     for (uint64_t i = 0; i < 8; ++i) {
       turns.push_back(i % 2 == 0 ? tests::strided_launch() : tests::shared_launch());
@@ -89,7 +90,7 @@ TEST_SUITE("programs: text") {
     CHECK(some.find("5,003 to 5,008 sectors in L2") != std::string::npos);
   }
 
-  TEST_CASE("profiler: the source with its counters" * kSlow) {
+  TEST_CASE("profiler: the source view shows counters beside lines" * kSlow) {
     const InRoot in_root;
     const std::string text = source_view(launches());
     CHECK(widest(text) <= 120);
@@ -97,16 +98,16 @@ TEST_SUITE("programs: text") {
     CHECK(source_view({tests::faulty_launch()}) == "--source: no launch has counts by line\n");
   }
 
-  TEST_CASE("profiler: the source has columns for other ways to memory where a launch uses them" *
+  TEST_CASE("profiler: the source view has columns for textures, bulk copies and clusters if used" *
             kSlow) {
     const InRoot in_root;
-    const std::string text = source_view({tests::other_ways_launch()});
+    const std::string text = source_view({tests::other_traffic_launch()});
     CHECK(widest(text) <= 160);
     check_golden("profile-source-ways.txt", text);
     // With launches that know no other way, and of one that knows a single one.
-    CHECK(source_view({tests::other_ways_launch(), tests::strided_launch()}).find("cluster") !=
+    CHECK(source_view({tests::other_traffic_launch(), tests::strided_launch()}).find("cluster") !=
           std::string::npos);
-    record::LaunchProfile one = tests::other_ways_launch();
+    record::LaunchProfile one = tests::other_traffic_launch();
     one.run.lines.resize(1);
     const std::string textures = source_view({one});
     CHECK(textures.find("textures, surfaces") != std::string::npos);
@@ -114,7 +115,7 @@ TEST_SUITE("programs: text") {
     CHECK(textures.find('?') == std::string::npos);
   }
 
-  TEST_CASE("profiler: named metrics" * kSlow) {
+  TEST_CASE("profiler: --metrics prints the named metrics" * kSlow) {
     const InRoot in_root;
     check_golden(
         "profile-metrics.txt",
@@ -123,26 +124,25 @@ TEST_SUITE("programs: text") {
                                             "launch__waves_per_multiprocessor")));
   }
 
-  TEST_CASE("profiler: metrics that there are not, and metrics that only a GPU has" * kSlow) {
+  TEST_CASE("profiler: unknown metrics, and metrics that only a GPU has, are refused" * kSlow) {
     CHECK_THROWS_WITH_AS(metrics_of("dram__bytes_raed.sum"),
-                         "--metrics: there is no `dram__bytes_raed.sum`; near it: "
+                         "--metrics: there is no `dram__bytes_raed.sum`; similar names: "
                          "dram__bytes_read.sum, dram__bytes_write.sum, dram__bytes.sum",
                          Error);
-    CHECK_THROWS_WITH_AS(metrics_of("launch__grid_size,zzzzzz"),
-                         "--metrics: there is no `zzzzzz`; `lab32 profile --csv FILE` without "
-                         "--metrics has all",
-                         Error);
     CHECK_THROWS_WITH_AS(
-        metrics_of("smsp__inst_executed.sum"),
-        "--metrics: `smsp__inst_executed.sum` cannot be given: instructions are counted as PTX has "
-        "them, not as ptxas issues them; `lab32 profile` and --source show them under their own "
-        "name",
+        metrics_of("launch__grid_size,zzzzzz"),
+        "--metrics: there is no `zzzzzz`; `lab32 profile --csv FILE` without --metrics writes all",
         Error);
+    CHECK_THROWS_WITH_AS(metrics_of("smsp__inst_executed.sum"),
+                         "--metrics: `smsp__inst_executed.sum` cannot be measured: the simulator "
+                         "counts PTX instructions, not those that ptxas generates; `lab32 profile` "
+                         "and --source show them under their own name",
+                         Error);
     CHECK_THROWS_AS(metrics_of(" ,"), Error);
     for (const Metric* m : every_metric()) CHECK(metrics_of(m->name).front() == m);
   }
 
-  TEST_CASE("profiler: distances between names" * kSlow) {
+  TEST_CASE("profiler: the edit distance finds similar names" * kSlow) {
     CHECK(edit_distance("", "abc") == 3);
     CHECK(edit_distance("kitten", "sitting") == 3);
     CHECK(edit_distance("flaw", "lawn") == 2);
@@ -150,7 +150,7 @@ TEST_SUITE("programs: text") {
           std::vector<std::string>{"red", "rod"});
   }
 
-  TEST_CASE("profiler: how a program ended" * kSlow) {
+  TEST_CASE("profiler: the text says how a program ended" * kSlow) {
     CHECK(ending(3) == "the program's own exit status: 3");
     CHECK(ending(128 + SIGKILL) == "the program was killed by SIGKILL (Killed)");
     CHECK(ending(128 + SIGSEGV) ==
@@ -158,7 +158,7 @@ TEST_SUITE("programs: text") {
           "memory is");
   }
 
-  TEST_CASE("profiler: numbers as ncu prints them" * kSlow) {
+  TEST_CASE("profiler: numbers have ncu's format" * kSlow) {
     CHECK(metric_text(0) == "0");
     CHECK(metric_text(1048576) == "1,048,576");
     CHECK(metric_text(3.90625) == "3.91");
@@ -167,7 +167,7 @@ TEST_SUITE("programs: text") {
     CHECK(metric_text(-5) == "-5");
   }
 
-  TEST_CASE("profiler: findings, each once; the last line counts them" * kSlow) {
+  TEST_CASE("profiler: each finding is printed once, and the last line counts them" * kSlow) {
     const InRoot in_root;
     const CheckReport report =
         check_report({tests::strided_launch(), tests::faulty_launch(), tests::faulty_launch()});
@@ -180,7 +180,7 @@ TEST_SUITE("programs: text") {
   }
 
   TEST_CASE(
-      "profiler: a fault without a finding is a hazard of its kind; one that is none is told" *
+      "profiler: a fault without a finding counts as a hazard of its kind; other faults are shown" *
       kSlow) {
     record::LaunchProfile r = tests::faulty_launch();
     r.run.hazards.reset();
@@ -200,7 +200,7 @@ TEST_SUITE("programs: text") {
     }
   }
 
-  TEST_CASE("profiler: the CSV: ncu's header, every field quoted, metrics in order" * kSlow) {
+  TEST_CASE("profiler: the CSV has ncu's header, quoted fields and sorted metrics" * kSlow) {
     std::istringstream csv(ncu_csv(launches(), metrics_of("launch__grid_size,"
                                                           "dram__bytes_read.sum")));
     std::vector<std::string> lines;

@@ -109,10 +109,10 @@ TEST_CASE("core: barriers: a guarded barrier is one for the lanes of the guard")
                         block_of(64));
   CHECK(s.at == "barrier");
   // Threads 40 to 63 of warp 1 wait behind it for their neighbours.
-  CHECK(
-      s.message ==
-      "block 0: 40 of 64 threads wait at this barrier (thread (0,0,0) of block (0,0,0) first), the "
-      "others can never reach it");
+  CHECK(s.message ==
+        "block 0: 40 of 64 expected threads wait at this barrier (thread (0,0,0) of block (0,0,0) "
+        "first), the "
+        "others can never reach it");
 }
 
 TEST_CASE("core: barriers: one in a branch that part of the block never takes") {
@@ -126,7 +126,8 @@ JOIN:
                           block_of(32));
     CHECK(s.at == "barrier");
     CHECK(s.message ==
-          "block 0: 16 of 32 threads wait at this barrier (thread (0,0,0) of block (0,0,0) first), "
+          "block 0: 16 of 32 expected threads wait at this barrier (thread (0,0,0) of block "
+          "(0,0,0) first), "
           "the others can never reach it");
   }
   SUBCASE("whole warps, which wait at another barrier meanwhile") {
@@ -139,7 +140,8 @@ JOIN:
                           block_of(96));
     CHECK(s.at == "outer");
     CHECK(s.message ==
-          "block 0: 64 of 96 threads wait at this barrier (thread (0,0,0) of block (0,0,0) first), "
+          "block 0: 64 of 96 expected threads wait at this barrier (thread (0,0,0) of block "
+          "(0,0,0) first), "
           "the others can never reach it");
   }
 }
@@ -252,10 +254,10 @@ TEST_CASE("core: barriers: wrong numbers and counts") {
   CHECK(s.message == "a barrier for 40 threads: the count must be a multiple of 32");
   s = stuck("bar.sync 1, 96;  //@here", block_of(64));
   CHECK(s.at == "here");
-  CHECK(
-      s.message ==
-      "block 0: 64 of 96 threads wait at this barrier (thread (0,0,0) of block (0,0,0) first), the "
-      "others can never reach it");
+  CHECK(s.message ==
+        "block 0: 64 of 96 expected threads wait at this barrier (thread (0,0,0) of block (0,0,0) "
+        "first), the "
+        "others can never reach it");
   s = stuck(R"(
   setp.lt.u32 %p1, %t, 32;
   @%p1 bra LOW;

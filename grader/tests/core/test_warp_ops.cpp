@@ -310,7 +310,7 @@ JOIN:
   CHECK(o.trapped_at == "shuffle");
   CHECK(describe(*o.trap) ==
         "warp 0 of block 0: the mask 0xffffffff names lane 16, which never comes here; lanes "
-        "0x0000ffff wait for it");
+        "0 to 15 wait for it");
 }
 
 TEST_CASE("core: warp ops: a mask must name the lane that executes it") {

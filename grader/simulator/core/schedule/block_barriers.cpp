@@ -1,5 +1,7 @@
 #include "simulator/core/schedule/block_barriers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -121,6 +123,10 @@ bool BlockBarriers::give_up_one() {
         facts.barrier = i;
         facts.value = barrier.arrived;
         facts.limit = wanted;
+        const uint32_t threads = block_.info().threads;
+        if (barrier.wanted == 0 && wanted < threads)
+          facts.cause =
+              fmt::format("{} of the block's {} threads have exited", threads - wanted, threads);
         return facts;
       });
       complete(i, true);

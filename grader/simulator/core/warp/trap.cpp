@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 #include "base/text.h"
 
 namespace lab32::sim {
@@ -35,6 +38,25 @@ std::string thread_in_block(const std::optional<ThreadId>& id) {
 
 std::string warp_name(const TrapFacts& f) {
   return fmt::format("warp {} of block {}", f.warp.value_or(WarpLanes{}).warp, f.block);
+}
+
+// "lane 5 waits", "lanes 0 to 15 and 17 wait".
+std::string waiting_lanes(uint32_t mask) {
+  std::vector<std::string> ranges;
+  for (int lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1) == 0) continue;
+    int last = lane;
+    while (last < 31 && (mask >> (last + 1) & 1) != 0) ++last;
+    ranges.push_back(last == lane
+                         ? fmt::format("{}", lane)
+                         : fmt::format("{} {} {}", lane, last == lane + 1 ? "and" : "to", last));
+    lane = last;
+  }
+  std::string list = ranges.empty() ? "" : ranges[0];
+  for (size_t i = 1; i < ranges.size(); ++i)
+    list += (i + 1 == ranges.size() ? " and " : ", ") + ranges[i];
+  return __builtin_popcount(mask) == 1 ? fmt::format("lane {} waits", list)
+                                       : fmt::format("lanes {} wait", list);
 }
 
 std::string bytes_of(uint64_t n) { return fmt::format("{} byte{}", n, n == 1 ? "" : "s"); }
@@ -223,9 +245,10 @@ std::string describe(const TrapFacts& f) {
                          verb(f.access.value_or(MemoryAccess{}).use), f.name, f.cause);
     case TrapReason::threads_missing:
       return fmt::format(
-          "block {}: {} of {} threads wait at this barrier ({} first), the others can never reach "
-          "it",
-          f.block, f.value, f.limit, name_of(f.thread));
+          "block {}: {} of {} expected threads {} at this barrier ({} first), the others can never "
+          "reach it{}",
+          f.block, f.value, f.limit, f.value == 1 ? "waits" : "wait", name_of(f.thread),
+          f.cause.empty() ? "" : " (" + f.cause + ")");
     case TrapReason::barrier_skipped:
       return fmt::format("{} has left the kernel without coming to this barrier, where {} waits",
                          name_of(f.thread), name_of(f.waiting));
@@ -283,9 +306,8 @@ std::string describe(const TrapFacts& f) {
       return fmt::format("{} waits at the cluster's barrier and has not arrived there",
                          name_of(f.thread));
     case TrapReason::lane_missing:
-      return fmt::format(
-          "{}: the mask {:#010x} names lane {}, which never comes here; lanes {:#010x} wait for it",
-          warp_name(f), warp.mask, warp.lane, warp.lanes);
+      return fmt::format("{}: the mask {:#010x} names lane {}, which never comes here; {} for it",
+                         warp_name(f), warp.mask, warp.lane, waiting_lanes(warp.lanes));
     case TrapReason::lane_not_named:
       return fmt::format(
           "{} executes a warp operation whose mask {:#010x} does not name its own lane {}",

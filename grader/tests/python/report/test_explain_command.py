@@ -135,7 +135,7 @@ def test_check_names_the_command_that_draws_its_findings(program):
     assert status == 1
     *_, command, last = text.splitlines()
     assert last.startswith("lab32 check: 3 hazards")
-    words = shlex.split(command.removeprefix("drawn by: "))
+    words = shlex.split(command.removeprefix("draw it with: "))
     assert words[:3] == ["lab32", "explain", "it's wrong.cu"] and words[-1] == "an argument"
     status, text, _ = lab32(*words[1:], cwd=program)
     assert status == 0 and "no order: __syncthreads() is missing" in text

@@ -1,4 +1,4 @@
-#include "runtime/cudart/foreseen.h"
+#include "runtime/cudart/early_warnings.h"
 
 #include <fmt/format.h>
 
@@ -18,14 +18,15 @@ namespace {
 // Beyond this number, the message recommends --list-unsupported.
 constexpr size_t kMostLines = 4;
 
-void say_each(const char* of, const std::vector<std::string>& lines) {
+void print_each(const char* of, const std::vector<std::string>& lines) {
   static std::set<std::string> said;
   size_t number = 0;
   for (const std::string& line : lines)
-    if (said.insert(line).second && ++number <= kMostLines) say(fmt::format("{}: {}", of, line));
+    if (said.insert(line).second && ++number <= kMostLines)
+      print_message(fmt::format("{}: {}", of, line));
   if (number > kMostLines)
-    say(fmt::format("... and {} more: lab32 run --list-unsupported names all",
-                    number - kMostLines));
+    print_message(fmt::format("... and {} more: `lab32 run --list-unsupported` lists all",
+                              number - kMostLines));
 }
 
 void add_all(const std::map<std::string, std::string>& refusals, const std::string& name,
@@ -35,10 +36,11 @@ void add_all(const std::map<std::string, std::string>& refusals, const std::stri
 
 // Examines a module that the program has not used yet. The PTX is parsed only if it may contain an
 // unknown opcode.
-void look_ahead(const Binary& binary, const std::string& arch, CodeRefusals* all) {
+void examine_unused(const Binary& binary, const std::string& arch, CodeRefusals* all) {
   try {
     const std::string ptx = choose(read_fatbin(binary.wrapper), arch).ptx;
-    if (ptx::may_have_unknown_opcodes(ptx)) add_all(device::refusals_of(from_here(ptx)), "", all);
+    if (ptx::may_have_unknown_opcodes(ptx))
+      add_all(device::refusals_of(shorten_paths(ptx)), "", all);
   } catch (const Error&) {
     // The module has no code for this device. Its first use will report that.
   }
@@ -68,26 +70,26 @@ std::vector<std::string> CodeRefusals::lines() const {
   return lines;
 }
 
-void foresee_kernels(Registry& registry, const std::string& arch) {
-  const std::vector<Binary*> binaries = registry.not_looked_at();
+void warn_of_kernels(Registry& registry, const std::string& arch) {
+  const std::vector<Binary*> binaries = registry.take_unexamined();
   if (binaries.empty()) return;
   CodeRefusals all;
   for (Binary* binary : binaries)
     if (binary->here())
       add_all(binary->here()->refusals(), "", &all);
     else if (!binary->refused)
-      look_ahead(*binary, arch, &all);
-  say_each("the program holds what would stop it when launched", all.lines());
+      examine_unused(*binary, arch, &all);
+  print_each("the program contains a kernel that cannot run", all.lines());
 }
 
-void foresee_kernels(Binary& module) {
+void warn_of_kernels(Binary& module) {
   CodeRefusals all;
   add_all(module.here()->refusals(), module.code->name, &all);
-  say_each("the program has loaded what would stop it when launched", all.lines());
+  print_each("the program has loaded a kernel that cannot run", all.lines());
 }
 
-void foresee_calls(const std::vector<std::string>& refusals) {
-  say_each("the program names what would stop it when called", refusals);
+void warn_of_calls(const std::vector<std::string>& refusals) {
+  print_each("the program uses a function that cannot run", refusals);
 }
 
 }  // namespace lab32::cudart

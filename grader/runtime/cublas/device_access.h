@@ -29,8 +29,8 @@ inline Extent vector_of(int64_t n, int64_t step) { return {1, n, step < 0 ? -ste
 
 // Whether two matrices with elements of that size overlap. Returns false in cases that are hard to
 // decide: different leading dimensions, or one matrix in the gaps of the other.
-bool have_common(const void* a, const Extent& of_a, const void* b, const Extent& of_b,
-                 uint64_t element);
+bool overlap(const void* a, const Extent& of_a, const void* b, const Extent& of_b,
+             uint64_t element);
 
 // An operand is not in allocated memory, or only partly; cuBLAS' kernel would fault on a GPU.
 struct Fault {
@@ -38,9 +38,10 @@ struct Fault {
   std::string text;
 };
 
-class Turn {
+class DeviceAccess {
  public:
-  Turn(Runtime& runtime, record::LibraryCall& record) : runtime_(runtime), record_(record) {}
+  DeviceAccess(Runtime& runtime, record::LibraryCall& record)
+      : runtime_(runtime), record_(record) {}
 
   // The host address of an operand in device memory. Call these functions for all operands before
   // the first write. Throws Fault. A read of uninitialised memory is recorded as a finding.
@@ -56,7 +57,7 @@ class Turn {
   T* update(const char* name, void* at, const Extent& extent, bool reads = true) {
     T* const found = static_cast<T*>(look(name, at, extent, sizeof(T), reads, true));
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>)
-      made_.push_back([found, extent] {
+      canonicalise_.push_back([found, extent] {
         for (int64_t j = 0; j < extent.columns; ++j)
           for (int64_t i = 0; i < extent.rows; ++i) {
             T& x = found[j * extent.leading + i];
@@ -68,14 +69,14 @@ class Turn {
 
   // The call only moves elements, so NaNs keep their bits. The bits of computed NaNs become the
   // GPU's.
-  void moves_bits() { made_.clear(); }
+  void keep_bits() { canonicalise_.clear(); }
   void finish() const {
-    for (const auto& f : made_) f();
+    for (const auto& f : canonicalise_) f();
   }
 
   // Adds single or double precision operations to the sum from which least_seconds() computes a
   // lower bound of the call's time.
-  void works(double operations) { operations_ += operations; }
+  void count_operations(double operations) { operations_ += operations; }
   double least_seconds() const;
 
  private:
@@ -85,7 +86,7 @@ class Turn {
 
   Runtime& runtime_;
   record::LibraryCall& record_;
-  std::vector<std::function<void()>> made_;
+  std::vector<std::function<void()>> canonicalise_;
   double operations_ = 0, bytes_ = 0;
 };
 

@@ -18,8 +18,8 @@ class CodeRefusals {
   // known, and otherwise the PTX line in the module `name`. `kernel` is the demangled name; empty
   // means all kernels.
   void add(const std::string& why, const std::string& kernel, const std::string& name = "");
-  // An example: "kernel.cu:7: `discard.global.L2` is not supported by the simulator (kernel bad<1> and 1
-  // more)"
+  // An example: "kernel.cu:7: `discard.global.L2` is not supported by the simulator (kernel bad<1>
+  // and 1 more)"
   std::vector<std::string> lines() const;
 
  private:
@@ -28,10 +28,10 @@ class CodeRefusals {
 
 // Warns about the program's own modules that were registered since the last call. Every launch
 // calls it; without new modules it costs nothing.
-void foresee_kernels(Registry& registry, const std::string& arch);
+void warn_of_kernels(Registry& registry, const std::string& arch);
 // Warns about a module that the program has just loaded.
-void foresee_kernels(Binary& module);
+void warn_of_kernels(Binary& module);
 // `refusals`: messages about functions that the program imports.
-void foresee_calls(const std::vector<std::string>& refusals);
+void warn_of_calls(const std::vector<std::string>& refusals);
 
 }  // namespace lab32::cudart

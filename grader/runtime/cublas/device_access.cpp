@@ -1,4 +1,4 @@
-#include "runtime/cublas/turn.h"
+#include "runtime/cublas/device_access.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@ constexpr double kOperationsOfWarp = 32 * 2;
 
 }  // namespace
 
-bool have_common(const void* a, const Extent& of_a, const void* b, const Extent& of_b,
-                 uint64_t element) {
+bool overlap(const void* a, const Extent& of_a, const void* b, const Extent& of_b,
+             uint64_t element) {
   const auto size = static_cast<int64_t>(element);
   const auto empty = [](const Extent& e) { return e.rows <= 0 || e.columns <= 0; };
   if (!a || !b || empty(of_a) || empty(of_b)) return false;
@@ -31,14 +31,14 @@ bool have_common(const void* a, const Extent& of_a, const void* b, const Extent&
   return meet(columns, rows) || meet(columns + 1, rows - leading);
 }
 
-double Turn::least_seconds() const {
+double DeviceAccess::least_seconds() const {
   const model::Profile& p = runtime_.profile;
   const double rate = p.time.fp32_per_clock * kOperationsOfWarp * p.time.sm_hz * p.multiprocessors;
   return p.time.warm_launch_seconds +
          std::max(bytes_ / p.time.dram_bytes_per_second, rate > 0 ? operations_ / rate : 0);
 }
 
-std::string Turn::described(const char* name, const Extent& e, uint64_t element) const {
+std::string DeviceAccess::described(const char* name, const Extent& e, uint64_t element) const {
   if (e.rows == 1 && e.columns == 1) return fmt::format("{} ({} bytes)", name, element);
   if (e.rows == 1)
     return fmt::format("{} ({} elements of {} bytes, step {})", name, e.columns, element,
@@ -47,8 +47,8 @@ std::string Turn::described(const char* name, const Extent& e, uint64_t element)
                      element, e.leading);
 }
 
-void* Turn::look(const char* name, const void* at, const Extent& e, uint64_t element, bool reads,
-                 bool writes) {
+void* DeviceAccess::look(const char* name, const void* at, const Extent& e, uint64_t element,
+                         bool reads, bool writes) {
   if (e.rows <= 0 || e.columns <= 0) return nullptr;
   sim::Memory& memory = runtime_.memory;
   const auto begin = reinterpret_cast<uint64_t>(at);
@@ -91,8 +91,8 @@ void* Turn::look(const char* name, const void* at, const Extent& e, uint64_t ele
       if (unwritten < end) {
         record_.findings.push_back(
             {record::LibraryCall::Finding::Kind::initialisation,
-             fmt::format("reads {}; byte {} of `{}` and maybe more were never written", what,
-                         unwritten - a->begin, a->name)});
+             fmt::format("reads {}, but byte {} of `{}` and possibly others were never written",
+                         what, unwritten - a->begin, a->name)});
         reads = false;  // report an uninitialised read once
       }
     }

@@ -56,7 +56,7 @@ TEST_CASE("cudart: kernels that cannot run are named before the first one starts
                  "__global__ void other(int *p) { *p = 1; }\nvoid* other_at = (void*)other;\n")
           .string();
   const auto holds = [](const std::string& what) {
-    return "lab32: the program holds what would stop it when launched: " + what + "\n";
+    return "lab32: the program contains a kernel that cannot run: " + what + "\n";
   };
   const Outcome outcome = run_lab32({"run", first, second, third, "-include", "cstdio"});
   check_outcome(
@@ -71,10 +71,11 @@ TEST_CASE("cudart: kernels that cannot run are named before the first one starts
                 "1 more)") +
           holds("q.cu:1: `multimem.red.global.add.u32` is not supported by the simulator (kernel "
                 "more1)") +
-          "lab32: ... and 2 more: lab32 run --list-unsupported names all\n");
+          "lab32: ... and 2 more: `lab32 run --list-unsupported` lists all\n");
 }
 
-TEST_CASE("cudart: of a module that the program loads itself it is said at once" * kSlow) {
+TEST_CASE("cudart: a kernel that cannot run is named as soon as the program loads its module" *
+          kSlow) {
   const Scratch scratch;
   const std::string source =
       scratch
@@ -94,13 +95,13 @@ TEST_CASE("cudart: of a module that the program loads itself it is said at once"
           .string();
   const std::string event = "cuIpcGetEventHandle is not supported by the simulated driver";
   check_outcome(run_lab32({"run", source, "-lcuda"}), 2, "0\n801\n",
-                "lab32: the program names what would stop it when called: " + event +
-                    "\nlab32: the program has loaded what would stop it when launched: <PTX 1>:7: "
+                "lab32: the program uses a function that cannot run: " + event +
+                    "\nlab32: the program has loaded a kernel that cannot run: <PTX 1>:7: "
                     "`discard.global.L2` is not supported by the simulator (kernel go)\nlab32: " +
                     source + ":11: " + event + kNoResult);
 }
 
-TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and nothing runs" *
+TEST_CASE("cudart: --list-unsupported lists calls, device code and libraries, and runs nothing" *
           kSlow) {
   const Scratch scratch;
   const auto list = [&](std::vector<std::string> words) {
@@ -132,10 +133,10 @@ TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and not
                     ":12: cudaIpcGetMemHandle is not supported by the simulated runtime\n"
                     "p.cu:7: `discard.global.L2` is not supported by the "
                     "simulator (kernel bad<1> and 1 more)\nlab32: " +
-                    source + " names 2 things that are not supported\n",
+                    source + " needs 2 things that are not supported\n",
                 "");
   const Outcome fine = list({of_tests("echo")});
-  check_outcome(fine, 0, "lab32: " + of_tests("echo") + " names nothing that is not supported\n",
+  check_outcome(fine, 0, "lab32: " + of_tests("echo") + " needs nothing that is not supported\n",
                 "");
   check_outcome(
       list({of_tests("echo"), "-lcufft"}), 2, "",
@@ -144,7 +145,8 @@ TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and not
 }
 
 // The program itself imports no function of the runtime.
-TEST_CASE("cudart: what a program's own libraries name is said before it starts" * kSlow) {
+TEST_CASE("cudart: refused functions in a program's own libraries are named before it starts" *
+          kSlow) {
   const Scratch scratch;
   const auto in = [&](const std::string& name) { return (scratch.path / name).string(); };
   const auto nvcc = [&](std::vector<std::string> words) {
@@ -168,8 +170,7 @@ TEST_CASE("cudart: what a program's own libraries name is said before it starts"
                 "int outer(int); int main(int count, char**) { return outer(count); }\n");
   nvcc({in("main.cpp"), in("libouter.so"), "-Xlinker", place, "-o", in("program")});
   const std::string refused = "cudaIpcGetMemHandle is not supported by the simulated runtime",
-                    named = "lab32: the program names what would stop it when called: " + refused +
-                            "\n";
+                    named = "lab32: the program uses a function that cannot run: " + refused + "\n";
   check_outcome(run_program(in("program")), 0, "", named);
   check_outcome(run_program(in("program"), {"call"}), 2, "",
                 named + "lab32: " + refused + kNoResult);

@@ -11,7 +11,7 @@ namespace lab32::profiler {
 // data/measured/ncu/h200-names.csv): only the innermost namespace remains, and values in template
 // arguments lose their type unless they are negative. The C++ library demangles names that this
 // reader does not understand.
-std::string ncu_name(const std::string& symbol);
+std::string ncu_kernel_name(const std::string& symbol);
 
 // Demangles the C++ names that kernels have (Itanium C++ ABI, section 5.1) in the style of NVIDIA's
 // tools: `const float *` instead of `float const*`, and T1, T2 for template parameters in the
@@ -19,6 +19,6 @@ std::string ncu_name(const std::string& symbol);
 
 // For example "void geo::inner::both<float>(T1 *, const T1 *)". nullopt: not a mangled name, or one
 // with unsupported parts (expressions in template arguments, addresses of members).
-std::optional<std::string> read_mangled(const std::string& symbol);
+std::optional<std::string> demangle_as_ncu(const std::string& symbol);
 
 }  // namespace lab32::profiler

@@ -20,11 +20,11 @@ namespace lab32::cudart {
 // all allocations are compared. The first comparison is made when it costs a small part of the time
 // that the launch's runs have taken since the last useless one; later comparisons are made while
 // they save time.
-class Repeats {
+class LaunchMemo {
  public:
   // Digests are valid until something other than a launch may have changed memory.
-  static void forget_look();
-  static bool has_look();
+  static void forget_digests();
+  static bool has_digests();
 
   // Whether an allocation is known, without reading it, to contain this fill: from a digest or from
   // the last fill. Benchmarks fill a buffer as large as L2 before each launch to empty the cache.
@@ -35,40 +35,41 @@ class Repeats {
       return at == b.at && bytes == b.bytes && value == b.value;
     }
   };
-  static bool still_holds(const sim::Allocation& allocation, const Fill& fill);
+  static bool is_filled_with(const sim::Allocation& allocation, const Fill& fill);
   // Records that the whole allocation has been filled.
-  static void holds(const sim::Allocation& allocation, const Fill& fill);
+  static void record_fill(const sim::Allocation& allocation, const Fill& fill);
 
-  class Launch {
+  class Entry {
    public:
     // Restores what the launch left the last time, if that is known and memory is equal. Returns
     // the warp instructions that the launch issues.
-    std::optional<uint64_t> repeat(sim::Memory& memory);
+    std::optional<uint64_t> replay(sim::Memory& memory);
     // The launch was simulated, in `seconds` of host time. `silent`: it printed nothing, launched
     // no kernels and had no fault.
-    void ran(const sim::Memory& memory, const device::Run& run, double seconds, bool silent);
+    void record_run(const sim::Memory& memory, const device::Run& run, double seconds, bool silent);
 
    private:
-    bool worth_while(const sim::Memory& memory) const;
+    bool is_worthwhile(const sim::Memory& memory) const;
     bool learn(const sim::Memory& memory);
 
     using Digest = std::vector<sim::AllocationDigest>;
-    using Left = std::vector<std::pair<uint32_t, sim::Memory::Image::Piece>>;
+    using Effects = std::vector<std::pair<uint32_t, sim::Memory::Image::Piece>>;
 
-    double seconds_ = 0;            // of the shortest run; 0: no run yet
-    double spent_ = 0;              // by runs since the last comparison that found different memory
+    double seconds_ = 0;  // of the shortest run; 0: no run yet
+    double seconds_since_mismatch_ =
+        0;                          // by runs since the last comparison that found different memory
     std::optional<Digest> found_;   // before the current run
     std::optional<Digest> before_;  // before the run whose effects are known
-    Left left_;                     // the allocations that it changed, with their contents
+    Effects effects_;               // the allocations that it changed, with their contents
     Digest after_;                  // of all allocations after it
     uint64_t warp_instructions_ = 0;
   };
 
   // The entry for a key of kernel, shape and arguments, bit by bit.
-  Launch& of(const std::string& key);
+  Entry& entry(const std::string& key);
 
  private:
-  std::map<std::string, Launch> known_;
+  std::map<std::string, Entry> known_;
 };
 
 }  // namespace lab32::cudart

@@ -1,4 +1,4 @@
-#include "runtime/profiler/ncu_name.h"
+#include "runtime/profiler/kernel_names.h"
 
 #include <cctype>
 #include <cstdlib>
@@ -339,7 +339,7 @@ class Reader {
 
 }  // namespace
 
-std::optional<std::string> read_mangled(const std::string& symbol) {
+std::optional<std::string> demangle_as_ncu(const std::string& symbol) {
   if (symbol.rfind("_Z", 0) != 0) return std::nullopt;
   const std::string text = symbol.substr(2);
   try {
@@ -351,9 +351,9 @@ std::optional<std::string> read_mangled(const std::string& symbol) {
   return std::nullopt;
 }
 
-std::string ncu_name(const std::string& symbol) {
+std::string ncu_kernel_name(const std::string& symbol) {
   if (symbol.rfind("_Z", 0) != 0) return symbol;  // extern "C"
-  if (const auto name = read_mangled(symbol)) {
+  if (const auto name = demangle_as_ncu(symbol)) {
     static const Pattern cast("\\((\\w|:| )+\\)([0-9])"), outer("(\\w+::)+(\\w+::)");
     return outer.replace(cast.replace(*name, "$2"), "$2");
   }

@@ -1,4 +1,4 @@
-#include "runtime/cudart/repeats.h"
+#include "runtime/cudart/launch_memo.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,23 +16,23 @@ double& rate() {
 
 // Digests of all allocations. They remain valid until memory changes, except for memory that the
 // host writes without a call.
-std::optional<std::vector<sim::AllocationDigest>>& last_look() {
+std::optional<std::vector<sim::AllocationDigest>>& last_digests() {
   static std::optional<std::vector<sim::AllocationDigest>> digest;
   return digest;
 }
 
 // The valid digest of an allocation; nullptr for memory that the host writes without a call.
-const sim::AllocationDigest* found_in(const sim::Allocation& allocation) {
-  if (!last_look() || allocation.shared_with_host) return nullptr;
+const sim::AllocationDigest* digest_of(const sim::Allocation& allocation) {
+  if (!last_digests() || allocation.shared_with_host) return nullptr;
   const auto at = std::lower_bound(
-      last_look()->begin(), last_look()->end(), allocation.index,
+      last_digests()->begin(), last_digests()->end(), allocation.index,
       [](const sim::AllocationDigest& d, uint32_t index) { return d.allocation < index; });
-  return at != last_look()->end() && at->allocation == allocation.index ? &*at : nullptr;
+  return at != last_digests()->end() && at->allocation == allocation.index ? &*at : nullptr;
 }
 
 // The last fill of an allocation, and the allocation's digest after it.
 struct Filled {
-  Repeats::Fill fill;
+  LaunchMemo::Fill fill;
   uint64_t digest;
 };
 std::map<uint32_t, Filled>& fills() {
@@ -42,20 +42,20 @@ std::map<uint32_t, Filled>& fills() {
 
 // Bytes that the next look() has to read.
 uint64_t bytes_to_read(const sim::Memory& memory) {
-  if (!last_look()) return sim::digest_bytes(memory);
+  if (!last_digests()) return sim::digest_bytes(memory);
   uint64_t bytes = 0;
-  for (const auto& known : *last_look())
+  for (const auto& known : *last_digests())
     if (const auto& a = *memory.allocations()[known.allocation]; a.shared_with_host)
       bytes += (a.end - a.begin) * 9 / 8;
   return bytes;
 }
 
-std::vector<sim::AllocationDigest> look(const sim::Memory& memory) {
-  if (last_look()) {
-    for (sim::AllocationDigest& known : *last_look())
+std::vector<sim::AllocationDigest> digest_memory(const sim::Memory& memory) {
+  if (last_digests()) {
+    for (sim::AllocationDigest& known : *last_digests())
       if (const sim::Allocation& a = *memory.allocations()[known.allocation]; a.shared_with_host)
         known = sim::digest(memory, a, device::host_threads());
-    return *last_look();
+    return *last_digests();
   }
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
@@ -63,28 +63,28 @@ std::vector<sim::AllocationDigest> look(const sim::Memory& memory) {
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const auto bytes = static_cast<double>(sim::digest_bytes(memory));
   if (bytes > 1e6 && seconds > 0) rate() = bytes / seconds;
-  last_look() = digest;
+  last_digests() = digest;
   return digest;
 }
 
 }  // namespace
 
-void Repeats::forget_look() { last_look().reset(); }
-bool Repeats::has_look() { return last_look().has_value(); }
+void LaunchMemo::forget_digests() { last_digests().reset(); }
+bool LaunchMemo::has_digests() { return last_digests().has_value(); }
 
-bool Repeats::still_holds(const sim::Allocation& allocation, const Fill& fill) {
-  const sim::AllocationDigest* const found = found_in(allocation);
+bool LaunchMemo::is_filled_with(const sim::Allocation& allocation, const Fill& fill) {
+  const sim::AllocationDigest* const found = digest_of(allocation);
   const auto known = fills().find(allocation.index);
   return found != nullptr && known != fills().end() && known->second.fill == fill &&
          known->second.digest == found->digest;
 }
 
-void Repeats::holds(const sim::Allocation& allocation, const Fill& fill) {
-  if (const sim::AllocationDigest* const found = found_in(allocation))
+void LaunchMemo::record_fill(const sim::Allocation& allocation, const Fill& fill) {
+  if (const sim::AllocationDigest* const found = digest_of(allocation))
     fills().insert_or_assign(allocation.index, Filled{fill, found->digest});
 }
 
-bool Repeats::Launch::worth_while(const sim::Memory& memory) const {
+bool LaunchMemo::Entry::is_worthwhile(const sim::Memory& memory) const {
   // Limits of a comparison's cost: a part of the time spent, and of a run's time. The first is
   // lower, because two comparisons are wasted if memory turns out to differ.
   constexpr double kPartOfSpent = 0.05, kPartOfRun = 0.5;
@@ -92,58 +92,58 @@ bool Repeats::Launch::worth_while(const sim::Memory& memory) const {
   constexpr size_t kMost = 20'000;
   if (seconds_ == 0 || memory.allocations().size() >= kMost) return false;
   const double look = static_cast<double>(bytes_to_read(memory)) / rate();
-  return before_ ? look < seconds_ * kPartOfRun : look < spent_ * kPartOfSpent;
+  return before_ ? look < seconds_ * kPartOfRun : look < seconds_since_mismatch_ * kPartOfSpent;
 }
 
-std::optional<uint64_t> Repeats::Launch::repeat(sim::Memory& memory) {
+std::optional<uint64_t> LaunchMemo::Entry::replay(sim::Memory& memory) {
   found_.reset();
-  if (!worth_while(memory)) return std::nullopt;
-  found_ = look(memory);
+  if (!is_worthwhile(memory)) return std::nullopt;
+  found_ = digest_memory(memory);
   if (!before_ || *found_ != *before_) return std::nullopt;
-  for (const auto& [allocation, piece] : left_)
+  for (const auto& [allocation, piece] : effects_)
     memory.put_back(*memory.allocations()[allocation], piece);
-  last_look() = after_;
+  last_digests() = after_;
   return warp_instructions_;
 }
 
-bool Repeats::Launch::learn(const sim::Memory& memory) {
+bool LaunchMemo::Entry::learn(const sim::Memory& memory) {
   // The limit of bytes stored for a launch, such that restoring them takes at most a tenth of the
   // launch's time.
   constexpr double kAlways = 64 << 20, kPerSecond = 256 << 20, kMost = 1 << 30;
   const auto most = static_cast<uint64_t>(std::min(kAlways + kPerSecond * seconds_, kMost));
-  forget_look();
-  const Digest after = look(memory);
+  forget_digests();
+  const Digest after = digest_memory(memory);
   if (after.size() != found_->size()) return false;
-  left_.clear();
+  effects_.clear();
   uint64_t kept = 0;
   for (size_t i = 0; i < after.size(); ++i) {
     if (after[i] == (*found_)[i]) continue;
     const sim::Allocation& changed = *memory.allocations()[after[i].allocation];
     kept += changed.end - changed.begin;
     if (kept > most) return false;
-    left_.emplace_back(changed.index, memory.image(changed));
+    effects_.emplace_back(changed.index, memory.image(changed));
   }
   after_ = after;
   return true;
 }
 
-void Repeats::Launch::ran(const sim::Memory& memory, const device::Run& run, double seconds,
-                          bool silent) {
+void LaunchMemo::Entry::record_run(const sim::Memory& memory, const device::Run& run,
+                                   double seconds, bool silent) {
   // The first run includes the preparation of the kernel, so the shortest run is used.
   seconds_ = seconds_ == 0 ? seconds : std::min(seconds_, seconds);
-  spent_ += seconds;
-  forget_look();
+  seconds_since_mismatch_ += seconds;
+  forget_digests();
   if (!found_) return;
   const bool in_vain = before_.has_value();
   before_.reset();
-  left_.clear();
-  spent_ = 0;
+  effects_.clear();
+  seconds_since_mismatch_ = 0;
   if (in_vain || !silent || !run.warp_instructions || !learn(memory)) return;
   before_ = std::move(found_);
   warp_instructions_ = *run.warp_instructions;
 }
 
-Repeats::Launch& Repeats::of(const std::string& key) {
+LaunchMemo::Entry& LaunchMemo::entry(const std::string& key) {
   // A program whose launches all differ does not profit, so the memory is limited.
   constexpr size_t kMost = 1024;
   if (known_.size() >= kMost && known_.count(key) == 0) known_.clear();
