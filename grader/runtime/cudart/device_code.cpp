@@ -113,7 +113,7 @@ std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& 
                           e.kind == FatEntry::Kind::ptx ? "PTX" : "a cubin", e.arch);
     throw Error(fmt::format(
         "the program contains no PTX for {} ({}): build it with lab32 nvcc, or nvcc -arch={}", arch,
-        have.empty() ? "it contains no device code" : "it holds " + have, arch));
+        have.empty() ? "it contains no device code" : "it contains " + have, arch));
   }
   std::string text = unpack(*ptx);
   text.resize(std::min(text.size(), text.find('\0')));  // the payload is padded with zeros

@@ -264,7 +264,7 @@ TEST_CASE("cudart: programs that the user compiled run, or are refused with a re
           {"nothing"}),
       2, "",
       kNamed +
-          "lab32: the program contains no PTX for sm_90 (it holds a cubin for 90): build it with "
+          "lab32: the program contains no PTX for sm_90 (it contains a cubin for 90): build it with "
           "lab32 nvcc, or nvcc -arch=sm_90" +
           kNoResult);
   const std::string linked_statically = compiled(scratch, {"-arch=sm_90"});
