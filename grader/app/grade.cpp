@@ -20,7 +20,7 @@ struct Given {
   grading::GradeOptions options;
   std::string dir = "labs", rubric;
   std::string format = "text", output, json;  // -o, --json
-  bool watches = false, keeps_history = false, pictures = false;
+  bool watches = false, keeps_history = false, pictures = false, all = false;
 };
 
 const CLI::Validator kSeconds(
@@ -37,9 +37,17 @@ bool is_an_attempt(const std::string& format, const std::string& output) {
   return format == "text" && output.empty() && isatty(STDOUT_FILENO) == 1;
 }
 
-[[noreturn]] void watch(const grading::GradeOptions& options, bool history) {
+// On a terminal the text is brief: a student reads the first reasons, and asks for the others.
+report::Style style_for(const Given& given) {
   report::Style style;
-  style.colour = report::wants_colour(STDOUT_FILENO);
+  style.colour = given.output.empty() && report::wants_colour(STDOUT_FILENO);
+  style.brief = !given.all && given.output.empty() && isatty(STDOUT_FILENO) == 1;
+  return style;
+}
+
+[[noreturn]] void watch(const Given& given, bool history) {
+  const grading::GradeOptions& options = given.options;
+  const report::Style style = style_for(given);
   const auto show = [&](const report::Result& result, const std::string& changes) {
     // Written before printing, since a reader of the output may close it and end this process.
     if (history) report::append_to_history(options.dir, result, report::now());
@@ -61,7 +69,7 @@ int grade(Given& given) {
   if (given.watches) {
     if (format != "text" || !output.empty() || !json.empty())
       throw Error("--watch prints the text: it goes without --format, -o and --json");
-    watch(options, history);
+    watch(given, history);
   }
   if (!output.empty()) check_writable(output, "-o");
   if (!json.empty()) check_writable(json, "--json");
@@ -69,9 +77,7 @@ int grade(Given& given) {
   if (history) report::append_to_history(options.dir, result, report::now());
   if (result.complete() && result.max_score <= 0)
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
-  report::Style style;
-  style.colour = output.empty() && report::wants_colour(STDOUT_FILENO);
-  const std::string text = report::render(result, format, style);
+  const std::string text = report::render(result, format, style_for(given));
   print_or_write(text, output, "-o");
   if (!json.empty()) write_file(json, report::json(result), "--json");
   for (const report::Lab& lab : result.labs)
@@ -104,6 +110,8 @@ Command grade_command(CLI::App& lab32) {
                 "of the time, and no points");
   app->add_flag("--allow-missing", options.allow_missing,
                 "a LAB whose file is not there loses its points");
+  app->add_flag("--all", given->all,
+                "on a terminal, say why each point is lost; elsewhere this is always said");
   app->add_flag("--watch", given->watches, "grade a lab again each time that its file is saved");
   app->add_flag("--history", given->keeps_history,
                 "keep the result in DIR/.lab32/history, as on a terminal");

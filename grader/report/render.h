@@ -13,6 +13,9 @@ namespace lab32::report {
 struct Style {
   bool colour = false;
   int width = 80;
+  // For a terminal: checks that were not run share one line, of the reasons for lost points the
+  // first two are printed, and a lab with full marks has no table.
+  bool brief = false;
 };
 
 // All renderers show foreign text (paths, messages, a kernel's output) through visible()

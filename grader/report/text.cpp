@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <sstream>
@@ -37,14 +37,17 @@ class ScoreReport {
     }
     // A lab that never ran has no measurements, so only its message is printed.
     if (never_ran) return;
-    table(lab.tests);
-    if (!lab.message.empty()) {
-      for (const std::string& line : wrap(visible(lab.message), style_.width)) write(line);
-      write("");
-    }
-    for (const Test& test : lab.tests)
-      if ((test.status != Status::passed || !test.message.empty()) && !out_of_time(test))
-        reason(test);
+    const bool full_marks = lab.score == lab.max_score;
+    if (style_.brief && full_marks)
+      passed(lab.tests);
+    else
+      table(lab.tests);
+    if (!lab.message.empty()) paragraph(visible(lab.message));
+    if (style_.brief)
+      brief_reasons(lab, full_marks);
+    else
+      for (const Test& test : lab.tests)
+        if (has_reason(test)) reason(test);
   }
 
   void total(const Result& result) {
@@ -76,6 +79,45 @@ class ScoreReport {
   }
 
  private:
+  static constexpr size_t kBriefReasons = 2;
+
+  static bool has_reason(const Test& test) {
+    return (test.status != Status::passed || !test.message.empty()) && !out_of_time(test);
+  }
+
+  void paragraph(const std::string& words) {
+    for (const std::string& line : wrap(words, style_.width)) write(line);
+    write("");
+  }
+
+  void passed(const std::vector<Test>& tests) {
+    const auto count = std::count_if(
+        tests.begin(), tests.end(), [](const Test& test) { return test.status == Status::passed; });
+    paragraph(fmt::format("{} check{} passed.", count, count == 1 ? "" : "s"));
+  }
+
+  // The first reasons for lost points in full, the names of the other checks, and one line for all
+  // that was not run. What a passed check has to say is printed until the lab has full marks.
+  void brief_reasons(const Lab& lab, bool full_marks) {
+    std::vector<std::string> also_lost, not_run;
+    size_t printed = 0;
+    for (const Test& test : lab.tests) {
+      if (!has_reason(test) || (test.status == Status::passed && full_marks)) continue;
+      if (test.status == Status::not_run)
+        not_run.push_back(test.name);
+      else if (test.status == Status::passed || printed++ < kBriefReasons)
+        reason(test);
+      else
+        also_lost.push_back(test.name);
+    }
+    if (!also_lost.empty())
+      paragraph(fmt::format("Points are also lost by {}. `lab32 grade {} --all` says why.",
+                            fmt::join(also_lost, ", "), lab.name));
+    if (!not_run.empty())
+      paragraph(
+          fmt::format("Not run, and worth no points without a GPU: {}.", fmt::join(not_run, ", ")));
+  }
+
   // The lab's message has already said this about all its checks.
   static bool out_of_time(const Test& test) {
     return test.failure && test.failure->kind == Failure::Kind::time_limit;
@@ -137,11 +179,13 @@ class ScoreReport {
   void table(const std::vector<Test>& tests) {
     row("check", "measured", "expected", "points", nullptr);
     rule('-');
-    for (const Test& test : tests)
+    for (const Test& test : tests) {
+      if (style_.brief && test.status == Status::not_run) continue;
       row(test.name, visible(test.measured), visible(test.expected),
           test.status == Status::not_run ? "not run"
                                          : points(test.score) + " / " + points(test.max_score),
           colour_of(test));
+    }
     rule('-');
     write("");
   }

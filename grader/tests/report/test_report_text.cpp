@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -50,6 +51,39 @@ total   sim:h200 (simulated counts), seed 7                               5 / 22
 
 TEST_CASE("report: the text report equals its golden text") {
   CHECK(text(sample_result()) == kReport);
+}
+
+TEST_CASE(
+    "report: a terminal shows two reasons, names the other checks, and one line for what was not "
+    "run") {
+  Result result = sample_result();
+  result.labs.pop_back();
+  Lab& lab = result.labs[0];
+  const Test lost = lab.tests[1];
+  for (const char* name : {"C1", "C2", "C3"}) {
+    lab.tests.push_back(lost);
+    lab.tests.back().name = name;
+  }
+  Style brief;
+  brief.brief = true;
+  std::string shown = text(result, brief);
+  CHECK(shown.find("B1 scale: sectors (7 of 8 lost)\n") != std::string::npos);
+  CHECK(shown.find("C1 (7 of 8 lost)\n") != std::string::npos);
+  CHECK(shown.find("C2 (7 of 8 lost)\n") == std::string::npos);
+  CHECK(shown.find("Points are also lost by C2, C3. `lab32 grade coalescing --all` says why.\n") !=
+        std::string::npos);
+  CHECK(shown.find("Not run, and worth no points without a GPU: a check whose name") !=
+        std::string::npos);
+  CHECK(shown.find("not run\n") == std::string::npos);  // no row of the table
+
+  lab.tests = {lab.tests[0], lab.tests[2]};
+  lab.tests[0].message = "The table of the given kernel.";
+  lab.score = lab.max_score;
+  shown = text(result, brief);
+  CHECK(shown.find("1 check passed.\n") != std::string::npos);
+  CHECK(shown.find("measured") == std::string::npos);
+  CHECK(shown.find("The table") == std::string::npos);
+  CHECK(std::count(shown.begin(), shown.end(), '\n') <= 12);
 }
 
 TEST_CASE("report: no line of a table is wider than the page, and colour adds no column") {
