@@ -1,5 +1,5 @@
-// Stores and reductions that arrive when a barrier object is asked (st.async, red.async), and
-// reductions by the copy engine (cp.reduce.async.bulk). `programs/async_stores` and
+// Stores and reductions that become visible when a thread tests an mbarrier (st.async, red.async),
+// and reductions by the copy engine (cp.reduce.async.bulk). `programs/async_stores` and
 // `programs/bulk_reductions` compare them with a GPU.
 #include <doctest/doctest.h>
 
@@ -24,8 +24,8 @@ Setup with_gate(uint32_t threads = 32, uint32_t blocks = 1) {
   return setup;
 }
 
-// %r20, %r21: the gate and box of the next block of the cluster; %r22: this thread's word of its
-// own box; %p15: the first thread.
+// %r20, %r21: `gate` and `box` of the next block of the cluster; %r22: this thread's word of its
+// own `box`; %p15: true in the first thread.
 std::string start(uint32_t bytes) {
   return R"(
   mov.u32 %r30, gate;
@@ -89,7 +89,7 @@ TEST_CASE("core: async stores: words, pairs and quads arrive at the next block's
   CHECK(o.findings.empty());
 }
 
-TEST_CASE("core: async stores: updates of one word by all threads") {
+TEST_CASE("core: async stores: all threads update one word") {
   const std::string fill = "  st.shared.u32 [%r22], 100;\n  bar.sync 0;\n" + kMeet;
   const auto total = [&](const std::string& operation, const std::string& value) {
     const LaunchOutcome o = tests::finish(start(32 * 4) + fill + "  mov.u32 %r2, " + value + ";\n" +
@@ -110,7 +110,7 @@ TEST_CASE("core: async stores: updates of one word by all threads") {
   CHECK(total(".xor.b32", "3") == 100);
 }
 
-TEST_CASE("core: async stores: generic addresses, and sums of 64 bits") {
+TEST_CASE("core: async stores: they accept generic addresses and 64-bit sums") {
   const LaunchOutcome o = tests::finish(start(32 * 8) + R"(
   @%p15 st.shared.u64 [%r31], 1;
   bar.sync 0;
@@ -127,7 +127,7 @@ TEST_CASE("core: async stores: generic addresses, and sums of 64 bits") {
   CHECK(o.findings.empty());
 }
 
-TEST_CASE("core: async stores: what nobody has waited for has not arrived, and races") {
+TEST_CASE("core: async stores: a store without a wait has not arrived, and races") {
   const LaunchOutcome o =
       tests::finish(start(32 * 4) + "  st.shared.u32 [%r22], 7;\n  bar.sync 0;\n" + kSend +
                         ".b32 [%r22], %t, [%r20];\n" + kShow + kWait,
@@ -140,7 +140,7 @@ TEST_CASE("core: async stores: what nobody has waited for has not arrived, and r
   CHECK(late.findings.size() == 1);
 }
 
-TEST_CASE("core: async stores: undefined values travel, and matter in an update") {
+TEST_CASE("core: async stores: undefined values are passed on, and are faults in an update") {
   const std::string read = "  ld.shared.u32 %r2, [%r31+1024];\n";
   const LaunchOutcome sent = tests::finish(
       start(32 * 4) + read + kSend + ".b32 [%r22], %r2, [%r20];\n" + kWait +
@@ -148,7 +148,7 @@ TEST_CASE("core: async stores: undefined values travel, and matter in an update"
       with_gate());
   CHECK(sent.out == each(32, [](uint32_t) { return 0u; }));
   CHECK(sent.findings.empty());
-  // Of shared memory that is told, and ends nothing.
+  // In shared memory this is a finding and does not end the launch.
   const auto found = [](const std::string& body) {
     const LaunchOutcome o = tests::run(body, with_gate());
     return o.findings.size() == 1 ? o.findings[0].used_as : sim::ValueUse::none;
@@ -161,7 +161,7 @@ TEST_CASE("core: async stores: undefined values travel, and matter in an update"
         sim::ValueUse::atomic);
 }
 
-TEST_CASE("core: async stores: places that are none") {
+TEST_CASE("core: async stores: invalid destinations are faults") {
   const auto trap_of = [](const std::string& body) {
     const LaunchOutcome o = tests::run(body, with_gate());
     return o.trap ? tests::words(*o.trap) : std::string("nothing");
@@ -172,7 +172,7 @@ TEST_CASE("core: async stores: places that are none") {
   CHECK_MESSAGE(far.find("past its end") != std::string::npos, far);
 }
 
-TEST_CASE("core: bulk reductions: each element of device memory is updated by itself") {
+TEST_CASE("core: bulk reductions: each element of device memory is updated separately") {
   Setup setup = with_gate();
   setup.grid = {3, 1, 1};
   setup.cluster = {};
@@ -206,8 +206,8 @@ TEST_CASE("core: bulk reductions: each element of device memory is updated by it
   CHECK(after("min.bf16", "0xc0003f80") == each(32, [](uint32_t) { return 0xc0000000u; }));
 }
 
-// They are atomic to each other, and to no store.
-TEST_CASE("core: bulk reductions: race with another block's store") {
+// Bulk reductions are atomic among each other, but race with stores.
+TEST_CASE("core: bulk reductions: they race with another block's store") {
   Setup setup = with_gate();
   setup.grid = {2, 1, 1};
   setup.cluster = {};
@@ -227,7 +227,7 @@ TEST_CASE("core: bulk reductions: race with another block's store") {
   CHECK(races("red.global.add.u32") == 0);
 }
 
-TEST_CASE("core: bulk reductions: into the next block's shared memory") {
+TEST_CASE("core: bulk reductions: they update the next block's shared memory") {
   const LaunchOutcome o = tests::finish(
       start(128) + "  st.shared.u32 [%r22], %t;\n  add.u32 %r2, %g, 5;\n" +
           "  st.shared.u32 [%r22+256], %r2;\n  fence.proxy.async.shared::cta;\n  bar.sync 0;\n" +
@@ -240,7 +240,7 @@ TEST_CASE("core: bulk reductions: into the next block's shared memory") {
   CHECK(o.findings.empty());
 }
 
-TEST_CASE("core: bulk reductions: a box of a tensor, by its map's type") {
+TEST_CASE("core: bulk reductions: a box of a tensor is reduced by its map's type") {
   const auto after = [](ptx::Type type, const std::string& operation) {
     sim::TensorMap map;
     map.size = {8, 4, 1, 1, 1};
@@ -278,7 +278,7 @@ TEST_CASE("core: bulk reductions: a box of a tensor, by its map's type") {
         std::string::npos);
 }
 
-TEST_CASE("core: bulk reductions: what is not defined matters") {
+TEST_CASE("core: bulk reductions: undefined operands are faults") {
   Setup setup = with_gate();
   const std::string reduce = start(0) + kReduce + "add.u32 [%out], [%r31], 128;\n" + kDone;
   const LaunchOutcome into = tests::run(reduce, setup);
@@ -292,7 +292,7 @@ TEST_CASE("core: bulk reductions: what is not defined matters") {
   CHECK(from.findings[0].used_as == sim::ValueUse::atomic);
 }
 
-TEST_CASE("core: pmevent: changes nothing") {
+TEST_CASE("core: pmevent: it changes nothing") {
   const LaunchOutcome o =
       tests::finish("pmevent 3;\n  pmevent.mask 5;\n  st.global.u32 [%dst], %t;\n", {});
   CHECK(o.out == each(32, [](uint32_t t) { return t; }));

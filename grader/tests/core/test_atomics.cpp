@@ -1,5 +1,5 @@
-// atom and red: every operator and type, on global and shared memory and through generic addresses,
-// against a host that serves the lanes one after the other.
+// atom and red: every operator and type, on global and shared memory and through generic addresses.
+// The expected values come from a host loop that serves the lanes in order.
 #include <doctest/doctest.h>
 #include <immintrin.h>
 
@@ -44,7 +44,7 @@ Operation row(const std::string& op, const std::string& type, F f) {
           [f](uint64_t a, uint64_t b) { return bits<T>(static_cast<T>(f(as<T>(a), as<T>(b)))); }};
 }
 
-// Halves, by the processor's own conversions; sums of small integers are exact.
+// Conversions of halves by the host's processor; sums of small integers are exact.
 float from_f16(uint64_t bits) { return _cvtsh_ss(static_cast<uint16_t>(bits)); }
 uint64_t to_f16(float value) { return _cvtss_sh(value, 0); }
 float from_bf16(uint64_t bits) { return as<float>((bits & 0xffff) << 16); }
@@ -96,7 +96,7 @@ std::vector<Operation> rows() {
   return all;
 }
 
-// Value i of a row: lanes 0 to 31, then the cells as they start.
+// Value i of a row: first those of lanes 0 to 31, then the initial values of the cells.
 uint64_t value_of(const Operation& r, uint32_t i) {
   const auto small = static_cast<float>(i % 13);
   if (r.type == "f32") return bits(0.1f * static_cast<float>(i) - 1);
@@ -117,8 +117,8 @@ const char* register_of(const Operation& r) {
                            : "%d";
 }
 
-// Lane t updates cell t % 3 by in[t]; the old value goes to out[t], the cells to out[32 …]. All in
-// 64-bit places.
+// Lane t updates cell t % 3 by in[t]. The old value goes to out[t], the final cells to out[32 …].
+// Each value occupies 64 bits.
 std::string program(const Operation& r, const std::string& space, bool result) {
   const std::string reg = register_of(r), b = "b" + std::to_string(8 * r.bytes);
   const std::string word = reg == "%f" || reg == "%e" ? r.type : b;
@@ -183,7 +183,7 @@ void check(const Operation& r, const std::string& space, bool result) {
   for (uint32_t i = 0; i < 2 * kCells; ++i) cells[i] = value_of(r, 32 + i % kCells);
   const uint64_t mask = r.bytes == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * r.bytes) - 1;
   for (uint32_t lane = 0; lane < 32; ++lane) {
-    // Generic: odd lanes in the first three cells (global), even ones in the others (shared).
+    // Generic: odd lanes update the first three cells (global), even lanes the others (shared).
     uint64_t& cell = cells[lane % kCells + (generic && lane % 2 == 0 ? kCells : 0)];
     if (result) put(want, lane, cell & mask);
     cell = (cell & ~mask) | (r.apply(cell & mask, value_of(r, lane) & mask) & mask);
@@ -196,7 +196,7 @@ void check(const Operation& r, const std::string& space, bool result) {
 
 }  // namespace
 
-TEST_CASE("core: atomics: every operator and type in every space, results in lane order") {
+TEST_CASE("core: atomics: every operator and type works in every space, in lane order") {
   for (const Operation& r : rows())
     for (const std::string space :
          {".global", ".shared", ".shared::cta", "", ".relaxed.gpu.global"}) {
@@ -205,7 +205,7 @@ TEST_CASE("core: atomics: every operator and type in every space, results in lan
     }
 }
 
-TEST_CASE("core: atomics: compare and swap of 16, 32 and 64 bits") {
+TEST_CASE("core: atomics: compare and swap works on 16, 32 and 64 bits") {
   for (const unsigned bytes : {2u, 4u, 8u})
     for (const std::string space : {".global", ".shared", ""}) {
       const std::string b = "b" + std::to_string(8 * bytes);
@@ -248,10 +248,9 @@ TEST_CASE("core: atomics: compare and swap of 16, 32 and 64 bits") {
     }
 }
 
-TEST_CASE("core: atomics: exchange and compare and swap of 128 bits") {
-  // The cell is {5, 7}. Lane t puts {t + 6, 7} there and keeps what was there before: each the
-  // value of the lane before it. As compare and swap, lanes 20 and later expect {5, 8}, which never
-  // comes.
+TEST_CASE("core: atomics: exchange and compare and swap work on 128 bits") {
+  // The cell is {5, 7}. Lane t stores {t + 6, 7} and gets the old value, which is that of the
+  // preceding lane. With compare and swap, lanes 20 and later expect {5, 8}, which never occurs.
   for (const std::string operation : {"exch", "cas"})
     for (const std::string space : {".global", ".shared", ""}) {
       CAPTURE(operation);
@@ -288,7 +287,7 @@ TEST_CASE("core: atomics: exchange and compare and swap of 128 bits") {
                                          R"(;
   @%p1 st.global.b128 [%d9], %q3;)",
                                      setup);
-      const uint32_t last = operation == "cas" ? 20 : 32;  // lanes that put their value there
+      const uint32_t last = operation == "cas" ? 20 : 32;  // lanes that store their value
       for (uint32_t t = 0; t <= 32; ++t) {
         CHECK(o.out[4 * t] == std::min(t, last) + 5);
         CHECK(o.out[4 * t + 2] == 7);
@@ -296,7 +295,7 @@ TEST_CASE("core: atomics: exchange and compare and swap of 128 bits") {
     }
 }
 
-TEST_CASE("core: atomics: an atomic whose result nobody reads is a reduction") {
+TEST_CASE("core: atomics: an atomic without a used result is a reduction") {
   Setup setup;
   setup.out_written = true;
   const std::string add = "atom.global.add.u32 %r1, [%out], 1;\n";

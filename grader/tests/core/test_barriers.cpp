@@ -1,4 +1,5 @@
-// Barriers of a block: who is waited for, what reductions give, and what can never be completed.
+// Barriers of a block: the threads for which they wait, the results of reductions, and barriers
+// that can never complete.
 #include <doctest/doctest.h>
 
 #include "tests/fixtures/sim_kit.h"
@@ -18,7 +19,7 @@ Setup block_of(uint32_t threads) {
   return setup;
 }
 
-// %r8: address of the thread's own word of box; %r7: that of thread n - 1 - t.
+// %r8: address of the thread's own word of `box`; %r7: address of the word of thread n - 1 - t.
 constexpr const char* kAddresses = R"(
   mov.u32 %r9, box;
   mad.lo.u32 %r8, %t, 4, %r9;
@@ -39,7 +40,7 @@ Stuck stuck(const std::string& body, const Setup& setup) {
 
 }  // namespace
 
-TEST_CASE("core: barriers: values cross a block of several warps, the last partly filled") {
+TEST_CASE("core: barriers: threads of a block with a partly filled last warp exchange values") {
   for (const std::string barrier :
        {"bar.sync 0;", "barrier.sync 3;", "bar.cta.sync 15;", "barrier.cta.sync.aligned 1;"}) {
     Setup setup = block_of(150);
@@ -54,7 +55,7 @@ TEST_CASE("core: barriers: values cross a block of several warps, the last partl
   }
 }
 
-TEST_CASE("core: barriers: threads that have exited are not waited for") {
+TEST_CASE("core: barriers: a barrier does not wait for threads that have exited") {
   const LaunchOutcome o = finish(std::string(kAddresses) + R"(
   st.global.u32 [%dst], 3;
   setp.ge.u32 %p1, %t, 70;    // diverges in a warp
@@ -65,8 +66,8 @@ TEST_CASE("core: barriers: threads that have exited are not waited for") {
   CHECK(o.out == each(128, [](uint32_t t) { return t < 70 ? 4 : 3; }));
 }
 
-TEST_CASE("core: barriers: an exit completes a barrier at which all others wait") {
-  // Warp 3 works long before it leaves.
+TEST_CASE("core: barriers: an exit completes a barrier at which all other threads wait") {
+  // Warp 3 works for a long time before it exits.
   const LaunchOutcome o = finish(R"(
   st.global.u32 [%dst], 3;
   setp.lt.u32 %p1, %t, 96;
@@ -102,20 +103,20 @@ JOIN:
   CHECK(o.out == each(96, [](uint32_t t) { return 95 - t + (t < 48 ? 1000 : 0); }));
 }
 
-TEST_CASE("core: barriers: a guarded barrier is one for the lanes of the guard") {
+TEST_CASE("core: barriers: a guarded barrier waits for the lanes of the guard") {
   const Stuck s = stuck(R"(
   setp.lt.u32 %p1, %t, 40;
   @%p1 bar.sync 0;            //@barrier)",
                         block_of(64));
   CHECK(s.at == "barrier");
-  // Threads 40 to 63 of warp 1 wait behind it for their neighbours.
+  // Threads 40 to 63 of warp 1 wait after it for the other lanes of the warp.
   CHECK(s.message ==
         "block 0: 40 of 64 expected threads wait at this barrier (thread (0,0,0) of block (0,0,0) "
         "first), the "
         "others can never reach it");
 }
 
-TEST_CASE("core: barriers: one in a branch that part of the block never takes") {
+TEST_CASE("core: barriers: a barrier in a branch that part of the block never takes is a fault") {
   SUBCASE("part of a warp") {
     const Stuck s = stuck(R"(
   setp.ge.u32 %p1, %t, 16;
@@ -130,7 +131,7 @@ JOIN:
           "(0,0,0) first), "
           "the others can never reach it");
   }
-  SUBCASE("whole warps, which wait at another barrier meanwhile") {
+  SUBCASE("whole warps, which wait at another barrier") {
     const Stuck s = stuck(R"(
   setp.lt.u32 %p1, %t, 64;
   @%p1 bra JOIN;
@@ -146,7 +147,7 @@ JOIN:
   }
 }
 
-TEST_CASE("core: barriers: reductions") {
+TEST_CASE("core: barriers: reductions count, combine by and, and combine by or") {
   for (const std::string cta : {"bar", "bar.cta", "barrier", "barrier.cta"}) {
     const std::string aligned = cta.rfind("barrier", 0) == 0 ? ".aligned" : "";
     const std::string body = R"(
@@ -179,7 +180,7 @@ TEST_CASE("core: barriers: reductions") {
   }
 }
 
-TEST_CASE("core: barriers: named barriers of some warps, beside each other") {
+TEST_CASE("core: barriers: pairs of warps use separate named barriers") {
   // Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2, each pair several times.
   const LaunchOutcome o = finish(R"(
   mov.u32 %r9, box;
@@ -207,7 +208,7 @@ LOOP:
         }));
 }
 
-TEST_CASE("core: barriers: producer warps arrive and go on, consumer warps wait") {
+TEST_CASE("core: barriers: producer warps arrive and continue, consumer warps wait") {
   for (const bool pair : {true, false}) {
     Setup setup = block_of(64);
     setup.hazards = true;
@@ -230,7 +231,7 @@ CONSUME:
   }
 }
 
-TEST_CASE("core: barriers: a partly filled warp that comes in two parts counts as 32") {
+TEST_CASE("core: barriers: a partly filled warp that arrives in two parts counts as 32") {
   const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 40;
   @%p1 bra LOW;
@@ -244,7 +245,7 @@ DONE:
   CHECK(o.out == each(50, [](uint32_t) { return 8; }));
 }
 
-TEST_CASE("core: barriers: wrong numbers and counts") {
+TEST_CASE("core: barriers: wrong barrier numbers and thread counts are faults") {
   Stuck s = stuck("bar.sync 16;  //@here", block_of(64));
   CHECK(s.at == "here");
   CHECK(s.message ==

@@ -1,5 +1,5 @@
-// Bulk copies and the barrier objects that count their bytes; boxes of tensors. What an H100 does
-// with each mode: runtime/tests/programs/clusters/tensor_maps.cu.
+// Bulk copies, the mbarriers that count their bytes, and boxes of tensors.
+// runtime/tests/programs/clusters/tensor_maps.cu compares each mode with an H100.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -22,7 +22,7 @@ Setup with_gate(uint32_t threads = 64) {
   return setup;
 }
 
-// %r20: gate, %r21: box, %r22: this thread's word of it; %p15: the first thread.
+// %r20: `gate`, %r21: `box`, %r22: this thread's word of `box`; %p15: true in the first thread.
 const std::string kBulkStart = R"(
   mov.u32 %r20, gate;
   mov.u32 %r21, box;
@@ -42,7 +42,7 @@ const std::string kShowBox = "  ld.shared.u32 %r1, [%r22];\n  st.global.u32 [%ds
 
 }  // namespace
 
-TEST_CASE("core: bulk copies: a piece arrives when its barrier has counted all bytes") {
+TEST_CASE("core: bulk copies: a copy arrives when its mbarrier has counted all bytes") {
   const LaunchOutcome o = tests::finish(kBulkStart + R"(
   @!%p15 bra WAIT;
   mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r20], 256;
@@ -57,7 +57,7 @@ TEST_CASE("core: bulk copies: a piece arrives when its barrier has counted all b
   CHECK(o.findings.empty());
 }
 
-TEST_CASE("core: bulk copies: bytes may be counted by hand, before they are expected") {
+TEST_CASE("core: bulk copies: a thread may count bytes explicitly before it expects them") {
   const LaunchOutcome o = tests::finish(kBulkStart + R"(
   st.shared.u32 [%r22], %t;
   bar.sync 0;
@@ -69,7 +69,7 @@ TEST_CASE("core: bulk copies: bytes may be counted by hand, before they are expe
   CHECK(o.out == each(64, [](uint32_t t) { return t; }));
 }
 
-TEST_CASE("core: bulk copies: what nobody has waited for has not arrived") {
+TEST_CASE("core: bulk copies: a copy without a wait has not arrived") {
   Setup setup = with_gate();
   setup.trap_uninitialised = false;
   const LaunchOutcome o = tests::finish(kBulkStart + R"(
@@ -81,7 +81,7 @@ TEST_CASE("core: bulk copies: what nobody has waited for has not arrived") {
   CHECK(o.out == each(64, [](uint32_t) { return 0xffffffffu; }));
 }
 
-TEST_CASE("core: bulk copies: to device memory") {
+TEST_CASE("core: bulk copies: they write device memory") {
   const LaunchOutcome o = tests::finish(kBulkStart + R"(
   st.shared.u32 [%r22], %g;
   fence.proxy.async.shared::cta;
@@ -95,7 +95,7 @@ TEST_CASE("core: bulk copies: to device memory") {
   CHECK(o.findings.empty());
 }
 
-TEST_CASE("core: bulk copies: between the blocks of a cluster, and to all of them") {
+TEST_CASE("core: bulk copies: they copy between blocks of a cluster and multicast to all of them") {
   Setup setup = with_gate(32);
   setup.grid = {2, 1, 1};
   setup.cluster = {2, 1, 1};
@@ -135,9 +135,8 @@ TEST_CASE("core: bulk copies: between the blocks of a cluster, and to all of the
   CHECK(o.findings.empty());
 }
 
-TEST_CASE("core: bulk copies: boxes of a tensor, there and back") {
-  // 8 x 8 words from word 64 of `in` on; a box of 4 x 4 from (4, 6) on, of which two rows lie
-  // outside.
+TEST_CASE("core: bulk copies: boxes of a tensor are loaded and stored") {
+  // 8 x 8 words from word 64 of `in` on; a box of 4 x 4 from (4, 6) on, with two rows outside.
   sim::TensorMap map;
   map.size = {8, 8, 1, 1, 1};
   map.stride = {32, 0, 0, 0};
@@ -186,7 +185,7 @@ TEST_CASE("core: bulk copies: boxes of a tensor, there and back") {
   }
 }
 
-TEST_CASE("core: bulk copies: faults") {
+TEST_CASE("core: bulk copies: invalid sizes, addresses and maps are faults") {
   const auto trap_of = [](const std::string& body) {
     const LaunchOutcome o = tests::run(kBulkStart + body, with_gate(32));
     REQUIRE(o.trap);

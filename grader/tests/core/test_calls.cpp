@@ -1,4 +1,4 @@
-// Calls: direct, guarded, recursive and through pointers; lanes meet again behind them.
+// Calls: direct, guarded, recursive and through pointers. Lanes reconverge after each call.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ tests::Setup with_functions(const std::string& functions) {
   return setup;
 }
 
-// Doubles and adds one; odd arguments go another way inside.
+// A function that doubles and adds one; odd arguments take another path.
 constexpr const char* kTwice = R"(
 .func (.param .b32 result) twice(.param .b32 argument)
 {
@@ -66,7 +66,7 @@ BASE:
 
 }  // namespace
 
-TEST_CASE("core: calls: lanes that return from different places meet behind the call") {
+TEST_CASE("core: calls: lanes that return from different places reconverge after the call") {
   const LaunchOutcome o = tests::run(R"(
   { .param .b32 a; .param .b32 b;
   st.param.b32 [a], %t;
@@ -81,7 +81,7 @@ TEST_CASE("core: calls: lanes that return from different places meet behind the 
   CHECK(o.out == each(32, [](uint32_t l) { return 2 * l + (l & 1); }));
 }
 
-TEST_CASE("core: calls: a guarded call runs for its lanes; the others wait behind it") {
+TEST_CASE("core: calls: a guarded call runs for its lanes, and the others wait after it") {
   const LaunchOutcome o = tests::run(R"(
   mov.u32 %r1, 1000;
   setp.lt.u32 %p1, %t, 6;
@@ -141,7 +141,7 @@ TEST_CASE("core: calls: an exit inside a function ends the thread") {
   CHECK(o.out == each(32, [](uint32_t l) { return l < 12 ? 1 : 2; }));
 }
 
-TEST_CASE("core: calls: through pointers, lanes with one target go together") {
+TEST_CASE("core: calls: in calls through pointers, lanes with equal targets call together") {
   const LaunchOutcome o = tests::run(R"(
   mov.u64 %d1, twice;
   mov.u64 %d2, negate;
@@ -170,7 +170,7 @@ PROTOTYPE: .callprototype (.param .b32 _) _ (.param .b32 _);
   CHECK(o.out == each(32, [](uint32_t l) { return l < 9 ? 2 * l + (l & 1) : 0u - l; }));
 }
 
-TEST_CASE("core: calls: a pointer that is no function is a trap") {
+TEST_CASE("core: calls: a call through a pointer to no function is a trap") {
   const LaunchOutcome o = tests::run(R"(
   mov.u64 %d3, 4660;
 PROTOTYPE: .callprototype _ ();
@@ -183,8 +183,8 @@ PROTOTYPE: .callprototype _ ();
 }
 
 // ---------------------------------------------------------------------------------------------
-// What printf prints in a kernel, where a GPU's does not do as C's. What both do is in
-// runtime/tests/programs/streams/printf_sizes.cu.
+// The output of printf in a kernel where a GPU's differs from C's.
+// runtime/tests/programs/streams/printf_sizes.cu covers the common part.
 
 using namespace lab32;
 using tests::LaunchOutcome;
@@ -192,7 +192,7 @@ using tests::Setup;
 
 namespace {
 
-// What one thread prints of `format` and of words 5, 7 and 8.
+// The output of one thread for `format` and the words 5, 7 and 8.
 std::string printed(const std::string& format) {
   Setup setup;
   setup.block = {1, 1, 1};
@@ -220,7 +220,7 @@ std::string printed(const std::string& format) {
 
 }  // namespace
 
-TEST_CASE("core: printf: from what a GPU's does not know, the text is printed as it stands") {
+TEST_CASE("core: printf: after a conversion that a GPU lacks, the text is printed unchanged") {
   for (const std::string unknown : {"%zu", "%hhd", "%hhx", "%td", "%jd", "%.*f", "%Lf", "%lc",
                                     "%ls", "%llld", "%hld", "%lhd", "%qd", "%I64d", "%'d"}) {
     CAPTURE(unknown);
@@ -228,11 +228,11 @@ TEST_CASE("core: printf: from what a GPU's does not know, the text is printed as
   }
 }
 
-TEST_CASE("core: printf: a letter that is no conversion takes no argument") {
+TEST_CASE("core: printf: a letter that is no conversion consumes no argument") {
   CHECK(printed("%d %k %d\n") == "5 %k 7\n");
   CHECK(printed("%d %") == "5 %");
 }
 
-TEST_CASE("core: printf: half of a number is what %hd has of it") {
+TEST_CASE("core: printf: %hd prints the lower half of a number") {
   CHECK(printed("[%4hd] [%hu]\n") == "[   5] [7]\n");
 }

@@ -1,5 +1,5 @@
-// Thread block clusters: the cluster's barrier, other blocks' shared memory, and what races there.
-// Programs of CUDA: runtime/tests/programs/clusters.
+// Thread block clusters: the cluster's barrier, accesses to other blocks' shared memory, and races
+// there. runtime/tests/programs/clusters has CUDA programs.
 #include <doctest/doctest.h>
 
 #include "tests/fixtures/sim_kit.h"
@@ -11,8 +11,8 @@ using tests::Setup;
 
 namespace {
 
-// Two clusters of four blocks, each with a word per thread in `box`; %r8: the thread's own, %r9:
-// the same of the next block of the cluster, %r10: the block's rank.
+// Two clusters of four blocks, each with a word per thread in `box`. %r8: the thread's own word;
+// %r9: the corresponding word of the next block of the cluster; %r10: the block's rank.
 Setup in_clusters(uint32_t threads = 40) {
   Setup setup;
   setup.grid = {8, 1, 1};
@@ -36,7 +36,8 @@ const std::string kSync = "  barrier.cluster.arrive;\n  barrier.cluster.wait;\n"
 
 }  // namespace
 
-TEST_CASE("core: clusters: blocks read what their neighbours have stored, whoever runs first") {
+TEST_CASE(
+    "core: clusters: blocks read the stores of their neighbours, in any order of the blocks") {
   const std::string body = kStart + "  st.shared.u32 [%r8], %g;\n" + kSync +
                            "  ld.shared::cluster.u32 %r1, [%r9];\n  st.global.u32 [%dst], %r1;\n" +
                            kSync;
@@ -53,7 +54,7 @@ TEST_CASE("core: clusters: blocks read what their neighbours have stored, whoeve
   }
 }
 
-TEST_CASE("core: clusters: getctarank, generic addresses, and 64-bit mapa") {
+TEST_CASE("core: clusters: getctarank, generic addresses and 64-bit mapa work") {
   const LaunchOutcome o = tests::finish(kStart + R"(
   cvt.u64.u32 %d1, %r8;
   cvta.shared.u64 %d2, %d1;
@@ -72,7 +73,7 @@ TEST_CASE("core: clusters: getctarank, generic addresses, and 64-bit mapa") {
   CHECK(o.out == each(320, [](uint32_t i) { return 1000 + (i / 40 + 1) % 4 * 10 + i / 40 % 4; }));
 }
 
-TEST_CASE("core: clusters: who exits is not waited for; lanes may arrive apart") {
+TEST_CASE("core: clusters: the barrier ignores exited threads, and lanes may arrive separately") {
   const LaunchOutcome o = tests::finish(kStart + R"(
   setp.ge.u32 %p1, %t, 33;
   @%p1 exit;
@@ -90,7 +91,7 @@ MEET:
     if (i % 40 < 33) CHECK(o.out[i] == 5);
 }
 
-TEST_CASE("core: clusters: a block alone may use the cluster's barrier") {
+TEST_CASE("core: clusters: a single block may use the cluster's barrier") {
   Setup setup = in_clusters();
   setup.cluster = {};
   const LaunchOutcome o = tests::finish(kStart + kSync + R"(
@@ -100,7 +101,7 @@ TEST_CASE("core: clusters: a block alone may use the cluster's barrier") {
   CHECK(o.out == each(320, [](uint32_t) { return 1; }));
 }
 
-TEST_CASE("core: clusters: another block's memory: faults name it") {
+TEST_CASE("core: clusters: faults in another block's memory name the block") {
   const auto trap_of = [](const std::string& body) {
     const LaunchOutcome o = tests::run(body, in_clusters(1));
     REQUIRE(o.trap);
@@ -127,7 +128,7 @@ TEST_CASE("core: clusters: another block's memory: faults name it") {
         "arrived there");
 }
 
-TEST_CASE("core: clusters: races between blocks, and what orders them") {
+TEST_CASE("core: clusters: races between blocks are found, and barriers order accesses") {
   const auto races = [](const std::string& between) {
     Setup setup = in_clusters();
     setup.resident_blocks = 64;
@@ -144,7 +145,7 @@ TEST_CASE("core: clusters: races between blocks, and what orders them") {
   CHECK(races("  barrier.cluster.arrive.relaxed;\n  barrier.cluster.wait;\n") == 1);
 }
 
-TEST_CASE("core: clusters: an mbarrier that another block's threads arrive at") {
+TEST_CASE("core: clusters: threads of another block may arrive at an mbarrier") {
   const LaunchOutcome o = tests::finish(kStart + R"(
   mov.u32 %r20, gate;
   @%p15 mbarrier.init.shared.b64 [%r20], 40;

@@ -1,6 +1,6 @@
-// Masks and reconvergence: which lanes an instruction runs for, and where diverged lanes meet
-// again. Issue counts show it: an instruction that all lanes reach together is issued once, for 32
-// lanes.
+// Masks and reconvergence: the lanes for which an instruction runs, and where diverged lanes
+// reconverge. Issue counts show this: an instruction that all lanes reach together is issued once,
+// for 32 lanes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using tests::finish;
 using tests::LaunchOutcome;
 using Count = LaunchOutcome::Count;
 
-TEST_CASE("core: control: if and else run once each and meet again") {
+TEST_CASE("core: control: the lanes of if and else run once each and reconverge") {
   const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 10;
   @%p1 bra THEN;
@@ -32,7 +32,7 @@ JOIN:
   CHECK(o.at("then") == Count{1, 10});
   CHECK(o.at("else") == Count{1, 22});
   CHECK(o.at("join") == Count{1, 32});
-  // The masks of the two sides, against all lanes.
+  // The masks of the two sides and of all lanes.
   CHECK(o.out == each(32, [](uint32_t l) {
           return l < 10 ? 100 ^ (0x3ffu ^ 0xffffffffu) : 200 ^ (0xfffffc00u ^ 0xffffffffu);
         }));
@@ -51,7 +51,7 @@ THERE:
   CHECK(o.out == each(32, [](uint32_t) { return 0xffffffffu; }));
 }
 
-TEST_CASE("core: control: nested branches meet from the inside out") {
+TEST_CASE("core: control: nested branches reconverge from the inside out") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;
   and.b32 %r2, %t, 1;
@@ -73,7 +73,7 @@ OUTER_JOIN:
   CHECK(o.out == each(32, [](uint32_t l) { return 1000 + (l & 1 ? 101 + (l & 2 ? 10 : 0) : 0); }));
 }
 
-TEST_CASE("core: control: two branches to one meeting point share it") {
+TEST_CASE("core: control: two branches share one reconvergence point") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 7;
   setp.lt.u32 %p1, %t, 8;
@@ -90,7 +90,7 @@ DONE:
 }
 
 TEST_CASE(
-    "core: control: a loop runs as often as its slowest lane, then all lanes go on together") {
+    "core: control: a loop runs as often as its slowest lane, then all lanes continue together") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;
   mov.u32 %r2, 0;
@@ -100,12 +100,12 @@ LOOP:
   setp.le.u32 %p1, %r2, %t;
   @%p1 bra LOOP;
   st.global.u32 [%dst], %r1;  //@after)");
-  CHECK(o.at("body") == Count{32, 32 * 33 / 2});  // lane t goes round t + 1 times
+  CHECK(o.at("body") == Count{32, 32 * 33 / 2});  // lane t makes t + 1 iterations
   CHECK(o.at("after") == Count{1, 32});
   CHECK(o.out == each(32, [](uint32_t l) { return l * (l + 1); }));
 }
 
-TEST_CASE("core: control: continue meets at the end of each round") {
+TEST_CASE("core: control: lanes of a continue reconverge at the end of each iteration") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;             // sum
   mov.u32 %r2, 0;             // i
@@ -113,7 +113,7 @@ LOOP:
   xor.b32 %r3, %r2, %t;
   and.b32 %r3, %r3, 1;
   setp.ne.u32 %p1, %r3, 0;
-  @%p1 bra NEXT;              // continue: only rounds of the lane's own parity add
+  @%p1 bra NEXT;              // continue: only iterations of the lane's own parity add
   add.u32 %r1, %r1, %r2;      //@add
 NEXT:
   add.u32 %r2, %r2, 1;        //@next
@@ -125,8 +125,9 @@ NEXT:
   CHECK(o.out == each(32, [](uint32_t t) { return t & 1 ? 1 + 3 + 5 + 7 : 2 + 4 + 6; }));
 }
 
-// Lanes that go on with the loop meet in each round; who breaks is waited for behind it only.
-TEST_CASE("core: control: break meets behind the loop") {
+// Lanes that stay in the loop reconverge in each iteration. Lanes that break are awaited only after
+// the loop.
+TEST_CASE("core: control: lanes of a break reconverge after the loop") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;             // sum
   mov.u32 %r2, 0;             // i
@@ -160,8 +161,8 @@ OUT:
   CHECK(o.at("out") == Count{1, 32});
 }
 
-// if (a) { …; if (b) break; } …: a warp goes round the loop as often as its slowest lane.
-TEST_CASE("core: control: who breaks inside an if is not waited for behind it") {
+// if (a) { …; if (b) break; } …: a warp makes as many iterations as its slowest lane.
+TEST_CASE("core: control: the end of an if does not wait for lanes that break inside it") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;             // sum
   mov.u32 %r2, 0;             // i
@@ -186,9 +187,9 @@ OUT:
   CHECK(o.at("out") == Count{1, 32});
 }
 
-// Lanes that leave both loops are taken off what waits in either; those that leave the inner one
-// meet in the outer.
-TEST_CASE("core: control: lanes leave one loop or two from inside an if") {
+// Neither loop waits for lanes that leave both. Lanes that leave the inner loop reconverge in the
+// outer one.
+TEST_CASE("core: control: lanes may leave one loop or two from inside an if") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;
   mov.u32 %r2, 0;             // i
@@ -200,9 +201,9 @@ INNER:
   @%p1 bra BEHIND;
   add.u32 %r1, %r1, 1;
   setp.eq.u32 %p2, %r2, %t;
-  @%p2 bra DONE;              // of both
+  @%p2 bra DONE;              // leaves both loops
   setp.eq.u32 %p3, %r3, 2;
-  @%p3 bra NEXT;              // of the inner one
+  @%p3 bra NEXT;              // leaves the inner loop
 BEHIND:
   add.u32 %r1, %r1, 1000;     //@behind
   add.u32 %r3, %r3, 1;
@@ -221,7 +222,7 @@ DONE:
   CHECK(o.at("done") == Count{1, 32});
 }
 
-TEST_CASE("core: control: lanes that leave early are not waited for") {
+TEST_CASE("core: control: reconvergence does not wait for lanes that exit early") {
   const LaunchOutcome o = finish(R"(
   st.global.u32 [%dst], 5;
   setp.ge.u32 %p1, %t, 20;
@@ -237,7 +238,7 @@ STAY:
   CHECK(o.out == each(32, [](uint32_t l) { return l < 30 ? 5 : 0xc0000000u; }));
 }
 
-TEST_CASE("core: control: an exit inside a branch takes the lanes from the meeting point") {
+TEST_CASE("core: control: an exit inside a branch removes the lanes from the reconvergence point") {
   const LaunchOutcome o = finish(R"(
   st.global.u32 [%dst], 1;
   setp.lt.u32 %p1, %t, 16;
@@ -269,7 +270,7 @@ TEST_CASE("core: control: guarded instructions run for the lanes of the guard, o
   CHECK(o.out == each(32, [](uint32_t l) { return (l < 5 ? 1 : 2) + 8; }));
 }
 
-TEST_CASE("core: control: a partly filled last warp has the lanes of its threads only") {
+TEST_CASE("core: control: a partly filled last warp has only the lanes of its threads") {
   tests::Setup setup;
   setup.block = {40, 1, 1};
   const LaunchOutcome o = tests::run(R"(
@@ -280,7 +281,7 @@ TEST_CASE("core: control: a partly filled last warp has the lanes of its threads
   CHECK(o.out == each(40, [](uint32_t t) { return t < 32 ? 0xffffffffu : 0xffu; }));
 }
 
-TEST_CASE("core: control: brx.idx: lanes of one target go together, all meet behind") {
+TEST_CASE("core: control: brx.idx: lanes of one target run together, and all reconverge") {
   const LaunchOutcome o = finish(R"(
   and.b32 %r1, %t, 3;
   brx.idx %r1, TABLE;         //@brx
@@ -307,7 +308,7 @@ JOIN:
         }));
 }
 
-TEST_CASE("core: control: a guarded brx.idx: the others go on behind it") {
+TEST_CASE("core: control: a guarded brx.idx: the other lanes continue after it") {
   const LaunchOutcome o = finish(R"(
   and.b32 %r1, %t, 1;
   mov.u32 %r2, 5;

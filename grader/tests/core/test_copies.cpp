@@ -1,4 +1,4 @@
-// cp.async and its groups; ldmatrix and stmatrix against the fragment tables of the PTX ISA.
+// cp.async and its groups; ldmatrix and stmatrix compared with the fragment tables of the PTX ISA.
 #include <doctest/doctest.h>
 
 #include "tests/fixtures/sim_kit.h"
@@ -18,7 +18,7 @@ Setup with_box() {
   return setup;
 }
 
-// %r8: the thread's 16 bytes of box, %d1 of in, %d2 of out.
+// Addresses of the thread's 16 bytes: %r8 in `box`, %d1 in `in`, %d2 in `out`.
 constexpr const char* kRows = R"(
   mov.u32 %r9, box;
   mad.lo.u32 %r8, %t, 16, %r9;
@@ -33,7 +33,7 @@ constexpr const char* kCopyOut = R"(
 
 }  // namespace
 
-TEST_CASE("core: copies: cp.async of 4, 8 and 16 bytes") {
+TEST_CASE("core: copies: cp.async copies 4, 8 and 16 bytes") {
   for (const std::string copy : {"cp.async.cg.shared.global [%r8], [%d1], 16;",
                                  "cp.async.ca.shared.global [%r8], [%d1], 16;",
                                  "cp.async.ca.shared.global [%r8], [%d1], 8;\n"
@@ -51,7 +51,7 @@ TEST_CASE("core: copies: cp.async of 4, 8 and 16 bytes") {
   }
 }
 
-TEST_CASE("core: copies: fewer bytes than the copy has: the rest is zeros, and is not read") {
+TEST_CASE("core: copies: a shorter source is filled with zeros and not read beyond its end") {
   Setup setup = with_box();
   setup.in_bytes = 31 * 16 + 5;
   setup.in = each(128, [](uint32_t) { return 0xabababab; });
@@ -78,7 +78,8 @@ TEST_CASE("core: copies: wait_group leaves the youngest groups pending") {
   Setup setup = with_box();
   setup.in = each(128, [](uint32_t i) { return i + 1; });
   setup.out_words = 128;
-  // Three groups; each wait makes one more arrive. What has not arrived is still what was stored.
+  // Three groups; each wait completes one more. Memory of pending copies still has its old
+  // contents.
   const LaunchOutcome o = finish(std::string(kRows) + R"(
   st.shared.v4.u32 [%r8], {0, 0, 0, 0};
   mad.wide.u32 %d2, %t, 16, %out;
@@ -118,7 +119,7 @@ TEST_CASE("core: copies: wait_group leaves the youngest groups pending") {
   }
 }
 
-TEST_CASE("core: copies: who forgets to wait reads what nobody has written") {
+TEST_CASE("core: copies: without a wait, a thread reads memory that was never written") {
   Setup setup = with_box();
   setup.in = each(128, [](uint32_t i) { return i; });
   setup.out_words = 128;
@@ -156,8 +157,8 @@ TEST_CASE("core: copies: bad addresses of a copy are traps at the copy") {
 
 namespace {
 
-// PTX ISA, ldmatrix: lane T(4r + c) holds elements [r][2c] and [r][2c + 1] of an 8x8 matrix of
-// 16-bit elements; with .trans, of its transpose.
+// PTX ISA, ldmatrix: lane 4r + c holds elements [r][2c] and [r][2c + 1] of an 8x8 matrix of 16-bit
+// elements, or with .trans of its transpose.
 uint32_t fragment(const std::vector<uint16_t>& matrix, uint32_t lane, bool transposed) {
   const auto element = [&](uint32_t row, uint32_t column) -> uint32_t {
     return transposed ? matrix[column * 8 + row] : matrix[row * 8 + column];
@@ -166,7 +167,7 @@ uint32_t fragment(const std::vector<uint16_t>& matrix, uint32_t lane, bool trans
   return element(r, 2 * c) | element(r, 2 * c + 1) << 16;
 }
 
-// The rows of matrix m lie 48 bytes apart, the matrices in reverse order.
+// The rows of a matrix are 48 bytes apart, and the matrices are in reverse order.
 uint32_t row_offset(uint32_t m, uint32_t row) { return (3 - m) * 8 * 48 + row * 48; }
 
 std::string registers(uint32_t n) {
@@ -188,7 +189,7 @@ constexpr const char* kRowAddress = R"(
 
 }  // namespace
 
-TEST_CASE("core: copies: ldmatrix x1, x2, x4, plain and transposed") {
+TEST_CASE("core: copies: ldmatrix loads x1, x2 and x4, plain and transposed") {
   for (const uint32_t n : {1u, 2u, 4u})
     for (const std::string trans : {"", ".trans"})
       for (const std::string space : {".shared", ".shared::cta", ""}) {
@@ -232,7 +233,7 @@ TEST_CASE("core: copies: ldmatrix x1, x2, x4, plain and transposed") {
       }
 }
 
-TEST_CASE("core: copies: stmatrix is the way back") {
+TEST_CASE("core: copies: stmatrix is the inverse of ldmatrix") {
   for (const uint32_t n : {1u, 2u, 4u})
     for (const std::string trans : {"", ".trans"}) {
       CAPTURE(n);

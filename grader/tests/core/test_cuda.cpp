@@ -1,4 +1,4 @@
-// CUDA as nvcc compiles it: recursion, virtual functions, switches, locks, cooperative groups,
+// CUDA code as nvcc compiles it: recursion, virtual functions, switches, locks, cooperative groups,
 // printf.
 #include <doctest/doctest.h>
 
@@ -35,7 +35,7 @@ device::Fault fault_of(const std::string& kernel, const device::Shape& shape,
 
 }  // namespace
 
-TEST_CASE("core: cuda: calls") {
+TEST_CASE("core: cuda: recursion, virtual functions and function pointers work") {
   tests::Simulated& s = tests::compiled_kernels();
   CHECK(words(s, "fibonacci_of_lane", {{1}, {64}}, 64) == each(64, [](uint32_t t) {
           const uint32_t f[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610};
@@ -60,7 +60,7 @@ TEST_CASE("core: cuda: calls") {
         }));
 }
 
-TEST_CASE("core: cuda: switches and loops") {
+TEST_CASE("core: cuda: switches and loops work") {
   tests::Simulated& s = tests::compiled_kernels();
   const auto in = each(96, [](uint32_t i) { return i * 5 % 11; });
   const auto buffer = s.upload(in, "in");
@@ -108,7 +108,7 @@ TEST_CASE("core: cuda: locks between the lanes of a warp make progress") {
   }
 }
 
-TEST_CASE("core: cuda: the last block sums up") {
+TEST_CASE("core: cuda: the last block adds the partial sums") {
   tests::Simulated& s = tests::compiled_kernels();
   const auto in = s.upload(each(50 * 128, [](uint32_t i) { return i % 1000; }), "in");
   const auto partial = s.device->allocate(200, "partial");
@@ -118,7 +118,7 @@ TEST_CASE("core: cuda: the last block sums up") {
     CHECK(words(s, "last_block_sums", {{50}, {128}}, 1, {in, partial})[0] == sum);
 }
 
-TEST_CASE("core: cuda: cooperative groups") {
+TEST_CASE("core: cuda: cooperative groups work") {
   tests::Simulated& s = tests::compiled_kernels();
   const auto in = each(64, [](uint32_t i) { return i * i % 17; });
   const auto buffer = s.upload(in, "in");
@@ -131,7 +131,7 @@ TEST_CASE("core: cuda: cooperative groups") {
         }));
 }
 
-TEST_CASE("core: cuda: printf formats as the host's does, and counts its arguments") {
+TEST_CASE("core: cuda: printf formats like the host's and returns its number of arguments") {
   tests::Simulated& s = tests::compiled_kernels();
   const auto out = s.upload(std::vector<int>{-1, -1}, "out");
   const device::Run run = s.launch("formats", {{1}, {32}}, {out, out});
@@ -150,7 +150,7 @@ TEST_CASE("core: cuda: printf formats as the host's does, and counts its argumen
   CHECK(s.download<int>(out) == std::vector<int>{19, 19});
 }
 
-TEST_CASE("core: cuda: printf comes in the order of the blocks") {
+TEST_CASE("core: cuda: printf output is in the order of the blocks") {
   tests::Simulated& s = tests::compiled_kernels();
   const device::Run run = s.launch("chatter", {{40}, {3}}, {});
   std::string want;
@@ -168,7 +168,7 @@ TEST_CASE("core: cuda: printf beyond the runtime's buffer is dropped") {
   CHECK(run.output.substr(500 * 1001 + 997, 4) == "500\n");
 }
 
-TEST_CASE("core: cuda: printf of any width costs no more than what may be printed") {
+TEST_CASE("core: cuda: the output limit bounds the cost of a printf of any width") {
   tests::Simulated& s = tests::compiled_kernels();
   const auto begin = std::chrono::steady_clock::now();
   const device::Run run = s.launch("wide", {{2000}, {32}}, {});
@@ -210,7 +210,8 @@ TEST_CASE("core: cuda: a virtual function that cannot run is refused when it is 
   CHECK(describe(f).find("the device function `free` is not supported") != std::string::npos);
 }
 
-TEST_CASE("core: cuda: a kernel with what the simulator lacks is refused when it is looked up") {
+TEST_CASE(
+    "core: cuda: a kernel that the simulator does not support is refused when it is looked up") {
   try {
     tests::compiled_kernels().module->find("needs_texture");
     FAIL("was accepted");
@@ -221,6 +222,6 @@ TEST_CASE("core: cuda: a kernel with what the simulator lacks is refused when it
     CHECK(text.find("sim_kernels.cu:" + std::to_string(tests::line_of_kernels("texture"))) !=
           std::string::npos);
   }
-  // The others of the module run.
+  // The other kernels of the module run.
   CHECK(tests::compiled_kernels().module->find("chatter"));
 }

@@ -1,5 +1,5 @@
-// Values that nobody has defined: they may be copied and computed with, and are a fault where they
-// matter.
+// Undefined values: a kernel may copy them and compute with them; they are faults where they have
+// an effect.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@ LaneBits one(unsigned bit) {
 LaneBits bits_with(LaneBits a, LaneBits b) { return {a.low | b.low, a.high | b.high}; }
 LaneBits difference(LaneBits a, LaneBits b) { return {a.low ^ b.low, a.high ^ b.high}; }
 
-// Some bits of the first `sources` operands have no value: those bits of the result that change
-// with them, tried in all combinations, must be said to be undefined, and, if `exact`, no others.
+// Makes some bits of the first `sources` operands undefined and tries all their values. The bits of
+// the result that change must be reported as undefined and, if `exact`, no others.
 void check_flow(const std::string& text, unsigned sources, bool exact) {
   CAPTURE(text);
   Line line(text);
@@ -42,7 +42,7 @@ void check_flow(const std::string& text, unsigned sources, bool exact) {
   for (int trial = 0; trial < 300; ++trial) {
     const int lane = trial % 32;
     for (std::byte& b : line.registers()) b = static_cast<std::byte>(random());
-    for (unsigned s = 0; s < in.src_count; ++s) {  // shift counts and selectors that do something
+    for (unsigned s = 0; s < in.src_count; ++s) {  // shift counts and selectors that have an effect
       if (in.src[s].is_predicate || random() % 2 == 0) continue;
       sim::set_bits(line.registers().data(), in.src[s], lane, {random() % 40, 0});
     }
@@ -91,7 +91,7 @@ void check_flow(const std::string& text, unsigned sources, bool exact) {
   }
 }
 
-TEST_CASE("core: definedness: exact where instructions move and mask bits") {
+TEST_CASE("core: definedness: undefined bits are exact for instructions that move and mask bits") {
   for (const char* text :
        {"mov.b32 %r3, %r1;", "mov.b64 %rd3, %rd1;", "mov.b64 %rd3, {%r1, %r2};",
         "mov.b64 {%r3, %r4}, %rd1;", "mov.b32 {%rs3, %rs4}, %r1;", "mov.b32 %r3, {%rs1, %rs2};",
@@ -113,7 +113,7 @@ TEST_CASE("core: definedness: exact where instructions move and mask bits") {
     check_flow(text, 2, true);
 }
 
-TEST_CASE("core: definedness: never less than what can change") {
+TEST_CASE("core: definedness: every bit that can change is undefined") {
   for (const char* text : {"shl.b32 %r3, %r1, %r2;",
                            "prmt.b32 %r4, %r1, %r2, %r3;",
                            "bfe.u32 %r4, %r1, %r2, %r3;",
@@ -153,7 +153,7 @@ TEST_CASE("core: definedness: never less than what can change") {
     check_flow(text, 4, false);
 }
 
-TEST_CASE("core: definedness: a comparison for equality that known bits settle is known") {
+TEST_CASE("core: definedness: a comparison for equality is defined if defined bits decide it") {
   Line line("setp.eq.s32 %p1, %r1, %r2;");
   std::vector<std::byte> undefined(line.registers().size());
   line.set(line.inst().src[0], 0, 0x10u);
@@ -179,7 +179,7 @@ std::string use_in(const std::string& body, const Setup& setup = {}) {
   return at == std::string::npos ? said : said.substr(at + 12);
 }
 
-TEST_CASE("core: definedness: what it is used as") {
+TEST_CASE("core: definedness: a fault names the use of the undefined value") {
   CHECK(use_in("st.global.u32 [%dst], %r1;") == "is stored in device memory");
   CHECK(use_in("add.u32 %r1, %r1, 1;\n mul.lo.u32 %r2, %r1, 2;\n st.global.u32 [%dst], %r2;") ==
         "is stored in device memory");
@@ -188,7 +188,7 @@ TEST_CASE("core: definedness: what it is used as") {
   CHECK(use_in("setp.eq.u32 %p1, %r1, 0;\n @%p1 st.global.u32 [%dst], 1;") ==
         "decides where threads go");
   CHECK(use_in("setp.ne.u32 %p1, %r1, 0;\n @%p1 st.global.u32 [%dst], 1;") ==
-        "decides where threads go");  // poison is not 0: these lanes store
+        "decides where threads go");  // poison is not 0, so these lanes store
   CHECK(use_in("cvt.u64.u32 %d1, %r1;\n add.u64 %d1, %d1, %in;\n ld.global.u32 %r2, [%d1];") ==
         "becomes an address");
   CHECK(use_in("bar.sync %r1;") == "decides where threads go");
@@ -197,9 +197,9 @@ TEST_CASE("core: definedness: what it is used as") {
   CHECK(use_in("vote.sync.any.pred %p2, %p1, %r1;") == "decides where threads go");
 }
 
-TEST_CASE("core: definedness: what does not matter is no fault") {
+TEST_CASE("core: definedness: undefined values without an effect are no fault") {
   for (const char* body : {
-           "",  // the mere read
+           "",  // only the read
            "and.b32 %r1, %r1, 0;\n st.global.u32 [%dst], %r1;",
            "setp.lt.u32 %p1, %r1, 7;\n setp.gt.u32 %p2, %t, 99;\n and.pred %p1, %p1, %p2;\n"
            "@%p1 st.global.u32 [%dst], 1;",
@@ -214,15 +214,16 @@ TEST_CASE("core: definedness: what does not matter is no fault") {
     CHECK_MESSAGE(use_in(body) == "", body);
 }
 
-TEST_CASE("core: definedness: through the guard of an instruction") {
+TEST_CASE("core: definedness: undefined guards are tracked") {
   CHECK(use_in("mov.u32 %r2, 1;\n setp.lt.u32 %p1, %r1, 7;\n @%p1 mov.u32 %r2, 3;\n"
                "st.global.u32 [%dst], %r2;") == "is stored in device memory");
   CHECK(use_in("mov.u32 %r2, 1;\n setp.lt.u32 %p1, %r1, 7;\n @!%p1 mov.u32 %r2, 3;\n"
                "st.global.u32 [%dst], %r2;") == "is stored in device memory");
 }
 
-TEST_CASE("core: definedness: lane by lane through shuffles and votes") {
-  // Lanes below 16 have a value; each gets that of its neighbour, which for lane 15 has none.
+TEST_CASE("core: definedness: undefined values are tracked by lane through shuffles and votes") {
+  // Lanes below 16 have defined values. Each lane gets that of its neighbour, which is undefined
+  // for lane 15.
   const std::string some = R"(
   setp.lt.u32 %p1, %t, 16;
   @%p1 mov.u32 %r1, %t;
@@ -235,7 +236,7 @@ TEST_CASE("core: definedness: lane by lane through shuffles and votes") {
   };
   CHECK(use_in(below("15")) == "");
   CHECK(use_in(below("16")) == "is stored in device memory");
-  // One lane without a value spoils its bit of a ballot, no other.
+  // One undefined lane makes only its own bit of a ballot undefined.
   const std::string ballot = R"(
   setp.ne.u32 %p1, %t, 3;
   @%p1 mov.u32 %r1, 1;
@@ -251,7 +252,7 @@ TEST_CASE("core: definedness: lane by lane through shuffles and votes") {
   CHECK(use_in(masked("0x8")) == "is stored in device memory");
 }
 
-TEST_CASE("core: definedness: through shared and local memory, byte by byte") {
+TEST_CASE("core: definedness: undefined bytes are tracked through shared and local memory") {
   Setup setup;
   setup.functions = ".shared .align 16 .b8 box[256];\n";
   const std::string there = R"(
@@ -275,7 +276,8 @@ TEST_CASE("core: definedness: through shared and local memory, byte by byte") {
                        "st.global.u32 [%dst], %r2;") == "");
 }
 
-TEST_CASE("core: definedness: through parameters and results of functions") {
+TEST_CASE(
+    "core: definedness: undefined values are tracked through parameters and results of functions") {
   Setup setup;
   setup.functions = R"(
 .func (.param .b32 result) first(.param .b32 a, .param .b32 b)
@@ -297,7 +299,8 @@ TEST_CASE("core: definedness: through parameters and results of functions") {
   CHECK(use_in(call("%r1", "%t"), setup) == "is stored in device memory");
 }
 
-TEST_CASE("core: definedness: through asynchronous copies and matrices") {
+TEST_CASE(
+    "core: definedness: undefined values are tracked through asynchronous copies and matrices") {
   Setup setup;
   setup.functions = ".shared .align 128 .b8 box[512];\n";
   setup.out_words = 128;
@@ -323,7 +326,7 @@ TEST_CASE("core: definedness: through asynchronous copies and matrices") {
       "");
 }
 
-TEST_CASE("core: definedness: a barrier object and a word that an atomic began are defined") {
+TEST_CASE("core: definedness: an mbarrier and a word that an atomic initialised are defined") {
   Setup setup;
   setup.functions = ".shared .align 16 .b8 box[16];\n";
   setup.hazards = true;
@@ -343,7 +346,7 @@ TEST_CASE("core: definedness: a barrier object and a word that an atomic began a
   ld.shared.u32 %r2, [%r9];
   st.global.u32 [%dst], %r2;)",
                                         setup);
-  REQUIRE(a.findings.size() == 1);  // the atomic's own read, not the load behind it
+  REQUIRE(a.findings.size() == 1);  // the atomic's own read, not the load after it
   CHECK(a.findings[0].used_as == sim::ValueUse::atomic);
 }
 

@@ -1,5 +1,5 @@
-// Outputs, counters, findings, printf and traps do not depend on the number of host threads: the
-// blocks one after the other, in order, are what a launch means.
+// Outputs, counters, findings, printf and traps do not depend on the number of host threads. The
+// reference is a run of the blocks one after the other.
 #include <doctest/doctest.h>
 
 #include "tests/fixtures/sim_kit.h"
@@ -28,7 +28,8 @@ Facts facts(const counters::Counters& c) {
   return all;
 }
 
-// Runs it on 1, 2, 3 and 8 host threads, several times each; returns what one thread gave.
+// Runs the kernel on 1, 2, 3 and 8 host threads, several times each, and compares. Returns the
+// outcome of one thread.
 LaunchOutcome same_on_all(const std::string& body, Setup setup) {
   setup.threads = 1;
   const LaunchOutcome one = tests::run(body, setup);
@@ -43,7 +44,7 @@ LaunchOutcome same_on_all(const std::string& body, Setup setup) {
         CHECK(describe(*many.trap) == describe(*one.trap));
         CHECK(many.trapped_at == one.trapped_at);
         CHECK(many.output == one.output);
-        continue;  // what a stopped kernel leaves behind is not defined
+        continue;  // the output of a trapped kernel is undefined
       }
       CHECK(many.out == one.out);
       CHECK(many.written == one.written);
@@ -70,8 +71,8 @@ Setup grid_of(uint32_t blocks, uint32_t threads = 64) {
 
 }  // namespace
 
-TEST_CASE("core: determinism: blocks that have nothing to do with each other") {
-  // Blocks differ in length, and diverge.
+TEST_CASE("core: determinism: blocks that share no data") {
+  // Blocks have different lengths, and their warps diverge.
   const LaunchOutcome o = same_on_all(R"(
   ld.global.u32 %r1, [%src];
   mov.u32 %r2, %ctaid.x;
@@ -91,10 +92,10 @@ LOOP:
         }));
 }
 
-TEST_CASE("core: determinism: in place") {
+TEST_CASE("core: determinism: blocks that read and write one array") {
   Setup setup = grid_of(100);
   setup.out_written = true;
-  // A block also reads what its left neighbour writes.
+  // A block also reads a word that its left neighbour writes.
   const LaunchOutcome o = same_on_all(R"(
   ld.global.u32 %r1, [%dst];
   mov.u32 %r2, 0;
@@ -108,7 +109,7 @@ TEST_CASE("core: determinism: in place") {
   CHECK(o.out == each(6400, [](uint32_t i) { return i / 64 + 1; }));
 }
 
-TEST_CASE("core: determinism: all blocks write the same words: the last block wins") {
+TEST_CASE("core: determinism: if all blocks write one word, the last block's value stays") {
   const LaunchOutcome o = same_on_all(R"(
   mad.wide.u32 %d1, %t, 4, %out;
   st.global.u32 [%d1], %g;)",
@@ -118,7 +119,7 @@ TEST_CASE("core: determinism: all blocks write the same words: the last block wi
   CHECK(!o.written[64]);
 }
 
-TEST_CASE("core: determinism: bytes of one word, written by two blocks") {
+TEST_CASE("core: determinism: two blocks may write bytes of one word") {
   Setup setup = grid_of(64, 2);
   setup.out_words = 64;
   const LaunchOutcome o = same_on_all(R"(
@@ -130,7 +131,7 @@ TEST_CASE("core: determinism: bytes of one word, written by two blocks") {
   for (uint32_t i = 0; i < 32; ++i) CHECK(o.out[i] == (4 * i) * 0x01010101u + 0x03020100u);
 }
 
-TEST_CASE("core: determinism: tickets are drawn in block order") {
+TEST_CASE("core: determinism: blocks draw tickets in block order") {
   Setup setup = grid_of(64, 32);
   setup.out_words = 64 * 32 + 1;
   setup.out_written = true;
@@ -161,7 +162,7 @@ TEST_CASE("core: determinism: float atomics are summed in block order") {
   CHECK(o.out[0] == tests::bits_of(sum));
 }
 
-TEST_CASE("core: determinism: integer atomics whose results nobody reads") {
+TEST_CASE("core: determinism: integer atomics without used results") {
   for (const std::string op :
        {"add.u32", "max.u32", "min.s32", "xor.b32", "or.b32", "and.b32", "add.u64", "max.s64"}) {
     CAPTURE(op);
@@ -177,8 +178,8 @@ TEST_CASE("core: determinism: integer atomics whose results nobody reads") {
   }
 }
 
-TEST_CASE("core: determinism: atomics mixed with reads, or with each other") {
-  constexpr uint32_t kBlocks = 20;  // the race check looks at all that changed a word
+TEST_CASE("core: determinism: atomics mixed with reads, or with other atomics") {
+  constexpr uint32_t kBlocks = 20;  // the race check examines all changes of a word
   Setup setup = grid_of(kBlocks);
   setup.out_written = true;
   const LaunchOutcome reads = same_on_all(R"(
@@ -202,22 +203,23 @@ TEST_CASE("core: determinism: atomics mixed with reads, or with each other") {
   REQUIRE(!both.trap);
   uint32_t want = 0;
   for (uint32_t b = 0; b < kBlocks; ++b)
-    // A warp runs until it must wait, so warp 0 of a block is done before warp 1 starts.
+    // A warp runs until it must wait, so warp 0 of a block ends before warp 1 starts.
     for (uint32_t w = 0; w < 2; ++w) {
       for (uint32_t l = 0; l < 32; ++l) want += w * 32 + l;
       want = std::max(want, 5000u);
-      // 32 lanes flip the same bits: an even number of times.
+      // 32 lanes flip the same bits, an even number of times.
     }
   CHECK(both.out[0] == want);
 }
 
-TEST_CASE("core: determinism: a launch that is rolled back leaves no trace of its first attempt") {
+TEST_CASE("core: determinism: a rollback leaves no trace of the first attempt") {
   for (const bool written : {false, true}) {
     CAPTURE(written);
     Setup setup = grid_of(64, 1);
     setup.out_written = written;
     setup.in.assign(64, 0);
-    // Block 0 takes its time and then closes the door; blocks that come too early leave a mark.
+    // Block 0 runs for a long time and then sets a flag. Blocks that read the flag earlier leave a
+    // mark.
     const LaunchOutcome o = same_on_all(R"(
   mov.u32 %r3, %ctaid.x;
   setp.ne.u32 %p1, %r3, 0;
@@ -244,9 +246,9 @@ LOOK:
   }
 }
 
-TEST_CASE("core: determinism: whether a word was written before it is read") {
+TEST_CASE("core: determinism: whether a word was written before its read") {
   Setup setup = grid_of(16, 32);
-  // Block 0 writes late what block 1 reads: no trap in block order.
+  // Block 0 writes late a word that block 1 reads: in block order there is no trap.
   const std::string late = R"(
   mov.u32 %r3, %ctaid.x;
   setp.ne.u32 %p1, %r3, WRITER;
@@ -273,10 +275,10 @@ READ:
         "written; the value is stored in device memory");
 }
 
-TEST_CASE("core: determinism: findings and their examples") {
+TEST_CASE("core: determinism: findings and their examples do not depend on host threads") {
   Setup setup = grid_of(150);
   setup.functions = ".shared .align 4 .b32 box[64];\n";
-  // From block 70 on, neighbours read what may not have been written yet.
+  // From block 70 on, blocks read words that may not have been written yet.
   const LaunchOutcome o = same_on_all(R"(
   mov.u32 %r9, box;
   xor.b32 %r1, %t, 32;
@@ -297,7 +299,7 @@ NO_BARRIER:
   CHECK(describe(o.findings[0]).find("block 70") != std::string::npos);
 }
 
-TEST_CASE("core: determinism: traps of many blocks, and what was printed before them") {
+TEST_CASE("core: determinism: traps of many blocks, and the output before them") {
   Setup setup = grid_of(200, 32);
   setup.functions = R"(
 .extern .func (.param .b32 printed) vprintf(.param .b64 format, .param .b64 arguments);

@@ -1,4 +1,4 @@
-// Digests of device memory: by them a whole program's launch like an earlier one is known.
+// Digests of device memory, by which the simulator recognises a launch that repeats an earlier one.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 
 using namespace lab32;
 
-TEST_CASE("core: digest: the same for any number of host threads, another for any other byte") {
+TEST_CASE(
+    "core: digest: it is equal for any number of host threads and differs for any changed byte") {
   constexpr uint64_t kBytes = (9 << 20) + 12;  // three pieces, the last one short
   sim::Memory memory(uint64_t{1} << 30);
   const sim::Allocation& a = *memory.allocate(kBytes, "a");
@@ -33,7 +34,7 @@ TEST_CASE("core: digest: the same for any number of host threads, another for an
     memory.upload(a.begin + 4 * word, &words[word], 4);
     CHECK(of(2) == before);
   }
-  // Two pieces that change places.
+  // Two exchanged pieces.
   std::vector<uint32_t> swapped = words;
   std::swap_ranges(swapped.begin(), swapped.begin() + (1 << 20), swapped.begin() + (1 << 20));
   memory.upload(a.begin, swapped.data(), kBytes);

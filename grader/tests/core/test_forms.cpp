@@ -1,5 +1,5 @@
-// Instructions whose optional operands or order of modifiers only the loader sees: through the
-// whole way from text to result.
+// Instructions with optional operands or an unusual order of modifiers, tested from the PTX text to
+// the result.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ using tests::each;
 using tests::finish;
 using tests::Setup;
 
-TEST_CASE("core: forms: min and max with two and with three operands") {
+TEST_CASE("core: forms: min and max take two or three operands") {
   const auto value = [](uint32_t i, float scale) {
     return scale * (static_cast<float>(i) - 16.0f);
   };
@@ -35,7 +35,7 @@ TEST_CASE("core: forms: min and max with two and with three operands") {
         }));
 }
 
-TEST_CASE("core: forms: comparison of halves with and without a predicate") {
+TEST_CASE("core: forms: comparisons of halves work with and without a predicate") {
   const auto outcome = finish(R"(
   cvt.rn.f16.u32 %h0, %t;
   mov.b16 %h1, 0x4900;                // 10
@@ -51,7 +51,7 @@ TEST_CASE("core: forms: comparison of halves with and without a predicate") {
         each(32, [](uint32_t i) { return (i < 10 ? 1 : 0) + (i < 10 && i > 4 ? 2 : 0); }));
 }
 
-TEST_CASE("core: forms: the scope of an atomic before and behind its space") {
+TEST_CASE("core: forms: the scope of an atomic may precede or follow its space") {
   Setup setup;
   setup.out_written = true;
   const auto outcome = finish(R"(
@@ -74,7 +74,7 @@ TEST_CASE("core: forms: atomics on vectors update each element, lane by lane") {
   atom.global.add.v2.f32 {%f2, %f3}, [%out], {%f0, %f1};
   red.global.add.v4.f32 [%out+16], {%f1, %f0, %f1, %f1};
   setp.eq.u32 %p0, %t, 31;
-  @%p0 st.global.f32 [%out+64], %f2;  // what lane 31 found: the sum of 0 … 30
+  @%p0 st.global.f32 [%out+64], %f2;  // the old value for lane 31: the sum of 0 … 30
   @%p0 st.global.f32 [%out+68], %f3;
 )",
                               setup);
@@ -91,7 +91,7 @@ TEST_CASE("core: forms: atomics on vectors update each element, lane by lane") {
 
 namespace lab32::tests {
 
-// The name of the suite is what makes it the last (tests/main.cpp, setup/run_tests.py).
+// The name of the suite makes it run last (tests/main.cpp, setup/run_tests.py).
 TEST_SUITE("after all others") {
   TEST_CASE("core: every row of opcodes.def is exercised") {
     const CoveredOps ops = all_covered_ops();

@@ -1,5 +1,5 @@
-// What an order guard writes down: sets of words, old contents of lines, which lines were kept; and
-// that nothing of it is left for the launch that takes it next.
+// The records of an OrderGuard: sets of words, old contents of lines, and which lines were saved;
+// and that the next launch gets empty records.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -34,7 +34,7 @@ std::set<uint64_t> words_in(const WordMap& map) {
 
 }  // namespace
 
-TEST_CASE("core: word map: rows of words are the words, wherever they begin") {
+TEST_CASE("core: word map: add_row() adds the 32 words from any first word on") {
   WordMap map;
   map.reset(8 * WordMap::kWordsOfPage);
   std::set<uint64_t> want;
@@ -48,7 +48,7 @@ TEST_CASE("core: word map: rows of words are the words, wherever they begin") {
   want.insert(5000);
   CHECK(words_in(map) == want);
   CHECK(map.page(7) == nullptr);
-  // Its pages come again, and hold nothing; so they do where there are fewer, and more words.
+  // Its pages are reused and empty, also after a reset to fewer or more words.
   map.clear();
   CHECK(map.pages().empty());
   CHECK(map.page(0) == nullptr);
@@ -62,7 +62,7 @@ TEST_CASE("core: word map: rows of words are the words, wherever they begin") {
   CHECK(words_in(map) == std::set<uint64_t>{1, 63 * WordMap::kWordsOfPage + 1});
 }
 
-TEST_CASE("core: undo log: data come back, and which of them were written") {
+TEST_CASE("core: undo log: it restores data and written bits") {
   sim::Memory memory(uint64_t{1} << 24);
   sim::Allocation* a = memory.allocate(64 << 10, "a");
   const std::vector<uint8_t> half(32 << 10, 1);
@@ -84,12 +84,12 @@ TEST_CASE("core: undo log: data come back, and which of them were written") {
     CHECK(*memory.host(a->begin + (32 << 10) - 1) == std::byte{1});
     CHECK(*memory.host(a->begin + (32 << 10)) == std::byte{0xff});
   }
-  // Both rounds, and not many more than the lines themselves.
+  // Both rounds, and not much more than the lines themselves.
   CHECK(taken >= 2 * (64 << 10));
   CHECK(taken < 3 * (64 << 10));
 }
 
-TEST_CASE("core: undo log: long ones, and what they leave when they are trimmed") {
+TEST_CASE("core: undo log: a long log frees its memory when it is trimmed") {
   constexpr uint64_t kBytes = 8 << 20, kWord = sizeof(uint64_t);
   sim::Memory memory(uint64_t{1} << 25);
   sim::Allocation* a = memory.allocate(kBytes, "a");
@@ -112,10 +112,10 @@ TEST_CASE("core: undo log: long ones, and what they leave when they are trimmed"
   }
 }
 
-TEST_CASE("core: line rounds: one keeps a line, the others find it kept") {
+TEST_CASE("core: line rounds: one thread saves a line, and the others find it saved") {
   LineRounds lines;
   lines.resize(100);
-  for (int round = 0; round < 600; ++round) {  // numbers of rounds come again
+  for (int round = 0; round < 600; ++round) {  // round numbers are reused
     lines.next_round();
     REQUIRE(!lines.is_saved(7));
     REQUIRE(!lines.is_saved(8));
@@ -128,13 +128,13 @@ TEST_CASE("core: line rounds: one keeps a line, the others find it kept") {
   lines.next_round();
   REQUIRE(lines.claim(8));
   bool claims = true;
-  std::thread other([&] { claims = lines.claim(8); });  // waits until it is kept
+  std::thread other([&] { claims = lines.claim(8); });  // waits until the line is saved
   lines.done(8);
   other.join();
   CHECK(!claims);
 }
 
-TEST_CASE("core: guard records: the next who takes them finds nothing in them") {
+TEST_CASE("core: guard records: reused records are empty") {
   const uint64_t bytes = 16 << 20;
   {
     auto records = GuardRecords::take(bytes, 3);
@@ -154,12 +154,12 @@ TEST_CASE("core: guard records: the next who takes them finds nothing in them") 
     CHECK(of->written.pages().empty());
   }
   for (unsigned i = 0; i < 5; ++i) records->workers[i]->written.add(2 * bytes / 4 - 1);
-  // Two at once.
+  // Two sets of records at once.
   const auto others = GuardRecords::take(bytes, 1);
   CHECK(others.get() != records.get());
 }
 
-TEST_CASE("core: order guard: a line of several arrays comes back with what was written of each") {
+TEST_CASE("core: order guard: rollback restores a line of several arrays and their written bits") {
   sim::Memory memory(uint64_t{1} << 24);
   sim::Allocation* full = memory.allocate_small(64, "full");
   sim::Allocation* part = memory.allocate_small(64, "part");
@@ -182,7 +182,7 @@ TEST_CASE("core: order guard: a line of several arrays comes back with what was 
   CHECK(memory.written(part->begin, 4));
 }
 
-TEST_CASE("core: order guard: whole rows that are read are words that are read") {
+TEST_CASE("core: order guard: a row that is read counts as 32 words that are read") {
   sim::Memory memory(uint64_t{1} << 24);
   sim::Allocation* a = memory.allocate(1 << 20, "a");
   const std::vector<uint8_t> zeros(1 << 20, 0);
@@ -191,7 +191,7 @@ TEST_CASE("core: order guard: whole rows that are read are words that are read")
     const uint64_t first = a->begin + 4 * word;
     return sim::WarpRow{{first, first + 16 * stride}, stride};
   };
-  // Where the other reads: beside what was written, and in it.
+  // The other thread reads next to the written words, or one of them.
   struct Case {
     uint64_t word, stride;
     unsigned bytes;
@@ -202,7 +202,7 @@ TEST_CASE("core: order guard: whole rows that are read are words that are read")
     CAPTURE(c.word);
     CAPTURE(c.stride);
     sim::OrderGuard guard(memory, 2, sim::OrderGuard::Mode::at_once, false);
-    guard.track_by_word({a->index, 1000});  // of an allocation that there is not, too
+    guard.track_by_word({a->index, 1000});  // the second index is not an allocation
     REQUIRE(guard.by_word());
     CHECK(guard.tracked_by_word() == std::vector<uint32_t>{a->index});
     guard.worker(0).read_row(*a, row(0, 4), 4, {});

@@ -1,4 +1,4 @@
-// Memory that moves from one use to the next: what is kept, and that nobody sees what was in it.
+// Host memory that is reused: how much the pool keeps, and that old contents never become visible.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -13,8 +13,8 @@ using namespace lab32;
 using sim::PagePool;
 using sim::RecordPages;
 
-TEST_CASE("core: page pool: a piece moves with what is in it, and leaves zeros") {
-  // What others have left in it, so that it has room.
+TEST_CASE("core: page pool: a piece moves with its contents and leaves zeros") {
+  // Empties the pool of pieces from other tests.
   const PagePool::Range others(PagePool::kKept, "a test");
   for (uint64_t at = 0; PagePool::of_process().take(others.begin() + at);) at += PagePool::kPiece;
   const PagePool::Range range(4 * PagePool::kPiece, "a test");
@@ -24,13 +24,13 @@ TEST_CASE("core: page pool: a piece moves with what is in it, and leaves zeros")
   std::memset(first, 0x5a, PagePool::kPiece);
   PagePool::of_process().give(first);
   CHECK(first[0] == std::byte{0});
-  REQUIRE(PagePool::of_process().take(second));  // the last that was given
+  REQUIRE(PagePool::of_process().take(second));  // the piece that was given last
   CHECK(second[0] == std::byte{0x5a});
   CHECK(second[PagePool::kPiece - 1] == std::byte{0x5a});
   PagePool::of_process().give(second);
 }
 
-TEST_CASE("core: page pool: more than it keeps goes back to the system") {
+TEST_CASE("core: page pool: pieces beyond its capacity return to the system") {
   constexpr uint64_t kMany = 160;
   const PagePool::Range range(kMany * PagePool::kPiece, "a test");
   for (uint64_t i = 0; i < kMany; ++i) {
@@ -45,7 +45,7 @@ TEST_CASE("core: page pool: more than it keeps goes back to the system") {
     CHECK(range.begin()[i * PagePool::kPiece] == std::byte{0});
 }
 
-TEST_CASE("core: page pool: records are zero when they are brought, whatever was there") {
+TEST_CASE("core: page pool: a new page of records is zero, whatever the piece held") {
   for (int round = 0; round < 3; ++round) {
     RecordPages records(3 << 20);
     for (const uint64_t record : {uint64_t{0}, uint64_t{511}, uint64_t{512}, uint64_t{2'900'000}}) {
@@ -62,7 +62,7 @@ TEST_CASE("core: page pool: records are zero when they are brought, whatever was
   }
 }
 
-TEST_CASE("core: page pool: an array begins as poison at an address that nobody had") {
+TEST_CASE("core: page pool: an array begins as poison at a new address") {
   sim::Memory memory(1 << 30);
   uint64_t last = 0;
   for (int round = 0; round < 4; ++round) {
@@ -83,8 +83,7 @@ TEST_CASE("core: page pool: an array begins as poison at an address that nobody 
   }
 }
 
-TEST_CASE(
-    "core: page pool: freed arrays leave no ranges behind, of which a process may have 65,530") {
+TEST_CASE("core: page pool: freed arrays leave no mappings, of which a process may have 65,530") {
   const auto ranges = [] {
     std::ifstream maps("/proc/self/maps");
     size_t lines = 0;
@@ -108,7 +107,7 @@ TEST_CASE(
 }
 
 // ---------------------------------------------------------------------------------------------
-// Large allocations, whose pages come when they are touched.
+// Large allocations, whose pages are provided on first access.
 
 using namespace lab32;
 
@@ -131,7 +130,7 @@ std::byte at(const sim::Memory& memory, uint64_t address) {
 
 }  // namespace
 
-TEST_CASE("core: poison pages: two GB take no memory, and hold poison wherever one looks") {
+TEST_CASE("core: poison pages: two GB take no memory and hold poison everywhere") {
   sim::Memory memory(4 * kMany);
   const uint64_t before = resident_bytes();
   const sim::Allocation& a = *memory.allocate(kMany + 5000, "a");
@@ -140,13 +139,13 @@ TEST_CASE("core: poison pages: two GB take no memory, and hold poison wherever o
     CHECK(at(memory, a.begin + offset) == std::byte{0xff});
     CHECK_FALSE(memory.written(a.begin + offset, 1));
   }
-  // The file that is mapped, and what was touched.
+  // The mapped file and the accessed pages.
   CHECK(resident_bytes() - before < kMany / 16);
   memory.release(a.begin);
   CHECK(memory.bytes_on_demand() == 0);
 }
 
-TEST_CASE("core: poison pages: what is written stays, what is not is poison still") {
+TEST_CASE("core: poison pages: written bytes stay, and all others are still poison") {
   constexpr uint64_t kPiece = sim::PoisonPages::kPiece;
   sim::Memory memory(4 * kMany);
   const sim::Allocation& a = *memory.allocate(kMany, "a");
@@ -158,7 +157,7 @@ TEST_CASE("core: poison pages: what is written stays, what is not is poison stil
       CHECK(at(memory, of.begin + offset + i) == inside);
     CHECK(at(memory, of.begin + offset + 3 * kPiece) == std::byte{0xff});
   };
-  memory.host(a.begin + 7 * kPiece)[0] = std::byte{9};  // a kernel's
+  memory.host(a.begin + 7 * kPiece)[0] = std::byte{9};  // as a kernel writes
   memory.upload(a.begin + 100, ones.data(), ones.size());
   piece(a, 100, std::byte{1});
   memory.fill(a.begin + 100, 2, 3 * kPiece);  // again

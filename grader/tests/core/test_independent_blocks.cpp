@@ -1,4 +1,5 @@
-// Which launches are known to have blocks that keep to bytes of their own, and that this is so.
+// Tests of prove_independent_blocks(): for which launches the proof succeeds, and that their blocks
+// really access disjoint bytes.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -35,7 +36,7 @@ bool known(const std::string& body, Setup setup = grid_of({8, 1, 1}, {64, 1, 1})
   return false;
 }
 
-// Which blocks read and write each byte.
+// Records which blocks read and write each byte.
 class Watcher final : public sim::Observer {
  public:
   std::unique_ptr<Observer> fork() const override { return std::make_unique<Watcher>(); }
@@ -66,7 +67,8 @@ class Watcher final : public sim::Observer {
   std::set<uint64_t> written_;
 };
 
-// %x, %y in %r10, %r11 of threads of a plane; its word in %d1.
+// The thread's x and y coordinates in %r10 and %r11; the address of its word in a plane of 50
+// columns.
 const std::string kPlane = R"(
   mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
   mad.lo.s32 %r10, %r1, %r2, %r3;
@@ -79,49 +81,50 @@ const std::string kPlane = R"(
 
 }  // namespace
 
-TEST_CASE("core: apart: threads that keep to words of their own") {
+TEST_CASE(
+    "core: independent blocks: threads that access only their own words are proven independent") {
   CHECK(known("ld.global.u32 %r1, [%src]; st.global.u32 [%dst], %r1;"));
   CHECK(known("ld.global.u32 %r1, [%dst]; add.u32 %r1, %r1, 1; st.global.u32 [%dst], %r1;"));
   CHECK(known(
       "ld.u32 %r1, [%src+4]; ld.u32 %r2, [%src]; add.u32 %r1, %r1, %r2; st.u32 [%dst], %r1;"));
   CHECK(known("setp.ge.u32 %p1, %g, 100; @%p1 bra END; st.global.u32 [%dst], %g; END: ret;"));
-  // Pairs, one word after the other.
+  // Each thread stores a pair of words.
   CHECK(
       known("shl.b32 %r1, %g, 3; cvt.u64.u32 %d1, %r1; add.s64 %d2, %d1, %out;"
             "st.global.u32 [%d2], %g; st.global.u32 [%d2+4], %g;"));
-  // A block's threads may share what they like.
+  // Threads of one block may share words.
   CHECK(known("mov.u32 %r1, %ctaid.x; mad.wide.u32 %d1, %r1, 4, %out; st.global.u32 [%d1], %g;"));
   CHECK(
       known("mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; sub.s32 %r3, %r2, %r1;"
             "mad.wide.s32 %d1, %r3, 4, %out; st.global.u32 [%d1], %g;"));
 }
 
-TEST_CASE("core: apart: rows of an array that the grid does not fit, by what the branch says") {
+TEST_CASE("core: independent blocks: the proof uses the bounds of branches") {
   const Setup plane = grid_of({4, 4, 1}, {16, 8, 1});
   const std::string inside = kPlane + "setp.ge.s32 %p1, %r10, 50; setp.gt.s32 %p2, %r11, 28;";
   CHECK(known(inside + "or.pred %p3, %p1, %p2; @%p3 bra END; st.global.u32 [%d2], %g; END: ret;",
               plane));
   CHECK(known(kPlane + "setp.lt.s32 %p1, %r10, 50; @%p1 st.global.u32 [%d2], %g;", plane));
-  // Without it the next row begins where this one goes on.
+  // Without the branch, a row runs into the next one.
   CHECK(!known(kPlane + "st.global.u32 [%d2], %g;", plane));
   CHECK(!known(inside + "@%p2 bra END; st.global.u32 [%d2], %g; END: ret;", plane));
-  // One of two conditions is not both.
+  // One of the two conditions is not enough.
   CHECK(!known(inside + "and.pred %p3, %p1, %p2; @%p3 bra END; st.global.u32 [%d2], %g; END: ret;",
                plane));
-  // Who only reads is not held by what holds who writes.
+  // The bound of the store does not apply to the load.
   CHECK(!known(kPlane + "ld.global.u32 %r13, [%d2]; setp.lt.s32 %p1, %r10, 50;"
                         "@%p1 st.global.u32 [%d2], %r13;",
                plane));
-  // There is another way to the store.
+  // Another path reaches the store.
   CHECK(
       !known(inside + "@%p2 bra IN; @%p1 bra END; IN: st.global.u32 [%d2], %g; END: ret;", plane));
 }
 
-TEST_CASE("core: apart: what is not known") {
+TEST_CASE("core: independent blocks: the proof fails for shared words and unknown addresses") {
   const auto stores_at = [](const std::string& offset) {
     return offset + " add.s64 %d9, %d1, %out; st.global.u32 [%d9], %g;";
   };
-  // Neighbours, one word, words that overlap, blocks along another side.
+  // A neighbour's word, a single word, overlapping words, blocks along another axis.
   CHECK(!known("ld.global.u32 %r1, [%dst+4]; st.global.u32 [%dst], %r1;"));
   CHECK(!known("st.global.u32 [%out], %n;"));
   CHECK(!known("cvt.u64.u32 %d1, %n; st.global.u64 [%out+8], %d1; ld.global.u32 %r1, [%out+12];"));
@@ -132,22 +135,23 @@ TEST_CASE("core: apart: what is not known") {
   CHECK(
       !known("mov.u64 %d1, %dst; mov.u32 %r1, 0; L: st.global.u32 [%d1], %r1;"
              "add.s64 %d1, %d1, 2048; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra L;"));
-  // Products that do not fit their registers: all threads come to the same word.
+  // Products that overflow their registers, so that all threads access one word.
   const std::string wraps = "mul.lo.u32 %r1, %g, 0x40000000; shl.b32 %r2, %r1, 2;";
   CHECK(!known(stores_at(wraps + "cvt.u64.u32 %d1, %r2;")));
   CHECK(!known(stores_at(wraps + "mul.wide.s32 %d1, %r2, 4;")));
-  // Updates, and loads that may wait.
+  // Atomic updates, and loads that may poll.
   CHECK(!known("red.global.add.u32 [%dst], 1;"));
   CHECK(
       !known("mov.u32 %r1, 0; L: ld.volatile.global.u32 %r2, [%dst]; add.u32 %r1, %r1, 1;"
              "setp.lt.u32 %p1, %r1, 3; @%p1 bra L; st.global.u32 [%dst], %r2;"));
-  // Only where a predicate says so is the address this one.
+  // The address depends on a predicate.
   CHECK(
       !known("setp.lt.u32 %p1, %g, 100; mov.u64 %d1, %dst; @%p1 add.s64 %d1, %d1, 4;"
              "st.global.u32 [%d1], %g;"));
 }
 
-TEST_CASE("core: apart: no launch that is known to be so is not") {
+TEST_CASE(
+    "core: independent blocks: random launches that are proven independent access disjoint bytes") {
   std::mt19937 random(7);
   const auto pick = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
@@ -207,6 +211,6 @@ TEST_CASE("core: apart: no launch that is known to be so is not") {
     are += static_cast<int>(watcher.blocks_are_disjoint());
     said += static_cast<int>(o.independent_blocks);
   }
-  // It would be true of a proof that never succeeds, too.
+  // Guards against a proof that never succeeds.
   CHECK(said > are / 3);
 }

@@ -1,4 +1,4 @@
-// Launches that keep going: what is wrong becomes a finding, the rest of the kernel runs on.
+// Launches that keep going: a fault becomes a finding, and the rest of the kernel continues.
 #include <doctest/doctest.h>
 
 #include "tests/fixtures/sim_kit.h"
@@ -16,7 +16,7 @@ Setup going(Setup setup = {}) {
   return setup;
 }
 
-// "kind count: message" of the only finding, its line left out.
+// "kind count: message" of the only finding, without its line.
 std::string only(const LaunchOutcome& o, Finding::Kind kind) {
   REQUIRE(o.findings.size() == 1);
   CHECK(o.findings[0].kind == kind);
@@ -26,7 +26,7 @@ std::string only(const LaunchOutcome& o, Finding::Kind kind) {
 
 }  // namespace
 
-TEST_CASE("core: keep going: loads out of bounds are dropped, the other lanes' are not") {
+TEST_CASE("core: keep going: loads out of bounds are dropped, and the other lanes' loads are not") {
   // `in` and `out` are 32 words each, with room between them.
   Setup setup = going();
   for (const unsigned threads : {1u, 3u}) {
@@ -45,8 +45,7 @@ TEST_CASE("core: keep going: loads out of bounds are dropped, the other lanes' a
   }
 }
 
-TEST_CASE(
-    "core: keep going: stores and atomics out of bounds, misaligned, null, freed, read-only") {
+TEST_CASE("core: keep going: faulty stores and atomics are findings of every kind") {
   const char* bodies[][2] = {
       {"st.global.u32 [%dst+-4], %t;",
        "1: thread (0,0,0) of block (0,0,0) writes 4 bytes 4 bytes "
@@ -77,7 +76,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("core: keep going: a line is one finding, its example that of the lowest block") {
+TEST_CASE("core: keep going: a line is one finding, with the lowest block as example") {
   Setup setup = going();
   setup.grid = {5, 1, 1};
   setup.in.assign(40, 7);
@@ -93,7 +92,7 @@ TEST_CASE("core: keep going: a line is one finding, its example that of the lowe
   }
 }
 
-TEST_CASE("core: keep going: shared memory") {
+TEST_CASE("core: keep going: faulty accesses to shared memory are findings") {
   Setup setup = going();
   setup.functions = ".shared .align 16 .b32 box[32];\n";
   const LaunchOutcome o = tests::run(R"(
@@ -110,11 +109,11 @@ TEST_CASE("core: keep going: shared memory") {
             .find("thread (31,0,0) of block (0,0,0) writes 4 bytes at offset 128 "
                   "of shared memory: 4 bytes past its end (128 bytes)") != std::string::npos);
   CHECK(describe(o.findings[1]).find("reads 4 bytes at offset 128") != std::string::npos);
-  // What the dropped lane loads is poison, not what it stored.
+  // The dropped lane loads poison and not its own store.
   CHECK(o.out == each(32, [](uint32_t t) { return t < 31 ? t : 0xffffffffu; }));
 }
 
-TEST_CASE("core: keep going: local memory") {
+TEST_CASE("core: keep going: faulty accesses to local memory are findings") {
   const std::string array = R"(
   .local .align 16 .b8 box[16];
   mov.u64 %d2, box;
@@ -140,7 +139,7 @@ constexpr const char* kHalfWritten = R"(
   ld.global.u32 %r1, [%dst];
   st.global.u32 [%dst], %r1;)";
 
-TEST_CASE("core: keep going: uninitialised reads of global memory are findings and no fault") {
+TEST_CASE("core: keep going: uninitialised reads of global memory are findings, not traps") {
   const LaunchOutcome o = tests::run(kHalfWritten, going());
   CHECK(!o.trap);
   CHECK(!o.bad_access);
@@ -148,13 +147,13 @@ TEST_CASE("core: keep going: uninitialised reads of global memory are findings a
         "16: thread (16,0,0) of block (0,0,0) reads 4 bytes at offset 64 of `out`, which nothing "
         "has written; the value is stored in device memory; copy or set what is read before the "
         "launch");
-  // An atomic reads, too; only its first one reads what nothing wrote.
+  // An atomic also reads; only the first one reads an unwritten word.
   const LaunchOutcome a =
       tests::run("red.global.add.u32 [%dst], 1;\n red.global.add.u32 [%dst], 1;", going());
   CHECK(only(a, Finding::Kind::uninitialised).substr(0, 3) == "32:");
 }
 
-TEST_CASE("core: keep going: where nobody asks, uninitialised reads give what lies there") {
+TEST_CASE("core: keep going: without the check, uninitialised reads return the memory's contents") {
   Setup setup;
   setup.trap_uninitialised = false;
   const LaunchOutcome o = tests::finish(std::string(R"(
@@ -164,7 +163,7 @@ TEST_CASE("core: keep going: where nobody asks, uninitialised reads give what li
   CHECK(o.out == each(32, [](uint32_t t) { return t < 16 ? 3 : 0xffffffffu; }));
 }
 
-TEST_CASE("core: keep going: a barrier in one side of a branch") {
+TEST_CASE("core: keep going: a barrier in one side of a branch is a finding") {
   Setup setup = going();
   const LaunchOutcome o = tests::run(R"(
   setp.lt.u32 %p1, %t, 16;
@@ -182,7 +181,7 @@ OTHERS:
   CHECK(o.out == each(32, [](uint32_t t) { return t; }));
 }
 
-TEST_CASE("core: keep going: warps that go round a barrier are found, an early exit is not") {
+TEST_CASE("core: keep going: a warp that skips a barrier is a finding, an early exit is not") {
   Setup setup = going();
   setup.block = {96, 1, 1};
   const LaunchOutcome o = tests::run(R"(
@@ -206,7 +205,7 @@ END:
   ret;)",
                                          setup);
   CHECK(exits.findings.empty());
-  // Nor is it when they did their part before the last barrier that all of them passed.
+  // Nor is an exit of threads whose stores precede the last barrier that all threads passed.
   const LaunchOutcome half = tests::run(R"(
   st.global.u32 [%dst], %t;
   bar.sync 0;
@@ -218,7 +217,7 @@ END:
   CHECK(half.findings.empty());
 }
 
-TEST_CASE("core: keep going: a shuffle whose lanes stand elsewhere") {
+TEST_CASE("core: keep going: a shuffle with missing lanes is a finding") {
   const LaunchOutcome o = tests::run(R"(
   setp.lt.u32 %p1, %t, 16;
   mov.u32 %r1, %t;

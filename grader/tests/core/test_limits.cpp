@@ -1,4 +1,4 @@
-// What a launch may take as a whole: instructions, seconds, and the stacks of its threads.
+// The limits of a whole launch: instructions, seconds, and the stacks of its threads.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -12,7 +12,7 @@ using tests::Setup;
 
 namespace {
 
-// No warp is near its own limit.
+// No warp is close to its own limit.
 constexpr char kTurns[] = R"(
   mov.u32 %r1, 0;
 LOOP:
@@ -37,7 +37,8 @@ Setup turns(unsigned threads) {
 
 }  // namespace
 
-TEST_CASE("core: limits: instructions of all warps together, the same for any number of threads") {
+TEST_CASE(
+    "core: limits: all warps share a limit of instructions, equal for any number of threads") {
   for (const unsigned threads : {1u, 2u, 5u}) {
     CAPTURE(threads);
     Setup setup = turns(threads);
@@ -50,7 +51,7 @@ TEST_CASE("core: limits: instructions of all warps together, the same for any nu
     CHECK(tests::words(*o.trap) == "instruction limit: the launch still runs after " +
                                        grouped(all - 1) + " instructions of its warps together");
     CHECK(o.trapped_at == "here");
-    // What was looked at more than once counts once.
+    // Instructions that run again after a rollback count once.
     setup.hazards = true;
     setup.launch_budget = all;
     CHECK_FALSE(tests::run(kTurns, setup).trap);
@@ -72,7 +73,7 @@ TEST_CASE("core: limits: warps that meet at a barrier for ever share the launch'
   }
 }
 
-TEST_CASE("core: limits: seconds") {
+TEST_CASE("core: limits: a launch ends at its limit of seconds") {
   Setup setup = turns(2);
   setup.budget = ~0ull;
   setup.seconds = 0.1;
@@ -84,7 +85,7 @@ TEST_CASE("core: limits: seconds") {
   CHECK(o.trapped_at == "here");
 }
 
-TEST_CASE("core: limits: the stacks of a block's threads") {
+TEST_CASE("core: limits: the stacks of a block's threads are limited") {
   const std::string stack = ".local .align 16 .b8 own[65536];\n";
   const std::string use = " mov.u64 %d1, own;\n st.local.u32 [%d1], %t;\n ret;";
   for (const unsigned threads : {1u, 2u}) {
@@ -99,7 +100,7 @@ TEST_CASE("core: limits: the stacks of a block's threads") {
     CHECK(tests::words(*o.trap).find("of local memory together; 16,777,216 are possible here") !=
           std::string::npos);
   }
-  // Of a single block, too, whose launch has not begun.
+  // Also for a single block, before its launch has begun.
   Setup one;
   const LaunchOutcome o =
       tests::run(".local .align 16 .b8 own[600000];\n mov.u64 %d1, own;\n ret;", one);

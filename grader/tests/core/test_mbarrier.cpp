@@ -1,4 +1,4 @@
-// mbarrier objects: phases, tokens and parities; what they order, and what they do not.
+// mbarriers: phases, tokens and parities; which accesses they order and which not.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -20,7 +20,8 @@ Setup with_objects(uint32_t threads) {
   return setup;
 }
 
-// gate[0] and gate[1] for `count` arrivals each; %r8: this thread's word of box, %r7: its mirror's.
+// Initialises gate[0] and gate[1] for `count` arrivals each. %r8: this thread's word of `box`; %r7:
+// the word of its mirror image.
 std::string start(const std::string& count) {
   return R"(
   mov.u32 %r9, box;
@@ -37,7 +38,7 @@ std::string start(const std::string& count) {
 
 }  // namespace
 
-TEST_CASE("core: mbarrier: everyone arrives, waits by token, and sees what the others stored") {
+TEST_CASE("core: mbarrier: all threads arrive, wait by token, and see the other threads' stores") {
   for (const uint32_t threads : {1u, 40u, 128u}) {
     const LaunchOutcome o = tests::finish(start("%n") + R"(
   st.shared.u32 [%r8], %t;
@@ -53,8 +54,8 @@ WAIT:
   }
 }
 
-TEST_CASE("core: mbarrier: phases follow one another, waited for by parity") {
-  // Eight rounds: each takes over its mirror image's value plus one. Two phases a round.
+TEST_CASE("core: mbarrier: threads wait for consecutive phases by parity") {
+  // Eight rounds of two phases: in each, a thread takes its mirror image's value plus one.
   const LaunchOutcome o = tests::finish(start("%n") + R"(
   mov.u32 %r1, %t;
   mov.u32 %r2, 0;
@@ -79,8 +80,8 @@ EMPTY:
   CHECK(o.findings.empty());
 }
 
-TEST_CASE("core: mbarrier: producers arrive for several, consumers only wait") {
-  // Warp 0 fills two halves in turn, warp 1 reads each when its gate says so.
+TEST_CASE("core: mbarrier: producers arrive with a count, and consumers only wait") {
+  // Warp 0 fills two halves alternately, and warp 1 reads each half when its mbarrier completes.
   const char* body = R"(
   setp.ge.u32 %p1, %t, 32;
   @%p1 bra CONSUME;
@@ -112,7 +113,7 @@ SECOND:
   CHECK(o.findings.empty());
 }
 
-TEST_CASE("core: mbarrier: what is stored behind the arrival is not ordered by it") {
+TEST_CASE("core: mbarrier: an arrival does not order later stores") {
   const LaunchOutcome o = tests::run(start("32") + R"(
   setp.ge.u32 %p1, %t, 32;
   @%p1 bra CONSUME;
@@ -156,7 +157,7 @@ AGAIN:
   CHECK(o.findings.empty());
 }
 
-TEST_CASE("core: mbarrier: what cannot be ends the launch") {
+TEST_CASE("core: mbarrier: impossible counts and arrivals end the launch") {
   const auto trap = [](const std::string& body) {
     const LaunchOutcome o = tests::run(body, with_objects(32));
     REQUIRE(o.trap);
@@ -170,14 +171,14 @@ TEST_CASE("core: mbarrier: what cannot be ends the launch") {
         "barrier: thread (15,0,0) of block (0,0,0) arrives 2 times at an mbarrier that waits for "
         "1");
   CHECK(trap("mbarrier.init.shared.b64 [gate+4], 5;").substr(0, 10) == "misaligned");
-  // After inval the object is nothing that one could arrive at in order.
+  // After inval an arrival at the object is a fault.
   CHECK(trap(start("%n") + "@%p15 mbarrier.inval.shared.b64 [gate];\n bar.sync 0;\n"
                            "mbarrier.arrive.shared.b64 %d1, [gate], 0x200000;")
             .find("arrives 2097152 times") != std::string::npos);
 }
 
-// Three phases: of all, then of those who have not dropped out, a warp fewer each time.
-TEST_CASE("core: mbarrier: who drops out is not expected from the next phase on") {
+// Three phases: in each, one warp drops out and is not expected in the next.
+TEST_CASE("core: mbarrier: later phases do not expect threads that dropped out") {
   const LaunchOutcome o = tests::finish(start("%n") + R"(
   setp.ge.u32 %p2, %t, 64;
   setp.ge.u32 %p3, %t, 32;
@@ -209,7 +210,7 @@ LEAVE:)",
   for (uint32_t t = 0; t < 32; ++t) CHECK(o.out[t] == (t ^ 32));
 }
 
-TEST_CASE("core: mbarrier: arrivals that end no phase, and how many are to come") {
+TEST_CASE("core: mbarrier: arrivals without completion, and the count of pending arrivals") {
   const LaunchOutcome o = tests::finish(start("100") + R"(
   mbarrier.arrive.noComplete.shared.b64 %d1, [gate], 2;
   mbarrier.pending_count.b64 %r1, %d1;

@@ -1,4 +1,4 @@
-// Loads and stores of every width and space, and addresses between the spaces.
+// Loads and stores of every width and space, and conversions of addresses between spaces.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ struct Width {
   unsigned bytes;
   bool is_signed;
   const char* reg;       // registers of the type's own width
-  const char* wide_reg;  // wider ones, into which a load extends
+  const char* wide_reg;  // wider registers, into which a load extends
 };
 const Width kWidths[] = {
     {"u8", 1, false, "%h", "%r"},  {"s8", 1, true, "%h", "%r"},   {"b8", 1, false, "%h", "%d"},
@@ -36,7 +36,7 @@ std::string vector_of(const std::string& reg, unsigned n) {
   return n == 1 ? text : "{" + text + "}";
 }
 
-// Every thread moves `elements` of the type from its part of `in` to `space`, back, and to `out`.
+// Every thread copies `elements` of the type from its part of `in` to `space`, back, and to `out`.
 std::string round_trip(const Width& w, const std::string& space, unsigned elements) {
   const std::string vec = elements == 1 ? "" : ".v" + std::to_string(elements);
   const std::string suffix = vec + "." + w.type + " ";
@@ -65,7 +65,7 @@ constexpr const char* kBox = ".shared .align 16 .b8 box[512];\n";
 
 }  // namespace
 
-TEST_CASE("core: memory: every width and vector through every space") {
+TEST_CASE("core: memory: every width and vector moves through every space") {
   for (const Width& w : kWidths)
     for (const unsigned elements : {1u, 2u, 4u})
       for (const std::string space :
@@ -84,7 +84,7 @@ TEST_CASE("core: memory: every width and vector through every space") {
       }
 }
 
-TEST_CASE("core: memory: 128-bit registers") {
+TEST_CASE("core: memory: 128-bit registers are loaded and stored") {
   Setup setup;
   setup.in = noise(128);
   setup.out_words = 128;
@@ -104,7 +104,7 @@ TEST_CASE("core: memory: 128-bit registers") {
             .out == setup.in);
 }
 
-TEST_CASE("core: memory: loads extend to the register, stores cut") {
+TEST_CASE("core: memory: loads extend to the register's width, stores truncate") {
   for (const Width& w : kWidths) {
     if (w.bytes > 4 || w.type == std::string("f32")) continue;
     Setup setup;
@@ -129,7 +129,7 @@ TEST_CASE("core: memory: loads extend to the register, stores cut") {
       CHECK((o.out[2 * t] | uint64_t{o.out[2 * t + 1]} << 32) == want);
     }
   }
-  // The other way: the low bytes of a wider register.
+  // Stores write the low bytes of a wider register.
   CHECK(finish(R"(
   mov.u32 %r1, 0x12345678;
   st.global.u32 [%dst], 0;
@@ -138,7 +138,7 @@ TEST_CASE("core: memory: loads extend to the register, stores cut") {
             .out == each(32, [](uint32_t) { return 0x56780078u; }));
 }
 
-TEST_CASE("core: memory: elements that are not wanted") {
+TEST_CASE("core: memory: vector loads may omit elements") {
   Setup setup;
   setup.in = noise(128);
   const LaunchOutcome o = finish(R"(
@@ -150,7 +150,7 @@ TEST_CASE("core: memory: elements that are not wanted") {
   CHECK(o.out == each(32, [&](uint32_t t) { return setup.in[4 * t + 1] ^ setup.in[4 * t + 3]; }));
 }
 
-TEST_CASE("core: memory: inactive lanes are not touched, and need no valid address") {
+TEST_CASE("core: memory: inactive lanes access nothing and need no valid address") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 7;
   setp.lt.u32 %p1, %t, 3;
@@ -176,7 +176,7 @@ TEST_CASE("core: memory: cached, non-coherent and hinted accesses move the same 
     }
 }
 
-TEST_CASE("core: memory: generic addresses into three spaces at once") {
+TEST_CASE("core: memory: generic addresses of one instruction may go to three spaces") {
   Setup setup;
   setup.functions = ".shared .align 4 .b32 box[32];\n";
   const LaunchOutcome o = finish(std::string(kOwn) + R"(
@@ -208,7 +208,7 @@ TEST_CASE("core: memory: generic addresses into three spaces at once") {
   CHECK(o.out == each(32, [](uint32_t t) { return 3 * t + 300 + 1000; }));
 }
 
-TEST_CASE("core: memory: isspacep and the way back from generic addresses") {
+TEST_CASE("core: memory: isspacep classifies generic addresses, and cvta converts them back") {
   Setup setup;
   setup.functions = ".shared .align 4 .b32 box[32];\n";
   const LaunchOutcome o = finish(std::string(kOwn) + R"(
@@ -249,7 +249,7 @@ TEST_CASE("core: memory: isspacep and the way back from generic addresses") {
         }));
 }
 
-TEST_CASE("core: memory: a local array, indexed by what the lane computes") {
+TEST_CASE("core: memory: each lane indexes its own local array") {
   const LaunchOutcome o = finish(R"(
   .local .align 4 .b8 own[64];
   mov.u64 %d1, own;
@@ -281,7 +281,7 @@ TEST_CASE("core: memory: static shared variables keep their alignment, dynamic o
   mov.u32 %r1, odd;
   mov.u32 %r2, wide;
   mov.u32 %r3, first;
-  mov.u32 %r4, second;        // the same place
+  mov.u32 %r4, second;        // the same address
   mov.u32 %r5, %dynamic_smem_size;
   mov.u32 %r6, %total_smem_size;
   st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};
@@ -296,7 +296,7 @@ TEST_CASE("core: memory: static shared variables keep their alignment, dynamic o
   CHECK(o.out[5] == o.out[2] + 64);
 }
 
-TEST_CASE("core: memory: special registers") {
+TEST_CASE("core: memory: special registers have their documented values") {
   Setup setup;
   setup.grid = {2, 3, 2};
   setup.block = {4, 6, 2};
@@ -343,7 +343,7 @@ TEST_CASE("core: memory: special registers") {
     }
 }
 
-TEST_CASE("core: memory: clocks never run backwards, and time passes") {
+TEST_CASE("core: memory: clocks never run backwards, and always advance") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r1, %clock;
   mov.u64 %d1, %clock64;
@@ -363,8 +363,8 @@ TEST_CASE("core: memory: clocks never run backwards, and time passes") {
   CHECK(o.out == each(32, [](uint32_t) { return 1; }));
 }
 
-TEST_CASE("core: memory: a thread that waits for a clock does not wait long") {
-  // At five instructions a look, two hundred seconds of it.
+TEST_CASE("core: memory: a thread that waits for a clock waits only briefly") {
+  // With five instructions for each read, this would take two hundred seconds.
   const LaunchOutcome o = finish(R"(
   mov.u64 %d1, %clock64;
 look:
@@ -379,7 +379,7 @@ look:
   CHECK(o.longest_wait > 9'000'000'000);
 }
 
-TEST_CASE("core: memory: a clock runs as it does where something is polled beside it") {
+TEST_CASE("core: memory: a clock advances normally in a loop that also polls memory") {
   const LaunchOutcome o = finish(R"(
   mov.u64 %d1, %clock64;
 look:
@@ -394,10 +394,7 @@ look:
   CHECK(o.longest_wait == 0);
 }
 
-TEST_CASE(
-    "core: memory: what was freed goes back to the system but for what the next use is given, and "
-    "the "
-    "bits of what was written") {
+TEST_CASE("core: memory: freed memory and its written bits return to pool and system") {
   const auto resident = [] {
     size_t size = 0, pages = 0;
     std::ifstream("/proc/self/statm") >> size >> pages;
@@ -406,7 +403,8 @@ TEST_CASE(
   constexpr uint64_t kBytes = 512 << 20;
   sim::Memory memory(uint64_t{1} << 30);
   const sim::Allocation* allocation = memory.allocate(kBytes, "a");
-  memory.fill(allocation->begin, 0, kBytes - 1);  // all but a byte: so each has its bit
+  // all bytes but one, so that the written bits are used
+  memory.fill(allocation->begin, 0, kBytes - 1);
   const size_t held = resident();
   memory.release(allocation->begin);
   CHECK(held - resident() > (kBytes + kBytes / 8) * 99 / 100 - sim::PagePool::kKept);

@@ -1,5 +1,5 @@
-// Blocks on several host threads: what is found out, what is rolled back, and how much is kept for
-// it.
+// OrderGuard: which conflicts between host threads it finds, its rollback, and the size of its
+// records.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -20,7 +20,7 @@ namespace {
 
 using Address = std::array<uint64_t, kWarpSize>;
 
-// Two host threads and two allocations of a MiB: one that holds zeros, one that nobody has written.
+// Two host threads and two allocations of 1 MiB: one holds zeros, the other was never written.
 struct Guarded {
   sim::Memory memory{uint64_t{1} << 28};
   sim::Allocation* full = memory.allocate(1 << 20, "full");
@@ -35,7 +35,7 @@ struct Guarded {
     for (uint64_t l = 0; l < kWarpSize; ++l) address[l] = a->begin + 4 * (first + step * l);
     return address;
   }
-  // As a block's store does it: the guard, the written bits, the data.
+  // In the order of a block's store: the guard, the written bits, the data.
   void store(sim::OrderGuard::Worker& worker, sim::Allocation* a, const Address& address,
              uint32_t value) {
     worker.write(*a, address.data(), sim::kFullMask, 4, {});
@@ -51,7 +51,7 @@ struct Guarded {
 
 }  // namespace
 
-TEST_CASE("core: order guard: neighbouring words may be written by two threads, one word may not") {
+TEST_CASE("core: order guard: two threads may write neighbouring words, but not one word") {
   Guarded g;
   for (sim::Allocation* a : {g.full, g.fresh}) {
     const uint32_t before = a == g.full ? 0 : 0xffffffff;
@@ -65,13 +65,13 @@ TEST_CASE("core: order guard: neighbouring words may be written by two threads, 
       CHECK(g.word(a, i) == before);
       CHECK(g.memory.written(a->begin + 4 * i, 4) == (a == g.full));
     }
-    // Both on words 31 to 33: whoever came first kept what was there.
+    // Both threads write words 31 to 33; the first one saved the old contents.
     g.store(guard.worker(1), a, Guarded::words(a, 2), 7);
     g.store(guard.worker(0), a, Guarded::words(a, 31), 8);
     CHECK(!guard.validate());
     CHECK(!guard.rollback());
     for (uint64_t i = 0; i < 80; ++i) CHECK(g.word(a, i) == before);
-    // What is committed stays, and the next round begins with it.
+    // Committed data stay, and the next round starts from them.
     g.store(guard.worker(0), a, Guarded::words(a, 0), 1);
     CHECK(guard.validate());
     guard.commit();
@@ -84,7 +84,7 @@ TEST_CASE("core: order guard: neighbouring words may be written by two threads, 
   }
 }
 
-TEST_CASE("core: order guard: an allocation that is read and written is looked at word by word") {
+TEST_CASE("core: order guard: an allocation that is read and written is tracked by word") {
   for (const bool one_thread : {true, false})
     for (const std::string clash : {"none", "read", "update", "half"}) {
       CAPTURE(one_thread);
@@ -110,7 +110,7 @@ TEST_CASE("core: order guard: an allocation that is read and written is looked a
         g.store(guard.worker(w), g.full, Guarded::words(g.full, 32 * w), 5);
         read(w, 32 * w);
       }
-      // A lone lane of the other thread.
+      // A single lane of the other thread.
       Address address{};
       if (clash == "read") {
         address[5] = g.full->begin + 4 * 31 + 3;
@@ -118,17 +118,17 @@ TEST_CASE("core: order guard: an allocation that is read and written is looked a
       } else if (clash == "update") {
         address[0] = g.full->begin;
         guard.worker(1).update(*g.full, 1, address.data(), 1, 4, {});
-      } else if (clash == "half") {  // 8 bytes, of which the other touches half
+      } else if (clash == "half") {  // 8 bytes, half of which the other thread accesses
         read(0, 501);
         address[9] = g.full->begin + 4 * 500;
         guard.worker(1).write(*g.full, address.data(), 1u << 9, 8, {});
       }
       CHECK(guard.validate() == (clash == "none"));
-      CHECK(!guard.rollback());  // nothing that a closer look would fix
+      CHECK(!guard.rollback());  // tracking by word would not help
     }
 }
 
-TEST_CASE("core: order guard: what is kept for the rollback of a round is bounded") {
+TEST_CASE("core: order guard: the undo log of a round is bounded") {
   sim::Memory memory(uint64_t{1} << 30);
   constexpr uint64_t kBytes = uint64_t{64} << 20;
   sim::Allocation* a = memory.allocate(kBytes, "large");
@@ -144,7 +144,7 @@ TEST_CASE("core: order guard: what is kept for the rollback of a round is bounde
   for (int round = 0; round < 3; ++round) {
     const uint64_t start = line;
     while (!guard.full()) touch_next();
-    // 4 MiB of records, of a line and what belongs to it.
+    // 4 MiB of records, each of a line and its metadata.
     CHECK((line - start) * 256 > (3u << 20));
     CHECK((line - start) * 256 < (4u << 20));
     guard.commit();
@@ -156,7 +156,7 @@ TEST_CASE("core: order guard: what is kept for the rollback of a round is bounde
 
 namespace {
 
-// On 1, 2, 3 and 8 host threads; returns what one thread gave.
+// Runs on 1, 2, 3 and 8 host threads and compares. Returns the outcome of one thread.
 LaunchOutcome same_with_hazards(const std::string& body, Setup setup) {
   setup.hazards = true;
   setup.threads = 1;
@@ -189,7 +189,7 @@ Setup in_place(uint32_t blocks, uint32_t threads) {
 
 }  // namespace
 
-TEST_CASE("core: determinism: in place, each block on words of its own") {
+TEST_CASE("core: determinism: blocks read and write only their own words of one array") {
   const LaunchOutcome o = same_with_hazards(R"(
   ld.global.u32 %r1, [%dst];
   add.u32 %r1, %r1, %g;
@@ -202,7 +202,7 @@ TEST_CASE("core: determinism: in place, each block on words of its own") {
   CHECK(o.out == each(2000 * 32, [](uint32_t i) { return i + 1; }));
 }
 
-TEST_CASE("core: determinism: in place, and only a late block looks at another's word") {
+TEST_CASE("core: determinism: only a late block reads another block's word") {
   for (const std::string late : {"1999", "700", "130"}) {
     CAPTURE(late);
     const LaunchOutcome o = same_with_hazards(R"(
@@ -219,7 +219,7 @@ TEST_CASE("core: determinism: in place, and only a late block looks at another's
   }
 }
 
-TEST_CASE("core: determinism: each block counts in a word that lies among others it reads") {
+TEST_CASE("core: determinism: each block counts in its own word among words that it reads") {
   const LaunchOutcome o = same_with_hazards(R"(
   mov.u32 %r2, %ctaid.x;
   mad.wide.u32 %d1, %r2, 4, %out;
@@ -233,8 +233,8 @@ TEST_CASE("core: determinism: each block counts in a word that lies among others
   for (uint32_t b = 0; b < 500; ++b) CHECK(o.out[b] == 31 * 32 / 2 + 32);
 }
 
-TEST_CASE("core: determinism: launches that write so much that they run in rounds" * kSlow) {
-  // 16 MB over old contents; the last block of every hundred writes over its left neighbour's.
+TEST_CASE("core: determinism: launches with so many writes that they run in rounds" * kSlow) {
+  // Overwrites 16 MB; the last block of every hundred overwrites its left neighbour's words.
   Setup setup = in_place(4096, 1024);
   const std::string writes = R"(
   mov.u32 %r2, %ctaid.x;
@@ -263,8 +263,8 @@ TEST_CASE("core: determinism: launches that write so much that they run in round
   CHECK(o.trap->block == 3500);
 }
 
-// What a launch has shown of its kernel is a guess for the next, which may be wrong.
-TEST_CASE("core: determinism: a kernel that kept to words of its own once, and then does not") {
+// The history of a kernel's launches is only a guess for the next launch and may be wrong.
+TEST_CASE("core: determinism: a kernel whose blocks access their own words in one launch only") {
   const std::string ptx = R"(.version 9.0
 .target sm_90
 .address_size 64

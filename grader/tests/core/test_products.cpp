@@ -1,6 +1,6 @@
-// Products of matrices of the younger and the oldest forms: 8-bit floats, sparse matrices, m8n8k4.
-// Small numbers, whose sums are exact in every format, are put where the PTX ISA says and
-// multiplied by loops. `programs/mma_float8`, `mma_sparse` and `mma_m8n8k4` compare the bits with a
+// Products of matrices in the newest and oldest forms: 8-bit floats, sparse matrices, m8n8k4. The
+// tests place small numbers, whose sums are exact in every format, according to the PTX ISA and
+// compare with loops. `programs/mma_float8`, `mma_sparse` and `mma_m8n8k4` compare the bits with a
 // GPU.
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ const Kind kHalf{"f16", 16}, kBrain{"bf16", 16}, kTensor{"tf32", 32}, kFloat{"f3
     kInteger{"s32", 32}, kS8{"s8", 8}, kU8{"u8", 8, false}, kS4{"s4", 4}, kU4{"u4", 4, false},
     kE4m3{"e4m3", 8}, kE5m2{"e5m2", 8};
 
-// -3 … 3 as that kind of number; of sums any, but of halves up to 2048.
+// An integer in the given format: -3 … 3 for factors; any sum, but up to 2048 for halves.
 uint32_t encoded(const Kind& kind, int value) {
   const uint32_t single = bits_of(static_cast<float>(value)), sign = single >> 31;
   const uint32_t exponent = value == 0 ? 0 : (single >> 23 & 0xff) - 127, digits = single << 9;
@@ -45,7 +45,7 @@ struct Form {
   std::string op;
   int k;
   Kind a, b, sum;
-  int selector = -1;  // of a sparse A
+  int selector = -1;  // sparse A only
   std::string layouts = "row.col";
   bool sparse() const { return selector >= 0; }
   bool quads() const { return k == 4; }
@@ -60,7 +60,7 @@ struct Form {
   int left(int row, int i) const { return value(row, i, 0, a); }
   int right(int k_, int column) const { return value(k_, column, column / 8 + 1, b); }
   int added(int row, int column) const { return row - 2 * column; }
-  // Which of a chunk's places are taken: pairs of indices, as metadata.
+  // The stored places of a chunk: pairs of indices, as metadata.
   uint32_t code(int row, int chunk) const {
     static constexpr uint32_t kPairs[] = {0x4, 0x8, 0x9, 0xc, 0xd, 0xe};
     const int turn = row * 7 + chunk * 5;
@@ -86,7 +86,7 @@ struct Form {
   }
 };
 
-// The register `r` of lane `l` whose element e is f(r, l, e).
+// The register `r` of lane `l` with elements f(r, l, e).
 std::vector<uint32_t> packed(int registers, int bits,
                              const std::function<uint32_t(int, int, int)>& f) {
   std::vector<uint32_t> words;
@@ -158,7 +158,7 @@ std::string list(int from, size_t count) {
   return text + "}";
 }
 
-// What the instruction makes of the form's matrices, register by register.
+// The result of the instruction for the form's matrices, register by register.
 void check(const Form& f) {
   CAPTURE(f.op);
   CAPTURE(f.layouts);
@@ -200,14 +200,14 @@ TEST_CASE("core: products: m8n8k4 of halves is four products, in every layout") 
              kHalf, kHalf, sum, -1, layouts});
 }
 
-TEST_CASE("core: products: 8-bit floats of both formats, to halves and to floats") {
+TEST_CASE("core: products: 8-bit floats of both formats are multiplied to halves and floats") {
   for (const Kind& a : {kE4m3, kE5m2})
     for (const Kind& b : {kE4m3, kE5m2})
       for (const Kind& sum : {kHalf, kFloat})
         for (const int k : {16, 32}) check("mma", k, a, b, sum);
 }
 
-TEST_CASE("core: products: a sparse A, in every shape and by every selector") {
+TEST_CASE("core: products: a sparse A is multiplied in every shape and with every selector") {
   for (const std::string op : {"mma.sp", "mma.sp::ordered_metadata"}) {
     for (const int selector : {0, 1, 2, 3}) {
       check(op, 16, kHalf, kHalf, kHalf, selector);
@@ -228,7 +228,7 @@ TEST_CASE("core: products: a sparse A, in every shape and by every selector") {
   }
 }
 
-TEST_CASE("core: products: what ptxas makes of other instructions is added as these add") {
+TEST_CASE("core: products: forms that ptxas emulates add like the emulating instructions") {
   constexpr uint64_t kOne = 0x3f800000;
   sim::TileForm form;
   form.m = form.n = 1;
@@ -241,7 +241,7 @@ TEST_CASE("core: products: what ptxas makes of other instructions is added as th
   a[0] = a[6] = b[0] = 0x0c, b[6] = 0x08;  // 2^-12, 2^-13
   sim::multiply_tile(form, a.data(), b.data(), &kOne, &d);
   CHECK(d == kOne + 1);
-  // The first two of each four, then the others: 2^24 + 1 + 1 - 2^24, of which 1 is cut off once.
+  // The first two of each four, then the others: 2^24 + 1 + 1 - 2^24, where 1 is truncated once.
   std::vector<uint64_t> large(16), ones(16);
   large[0] = 0x6c, ones[0] = 0x6c, large[2] = 0xec, ones[2] = 0x6c;  // ±2^12 * 2^12
   large[1] = ones[1] = large[3] = ones[3] = 0x3c;
@@ -254,14 +254,14 @@ TEST_CASE("core: products: what ptxas makes of other instructions is added as th
   const std::vector<uint64_t> x = {0x3c00, 0x0c00, 0x0c00, 0}, y = {0x3c00, 0x0c00, 0x0c00, 0};
   sim::multiply_tile(form, x.data(), y.data(), &zero, &d);
   CHECK(d == kOne);
-  // To halves: C and the first two, then the others; 2^15 + 2^15 is a half no more.
+  // To halves: C and the first two, then the others; 2^15 + 2^15 exceeds the range of a half.
   form.c = form.d = ptx::Type::f16;
   const std::vector<uint64_t> p = {0x7800, 0x7800, 0x7800, 0}, q = {0x3c00, 0x3c00, 0xbc00, 0};
   sim::multiply_tile(form, p.data(), q.data(), &zero, &d);
   CHECK(d == 0x7800);
 }
 
-TEST_CASE("core: products: metadata that nobody has written leave their rows undefined") {
+TEST_CASE("core: products: unwritten metadata make their rows undefined") {
   const auto faults = [](const std::string& stored) {
     return run("mov.u32 %r0, 0;\nmov.u32 %r1, 0x44444444;\nsetp.eq.u32 %p0, %t, 12;\n"
                "@%p0 ld.global.u32 %r1, [%out];\nbar.warp.sync -1;\n"
@@ -271,7 +271,7 @@ TEST_CASE("core: products: metadata that nobody has written leave their rows und
                stored + ";\n")
         .trap.has_value();
   };
-  CHECK(faults("%r2"));        // row 3, of which lane 12 has the metadata
+  CHECK(faults("%r2"));        // row 3, whose metadata lane 12 holds
   CHECK_FALSE(faults("%r4"));  // row 11: lane 13
 }
 

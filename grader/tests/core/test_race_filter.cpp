@@ -1,4 +1,4 @@
-// Which words of device memory become suspect of a race.
+// RaceFilter: which words of device memory become suspect.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr uint64_t kBase = sim::kGlobalBase + 4096;
 
 struct Map {
   sim::RaceFilter map{1 << 20};
-  // Lane 0 of the warp touches one piece of memory.
+  // Lane 0 of the warp makes one access.
   bool record_access(RaceAccess how, const sim::WarpEpoch& who, uint64_t offset,
                      unsigned bytes = 4) {
     const std::array<uint64_t, 32> address{kBase + offset};
@@ -30,7 +30,7 @@ struct Map {
 
 }  // namespace
 
-TEST_CASE("core: touch map: a word of one thread's own, and words that are only read") {
+TEST_CASE("core: race filter: a thread's own words and words that are only read are not suspect") {
   Map m;
   CHECK_FALSE(m.record_access(RaceAccess::read, {0, 0, 0}, 0));
   CHECK_FALSE(m.record_access(RaceAccess::write, {0, 0, 0}, 0));
@@ -47,20 +47,20 @@ TEST_CASE("core: touch map: a word of one thread's own, and words that are only 
   CHECK_FALSE(m.record_access(RaceAccess::write, {2, 7, 2}, 8));
 }
 
-TEST_CASE("core: touch map: within a block a barrier is enough") {
+TEST_CASE("core: race filter: a barrier orders accesses within a block") {
   Map m;
   CHECK_FALSE(m.record_access(RaceAccess::write, {5, 0, 0}, 0));
   CHECK_FALSE(m.record_access(RaceAccess::read, {5, 1, 1}, 0));
   CHECK_FALSE(m.record_access(RaceAccess::read, {5, 1, 2}, 0));
   CHECK_FALSE(m.record_access(RaceAccess::write, {5, 2, 3}, 0));
   CHECK(m.record_access(RaceAccess::read, {5, 2, 4}, 0));
-  // What was written stays written for other blocks, however long ago.
+  // A written word stays written for other blocks, however many barriers later.
   CHECK_FALSE(m.record_access(RaceAccess::write, {5, 0, 0}, 4));
   CHECK_FALSE(m.record_access(RaceAccess::read, {5, 9, 1}, 4));
   CHECK(m.record_access(RaceAccess::read, {6, 0, 1}, 4));
 }
 
-TEST_CASE("core: touch map: atomics meet atomics, and nothing else") {
+TEST_CASE("core: race filter: atomics race with plain accesses but not with atomics") {
   Map m;
   CHECK_FALSE(m.record_access(RaceAccess::strong, {0, 0, 0}, 0));
   CHECK_FALSE(m.record_access(RaceAccess::strong, {1, 0, 0}, 0));
@@ -69,7 +69,7 @@ TEST_CASE("core: touch map: atomics meet atomics, and nothing else") {
   CHECK(m.record_access(RaceAccess::strong, {0, 0, 0}, 4));
 }
 
-TEST_CASE("core: touch map: neighbouring bytes are apart, and a word holds all four") {
+TEST_CASE("core: race filter: neighbouring bytes are separate, and a word includes all four") {
   Map m;
   CHECK_FALSE(m.record_access(RaceAccess::write, {0, 0, 0}, 0, 1));
   CHECK_FALSE(m.record_access(RaceAccess::write, {1, 0, 0}, 1, 1));
@@ -81,7 +81,7 @@ TEST_CASE("core: touch map: neighbouring bytes are apart, and a word holds all f
   CHECK_FALSE(m.suspect(8));
 }
 
-TEST_CASE("core: touch map: rows of a whole warp, in line and out of line with each other") {
+TEST_CASE("core: race filter: rows of a whole warp, aligned and shifted") {
   const auto row = [](uint64_t first) {
     std::array<uint64_t, 32> address;
     for (uint64_t l = 0; l < 32; ++l) address[l] = kBase + 4 * (first + l);
@@ -96,15 +96,15 @@ TEST_CASE("core: touch map: rows of a whole warp, in line and out of line with e
   CHECK_FALSE(record_access(RaceAccess::read, {4, 1, 3}, 0));
   CHECK_FALSE(record_access(RaceAccess::write, {4, 1, 4}, 32));
   CHECK_FALSE(record_access(RaceAccess::write, {5, 0, 0}, 64));
-  CHECK(record_access(RaceAccess::read, {4, 1, 3}, 1));  // each lane its neighbour's word
+  CHECK(record_access(RaceAccess::read, {4, 1, 3}, 1));  // each lane reads its neighbour's word
   for (uint64_t word = 0; word < 40; ++word)
     CHECK(m.suspect(4 * word) == (word >= 1 && word <= 32));
   CHECK(record_access(RaceAccess::write, {6, 0, 0}, 64));
   for (uint64_t word = 64; word < 96; ++word) CHECK(m.suspect(4 * word));
 }
 
-// Against all pairs of accesses: whatever may race is suspect.
-TEST_CASE("core: touch map: nothing that may race is missed") {
+// Compared with all pairs of accesses: every word with a possible race is suspect.
+TEST_CASE("core: race filter: every possible race is found") {
   struct Access {
     sim::WarpEpoch who;
     RaceAccess how;

@@ -1,6 +1,6 @@
-// Random programs of nested branches, loops, switches, calls and early exits, run twice: 32 lanes
-// in one warp, and 32 blocks of one thread, where nothing can diverge. Results must agree, and so
-// must the number of instructions that the lanes executed.
+// Random programs of nested branches, loops, switches, calls and early exits run twice: with 32
+// lanes in one warp, and with 32 blocks of one thread, where nothing can diverge. The results and
+// the number of executed lane instructions must agree.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -15,8 +15,8 @@ using tests::Setup;
 
 namespace {
 
-// %r1 is the thread's state, %r3 a trace of the way it took; each nesting level has a loop counter
-// of its own (%r20 …). %p1 and %r10 are scratch.
+// %r1 is the thread's state and %r3 a hash of its path. Each nesting level has its own loop counter
+// (%r20 …). %p1 and %r10 are scratch.
 class Generator {
  public:
   explicit Generator(uint32_t seed) : random_(seed) {}
@@ -81,7 +81,7 @@ class Generator {
     }
   }
 
-  // break or continue, of any of the loops around, from as deep inside as this is.
+  // break or continue of any enclosing loop, from any depth.
   std::string leave_round() {
     const auto& [next, out] = loops_[random_() % loops_.size()];
     return step() + rare() + "  @%p1 bra " + (random_() % 2 ? out : next) + ";\n" + step();
@@ -116,7 +116,7 @@ class Generator {
   std::mt19937 random_;
   int labels_ = 0, level_ = 0;
   std::vector<std::pair<std::string, std::string>>
-      loops_;  // those around: their next round, and out
+      loops_;  // labels of the enclosing loops: next iteration, and exit
   bool function_ = false, leaves_ = false;
 };
 
@@ -140,7 +140,7 @@ LEAVE:
 )";
 }
 
-// Blocks that jump to one another as chance has it, into loops, too, until the thread's fuel is
+// Basic blocks that jump to random other blocks, even into loops, until the thread's budget is
 // spent.
 std::string jumps(uint32_t seed) {
   std::mt19937 random(seed);
@@ -166,7 +166,7 @@ std::string jumps(uint32_t seed) {
 
 }  // namespace
 
-TEST_CASE("core: random flow: jumps to anywhere") {
+TEST_CASE("core: random flow: random jumps give the results of single threads") {
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
     const std::string body =
@@ -182,7 +182,7 @@ TEST_CASE("core: random flow: jumps to anywhere") {
   }
 }
 
-TEST_CASE("core: random flow: a warp computes what its threads would alone") {
+TEST_CASE("core: random flow: a warp gives the results of its threads run alone") {
   int with_exits = 0, diverged = 0;
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
@@ -199,13 +199,13 @@ TEST_CASE("core: random flow: a warp computes what its threads would alone") {
     CHECK(together.out == apart.out);
     CHECK(together.counters.lane_instructions == apart.counters.lane_instructions);
     CHECK(together.counters.warp_instructions <= apart.counters.warp_instructions);
-    // Whoever reaches the end reaches it with all others that do.
+    // All lanes that reach the end reach it together.
     CHECK(together.at("end").warps <= 1);
     if (!generator.leaves()) CHECK(together.at("end") == LaunchOutcome::Count{1, 32});
     with_exits += generator.leaves();
     diverged += together.counters.warp_instructions * 32 > together.counters.lane_instructions;
   }
-  // The programs are worth running.
+  // The programs do enough work for the test.
   CHECK(with_exits > 40);
   CHECK(diverged > 200);
 }

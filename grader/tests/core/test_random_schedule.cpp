@@ -1,4 +1,5 @@
-// Blocks and warps in a random order: what order cannot change stays, what it can change does.
+// Random schedules of blocks and warps: results that cannot depend on the order stay equal, and
+// others vary.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr uint64_t kSeeds = 12;
 
-// Thread t of the grid stores the number of the ticket that it drew, from a word behind `in`.
+// Thread t of the grid draws a ticket from the word after `in` and stores its number.
 const char kTickets[] = R"(
   mul.wide.u32 %d5, %n, 4;
   add.u64 %d4, %in, %d5;
@@ -33,7 +34,7 @@ Setup tickets(uint32_t blocks, uint32_t threads) {
   return setup;
 }
 
-// How many orders the seeds give. Each must be a permutation.
+// The number of distinct orders among the seeds. Each order must be a permutation.
 size_t orders(const std::string& body, Setup setup) {
   std::set<std::vector<uint32_t>> found;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -50,15 +51,15 @@ size_t orders(const std::string& body, Setup setup) {
 
 }  // namespace
 
-TEST_CASE("core: schedule: blocks come in any order, the same for the same seed") {
+TEST_CASE("core: schedule: blocks run in a random order that the seed determines") {
   CHECK(orders(kTickets, tickets(20, 1)) == kSeeds);
 }
 
-TEST_CASE("core: schedule: warps of a block come in any order") {
+TEST_CASE("core: schedule: warps of a block run in a random order") {
   CHECK(orders(kTickets, tickets(1, 1024)) == kSeeds);
 }
 
-TEST_CASE("core: schedule: of lanes that took different ways either may be first") {
+TEST_CASE("core: schedule: either side of a divergent branch may run first") {
   const std::string two_ways = R"(
   mul.wide.u32 %d5, %n, 4;
   add.u64 %d4, %in, %d5;
@@ -73,8 +74,9 @@ DONE:
   CHECK(orders(two_ways, tickets(1, 32)) == 2);
 }
 
-TEST_CASE("core: schedule: barriers of blocks and of the grid hold") {
-  // As in test_resident_blocks.cpp: each stores, all meet, each reads its mirror image.
+TEST_CASE("core: schedule: barriers of blocks and of the grid still work") {
+  // As in test_resident_blocks.cpp: each thread stores, all synchronise, and each reads the word of
+  // its mirror image.
   const std::string mirror = R"(
   mul.wide.u32 %d5, %n, 4;
   add.u64 %d4, %in, %d5;
@@ -124,8 +126,9 @@ TEST_CASE("core: schedule: a race is found in every order") {
   }
 }
 
-TEST_CASE("core: schedule: waiting for any block is fair, for what nobody does it ends") {
-  // Block b waits for block b + 1 and the last for nobody, or for a word that nobody writes.
+TEST_CASE("core: schedule: a wait for any block succeeds, and an endless wait is a trap") {
+  // Block b waits for block b + 1. The last block does not wait, or waits for a word that is never
+  // written.
   const auto chain = [](const char* last) {
     return std::string(R"(
   mov.u32 %r9, %nctaid.x;

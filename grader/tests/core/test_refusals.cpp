@@ -1,4 +1,4 @@
-// What the simulator does not have it refuses by name, when the kernel is looked up and not before.
+// The simulator refuses unsupported features by name, when the kernel is looked up and not before.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -27,7 +27,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("core: refusals: most are seen without decoding, in the same words") {
+TEST_CASE("core: refusals: most are found without decoding, in the same words") {
   const auto seen = [](const std::string& body, const std::string& functions = "") {
     const auto all = device::refusals_of(
         tests::with_header(functions +
@@ -50,13 +50,14 @@ TEST_CASE("core: refusals: most are seen without decoding, in the same words") {
   CHECK(holds(seen("mma.sp.sync.aligned.m16n8k64.row.col.f16.e4m3.e4m3.f16 {%f0,%f1,%f2,%f3}, "
                    "{%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%f0,%f1,%f2,%f3}, %r8, 0;"),
               "sums of floats only on sm_90"));
-  const std::string nobody = ".extern .func nobody();\n";
-  CHECK(holds(seen("call.uni nobody;", nobody), ": the device function `nobody` is not supported"));
-  CHECK(holds(seen("call.uni calls;", nobody + ".func calls() { call.uni nobody; ret; }\n"),
-              ": the device function `nobody` is not supported"));
+  const std::string missing = ".extern .func missing();\n";
+  CHECK(holds(seen("call.uni missing;", missing),
+              ": the device function `missing` is not supported"));
+  CHECK(holds(seen("call.uni calls;", missing + ".func calls() { call.uni missing; ret; }\n"),
+              ": the device function `missing` is not supported"));
 }
 
-TEST_CASE("core: refusals: instructions outside the table, with line and caret") {
+TEST_CASE("core: refusals: instructions outside the table are refused with line and caret") {
   for (const std::string line :
        {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %d1, %d2, 1, 1, 1, "
         "0, 0;",
@@ -75,7 +76,7 @@ TEST_CASE("core: refusals: instructions outside the table, with line and caret")
   }
 }
 
-TEST_CASE("core: refusals: combinations that the ISA lacks") {
+TEST_CASE("core: refusals: combinations that the ISA lacks are refused") {
   CHECK(holds(refusal("ld.global.v4.u64 {%d1,%d2,%d3,%d4}, [%in];"), "more than 16 bytes"));
   CHECK(holds(refusal("st.shared.v4.f64 [%r1], {%e1,%e2,%e3,%e4};"), "more than 16 bytes"));
   CHECK(holds(refusal("atom.global.min.f32 %f1, [%out], %f2;"), "atom.global.min.f32"));
@@ -92,7 +93,7 @@ TEST_CASE("core: refusals: combinations that the ISA lacks") {
               "takes 4 registers there, not 3"));
 }
 
-TEST_CASE("core: refusals: products that the ISA lacks, or that sm_90 does") {
+TEST_CASE("core: refusals: products that the ISA or sm_90 lacks are refused") {
   const auto product = [](const std::string& op, const std::string& rest = "") {
     return refusal(op +
                    " {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%f0,%f1,%f2,%f3}" +
@@ -120,8 +121,7 @@ TEST_CASE("core: refusals: products that the ISA lacks, or that sm_90 does") {
   CHECK(holds(product(halves, ", 1145324612, 0"), "the metadata are those of a register"));
 }
 
-TEST_CASE(
-    "core: refusals: reductions and queries that ptxas has not, or whose answer is not known") {
+TEST_CASE("core: refusals: reductions and queries that ptxas lacks or with unknown results") {
   const std::string engine = "cp.reduce.async.bulk.global.shared::cta.bulk_group.";
   for (const std::string operation : {"and.u32", "add.s64", "inc.s32", "add.b32", "min.f32",
                                       "add.f16", "min.noftz.f16", "add.noftz.f32"})
@@ -140,7 +140,7 @@ TEST_CASE(
   CHECK(holds(refusal("suq.array_size.b32 %r1, [%d1];"), "what it holds of objects is not known"));
 }
 
-TEST_CASE("core: refusals: functions that are declared only, or call what cannot run") {
+TEST_CASE("core: refusals: functions that are only declared, or call a refused function") {
   CHECK(holds(refusal("call.uni malloc_like, ();", ".extern .func malloc_like();\n"),
               "the device function `malloc_like` is not supported by the simulator"));
   const std::string text = refusal("call.uni helper, ();", R"(
@@ -156,7 +156,7 @@ TEST_CASE("core: refusals: functions that are declared only, or call what cannot
   CHECK(holds(text, "helper"));
 }
 
-TEST_CASE("core: refusals: kernels that a module does not have, profiles that there are not") {
+TEST_CASE("core: refusals: kernels and profiles that do not exist") {
   tests::Simulated s(tests::with_header(".visible .entry only() { ret; }\n"));
   CHECK(s.module->find("other") == nullptr);
   CHECK(s.module->kernel_names() == std::vector<std::string>{"only"});

@@ -1,4 +1,4 @@
-// Blocks that wait for each other: those that the device holds at once get time slices.
+// Blocks that wait for each other: the resident blocks get time slices.
 #include <doctest/doctest.h>
 
 #include "tests/fixtures/sim_kit.h"
@@ -10,8 +10,8 @@ using tests::Setup;
 
 namespace {
 
-// Block b waits until block b + 1 has stored its word of `out`, and stores its own: the last one is
-// the first to go on. `load` reads %r2 from [%d1].
+// Block b waits until block b + 1 has stored its word of `out` and then stores its own, so the last
+// block is the first to continue. `load` reads %r2 from [%d1].
 std::string backwards(const std::string& load) {
   return R"(
   mov.u32 %r9, %nctaid.x;
@@ -43,7 +43,7 @@ Setup chain(uint32_t blocks, uint64_t capacity) {
 
 }  // namespace
 
-TEST_CASE("core: residents: a block may wait for a later one, in each way of looking") {
+TEST_CASE("core: residents: a block may wait for a later block with each kind of load") {
   for (const char* load :
        {"ld.volatile.global.u32 %r2, [%d1+4];", "ld.acquire.gpu.global.u32 %r2, [%d1+4];",
         "ld.relaxed.gpu.u32 %r2, [%d1+4];", "membar.gl;\n ld.global.u32 %r2, [%d1+4];",
@@ -58,9 +58,8 @@ TEST_CASE("core: residents: a block may wait for a later one, in each way of loo
   }
 }
 
-TEST_CASE(
-    "core: residents: more blocks than fit may follow, as long as those that wait get theirs") {
-  // Pairs: the even block waits for the odd one behind it.
+TEST_CASE("core: residents: a grid may exceed the device if the resident blocks can continue") {
+  // Pairs: each even block waits for the odd block after it.
   Setup setup = chain(64, 2);
   const LaunchOutcome o = tests::finish(R"(
   mov.u32 %r8, %ctaid.x;
@@ -78,7 +77,7 @@ STORE:
   CHECK(o.out == each(64, [](uint32_t b) { return b + 5; }));
 }
 
-TEST_CASE("core: residents: a wait for a block that does not fit ends, and the trap says why") {
+TEST_CASE("core: residents: a wait for a block that is not resident traps and says why") {
   Setup setup = chain(20, 19);
   setup.budget = 50'000'000;
   const LaunchOutcome o =
@@ -92,8 +91,8 @@ TEST_CASE("core: residents: a wait for a block that does not fit ends, and the t
   CHECK(o.trap->block == 0);
 }
 
-TEST_CASE("core: residents: nobody waits in vain when work goes on slowly") {
-  // Block 0 waits for block 1, which stores into its own word 30,000 times before.
+TEST_CASE("core: residents: slow progress is no deadlock") {
+  // Block 0 waits for block 1, which first stores to its own word 30,000 times.
   Setup setup = chain(2, 2);
   setup.budget = 50'000'000;
   const LaunchOutcome o = tests::finish(R"(
@@ -117,9 +116,10 @@ WORK:
   CHECK(o.out == std::vector<uint32_t>{30000, 30000});
 }
 
-TEST_CASE("core: residents: a barrier of the whole grid, counted in device memory") {
-  // Every thread stores, the block counts itself in, waits for all, and reads its mirror image: a
-  // grid.sync() by hand. Blocks of three warps, so that barriers and time slices meet.
+TEST_CASE("core: residents: a barrier of the whole grid in device memory works") {
+  // A hand-written grid.sync(): every thread stores, each block increments a counter and waits for
+  // all blocks, and each thread reads the word of its mirror image. Blocks have three warps, so
+  // that barriers and time slices interact.
   for (const uint32_t blocks : {1u, 7u, 40u}) {
     Setup setup;
     setup.grid = {blocks, 1, 1};
@@ -158,7 +158,8 @@ MEET:
   }
 }
 
-TEST_CASE("core: residents: grid.sync() of a cooperative launch, its output in block order") {
+TEST_CASE(
+    "core: residents: grid.sync() works in a cooperative launch, with output in block order") {
   tests::Simulated& sim = tests::compiled_kernels();
   device::Kernel& kernel = sim.kernel("meet");
   const device::Shape shape{{40, 1, 1}, {64, 1, 1}, 0};
@@ -178,7 +179,8 @@ TEST_CASE("core: residents: grid.sync() of a cooperative launch, its output in b
   CHECK(run.output == want);
   CHECK(run.hazards->empty());
 
-  // Launched in the usual way it has nowhere to meet; launched too large it does not start.
+  // In a normal launch grid.sync() has no counter; a cooperative launch that is too large does not
+  // start.
   const device::Run usual = sim.launch("meet", shape, {words, 40 * 64});
   REQUIRE(usual.fault);
   CHECK(usual.fault->kind == sim::TrapKind::trap);

@@ -1,5 +1,5 @@
-// The approximations against long double: within the error that the ISA documents, and exactly at
-// its special values.
+// The approximations compared with long double: within the documented error, and exact at the ISA's
+// special values.
 #include <functional>
 #include <limits>
 
@@ -37,7 +37,7 @@ using LD = long double;
 
 }  // namespace
 
-TEST_CASE("core: rcp, sqrt, rsqrt, lg2, ex2, tanh .approx.f32") {
+TEST_CASE("core: rcp, sqrt, rsqrt, lg2, ex2, tanh .approx.f32 are within the documented error") {
   check_f32(
       "rcp.approx", [](LD a) { return 1 / a; }, within(0x1p-23L));
   check_f32(
@@ -55,7 +55,7 @@ TEST_CASE("core: rcp, sqrt, rsqrt, lg2, ex2, tanh .approx.f32") {
 
 namespace {
 
-// A whole warp's results, by polynomials, are those that one lane's function gives.
+// The polynomials for a whole warp give the results of the function for one lane.
 template <class Op>
 void check_rows(const std::string& opcode) {
   for (const bool ftz : {false, true}) {
@@ -67,7 +67,7 @@ void check_rows(const std::string& opcode) {
       uint32_t of[kWarpSize];
       for (int lane = 0; lane < kWarpSize; ++lane) {
         next = next * 1664525u + 1013904223u;
-        // All bits, or those of numbers of usual size.
+        // Random bits, or numbers of usual size.
         of[lane] = warp % 2 == 0 ? next : (next & 0x83ffffffu) + 0x3e000000u;
         line.set(line.inst().src[0], lane, of[lane]);
       }
@@ -86,13 +86,13 @@ void check_rows(const std::string& opcode) {
 
 }  // namespace
 
-TEST_CASE("core: ex2, lg2, rsqrt .approx.f32 of a warp are those of its lanes, bit for bit") {
+TEST_CASE("core: ex2, lg2, rsqrt .approx.f32 of a warp equal those of its lanes bit for bit") {
   check_rows<sim::Ex2Approx>("ex2.approx");
   check_rows<sim::Lg2Approx>("lg2.approx");
   check_rows<sim::RsqrtApprox>("rsqrt.approx");
 }
 
-TEST_CASE("core: sin, cos .approx.f32: the documented error holds in [-pi, pi]") {
+TEST_CASE("core: sin, cos .approx.f32 are within the documented error in [-pi, pi]") {
   const auto check = [](const std::string& opcode, auto exact) {
     const auto in_range = [=](float a) {
       return std::fabs(a) <= 3.14159f ? static_cast<float>(exact(LD(a)))
@@ -111,7 +111,7 @@ TEST_CASE("core: sin, cos .approx.f32: the documented error holds in [-pi, pi]")
   check("cos.approx", [](LD a) { return std::cos(a); });
 }
 
-TEST_CASE("core: div.approx, div.full") {
+TEST_CASE("core: div.approx and div.full are within the documented error") {
   const auto quotient = [](float a, float b) {
     return canonical(static_cast<float>(LD(a) / LD(b)));
   };
@@ -133,7 +133,7 @@ TEST_CASE("core: div.approx, div.full") {
   check_line<float, float, float>("div.full.ftz.f32 %f1, %f2, %f3;", ftz(quotient), accept);
 }
 
-TEST_CASE("core: rcp, rsqrt .approx.ftz.f64: from and to the upper words") {
+TEST_CASE("core: rcp, rsqrt .approx.ftz.f64 read and write the upper words") {
   const auto upper = [](double x) {
     return reinterpret<double>(reinterpret<uint64_t>(x) & 0xffffffff00000000u);
   };

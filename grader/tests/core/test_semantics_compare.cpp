@@ -8,7 +8,7 @@ using namespace lab32::tests;
 
 namespace {
 
-// By the definition: what less, equal and greater give, and what NaN gives.
+// The definition: the result for less, equal and greater, and for NaN.
 template <class T>
 bool compares(const std::string& op, T a, T b) {
   const bool unordered = a != a || b != b;
@@ -37,7 +37,7 @@ bool combined(const std::string& bool_op, bool result, bool c) {
   return bool_op == "xor" ? result != c : result;
 }
 
-// setp and set of one comparison. `type` is its spelling, `reg` a register of it.
+// setp and set of one comparison. `type` is the spelling of the type, `reg` a register of it.
 template <class T>
 void check_comparison(const std::string& op, const std::string& ftz, const std::string& type,
                       std::function<bool(T, T)> holds) {
@@ -78,7 +78,7 @@ void check_comparisons(const std::vector<std::string>& ops, const std::string& t
 
 }  // namespace
 
-TEST_CASE("core: set, setp on integers") {
+TEST_CASE("core: set and setp compare integers") {
   check_comparisons<uint16_t>(kUnsigned, "u16");
   check_comparisons<uint32_t>(kUnsigned, "u32");
   check_comparisons<uint64_t>(kUnsigned, "u64");
@@ -90,7 +90,7 @@ TEST_CASE("core: set, setp on integers") {
   check_comparisons<uint64_t>(kEquality, "b64");
 }
 
-TEST_CASE("core: set, setp on floats") {
+TEST_CASE("core: set and setp compare floats") {
   check_comparisons<float>(kFloat, "f32");
   check_comparisons<double>(kFloat, "f64");
   for (const std::string& op : kFloat) {
@@ -100,8 +100,8 @@ TEST_CASE("core: set, setp on floats") {
   check_refused("setp.lt.ftz.f64 %p1, %fd2, %fd3;");
 }
 
-// q is the comparison's opposite, then combined; and c may be the register that p or q replaces.
-TEST_CASE("core: setp p|q with a predicate that it overwrites") {
+// q is the opposite of the comparison, combined with c. c may be the register of p or q.
+TEST_CASE("core: setp p|q may overwrite its predicate operand") {
   for (const std::string bool_op : {"and", "or", "xor"}) {
     for (const std::string target : {"%p1|%p2", "%p2|%p1"}) {
       Line line("setp.lt." + bool_op + ".s32 " + target + ", %r1, %r2, %p1;");
@@ -127,7 +127,7 @@ TEST_CASE("core: setp p|q with a predicate that it overwrites") {
   }
 }
 
-TEST_CASE("core: set, setp on halves") {
+TEST_CASE("core: set and setp compare halves") {
   for (const HalfFormat* format : {&f16(), &bf16()}) {
     const bool brain = format == &bf16();
     const std::string type = brain ? "bf16" : "f16";
@@ -179,7 +179,7 @@ TEST_CASE("core: set, setp on halves") {
 }
 
 // The second predicate of a pair instruction is the upper halves' comparison, not the opposite.
-TEST_CASE("core: setp.f16x2 p|q") {
+TEST_CASE("core: setp.f16x2 p|q compares both halves") {
   Line line("setp.eq.f16x2 %p1|%p2, %r1, %r2;");
   for (int lane = 0; lane < 32; ++lane) {
     line.set(line.inst().src[0], lane, 0x3c000000u | (lane % 2 == 0 ? 0x4000u : 0u));
@@ -192,7 +192,7 @@ TEST_CASE("core: setp.f16x2 p|q") {
   }
 }
 
-TEST_CASE("core: selp, slct") {
+TEST_CASE("core: selp and slct select operands") {
   for_types<uint16_t, uint32_t, uint64_t, int16_t, int32_t, int64_t, float, double>([](auto t) {
     using T = decltype(t);
     check_line<T, T, T, bool>(line<T, T, T, bool>(typed<T>("selp")),

@@ -1,5 +1,5 @@
-// cvt for every pair of types, against the host's conversions in each rounding mode and, for
-// halves, the search in host_half.h.
+// cvt for every pair of types, compared with the host's conversions in each rounding mode and, for
+// halves, with the search in host_half.h.
 #include <algorithm>
 #include <limits>
 
@@ -27,7 +27,7 @@ bool holds_all(S) {
          Wide(std::numeric_limits<D>::max()) >= Wide(std::numeric_limits<S>::max());
 }
 
-// x rounded to a whole number, clamped to D. NaN: 0, or the top bit where 64 bits are concerned.
+// x rounded to a whole number, clamped to D. NaN: 0, or the top bit for 64-bit types.
 template <class D>
 D to_integer(double x, int mode, bool wide_source) {
   if (std::isnan(x)) {
@@ -62,7 +62,7 @@ const HalfType kHalves[] = {{"f16", f16(), false}, {"bf16", bf16(), true}};
 
 }  // namespace
 
-TEST_CASE("core: cvt between integers") {
+TEST_CASE("core: cvt converts between integers") {
   all_integers([](auto d) {
     all_integers([](auto s) {
       using D = decltype(d);
@@ -82,8 +82,9 @@ TEST_CASE("core: cvt between integers") {
   });
 }
 
-// Registers wider than the types: the low bits count, and the result is extended as its type says.
-TEST_CASE("core: cvt with registers wider than the types") {
+// Registers wider than the types: the low bits count, and the result is extended according to its
+// type.
+TEST_CASE("core: cvt accepts registers wider than the types") {
   using U = uint32_t;
   check_line<U, U>("cvt.u8.u32 %r1, %r2;", [](U a) { return a & 0xff; });
   check_line<U, U>("cvt.s8.s32 %r1, %r2;", [](U a) { return U(int8_t(a)); });
@@ -98,7 +99,7 @@ TEST_CASE("core: cvt with registers wider than the types") {
                          [](int16_t a) { return U(std::clamp<int>(a, 0, 255)); });
 }
 
-TEST_CASE("core: cvt from integers to floats") {
+TEST_CASE("core: cvt converts integers to floats") {
   all_integers([](auto s) {
     using S = decltype(s);
     for_types<float, double>([](auto d) {
@@ -137,7 +138,7 @@ TEST_CASE("core: cvt from integers to floats") {
   });
 }
 
-TEST_CASE("core: cvt from floats to integers") {
+TEST_CASE("core: cvt converts floats to integers") {
   all_integers([](auto d) {
     using D = decltype(d);
     for (int i = 0; i < 4; ++i) {
@@ -167,7 +168,7 @@ TEST_CASE("core: cvt from floats to integers") {
   });
 }
 
-TEST_CASE("core: cvt between float and double") {
+TEST_CASE("core: cvt converts between float and double") {
   using F = float;
   using D = double;
   const auto nan_ok = [](F got, F want) {
@@ -178,7 +179,7 @@ TEST_CASE("core: cvt between float and double") {
     const int host = mode.host;
     const auto plain = [=](D a) { return host_cast<F>(a, host); };
     const auto ftz = [=](D a) {
-      // Tiny, once it has 24 bits and whatever exponent it needs (see semantics_float.h).
+      // Tiny after rounding to 24 bits with an unbounded exponent (see semantics/float.h).
       const F r = plain(a);
       return std::fabs(plain(std::fabs(a) < 1 ? a * 0x1p64 : 1)) < 0x1p-62f ? r * 0.0f : flushed(r);
     };
@@ -196,7 +197,7 @@ TEST_CASE("core: cvt between float and double") {
   check_refused(cvt<D, F>(".rn"));
 }
 
-TEST_CASE("core: cvt of a float to its own type") {
+TEST_CASE("core: cvt rounds and clamps a float to its own type") {
   for_types<float, double>([](auto t) {
     using T = decltype(t);
     check_line<T, T>(cvt<T, T>(""), [](T a) { return a; });
@@ -233,7 +234,7 @@ TEST_CASE("core: cvt of a float to its own type") {
   }
 }
 
-TEST_CASE("core: cvt to and from halves") {
+TEST_CASE("core: cvt converts to and from halves") {
   for (const HalfType& h : kHalves) {
     const std::string name = h.name;
     const auto is_nan = [=](HalfBits a) { return h.format.is_nan(a.bits); };
@@ -287,7 +288,7 @@ TEST_CASE("core: cvt to and from halves") {
 }
 
 // tf32: the upper 19 bits of a float; the rest of the register is zero.
-TEST_CASE("core: cvt to tf32") {
+TEST_CASE("core: cvt converts to tf32") {
   const auto is_nan = [](uint32_t b) { return (b & 0x7fffffff) > 0x7f800000; };
   const auto accept = [=](uint32_t got, uint32_t want) {
     return is_nan(want) ? (got & 0x1fff) == 0 : got == want;

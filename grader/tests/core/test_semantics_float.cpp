@@ -1,6 +1,6 @@
-// The single and double precision rows against the host's floating-point unit in each rounding
-// mode. Which NaN a double result is, is left to the hardware's table
-// (test_semantics_hardware.cpp).
+// The single and double precision rows compared with the host's floating-point unit in each
+// rounding mode. The table of hardware results (test_semantics_hardware.cpp) checks which NaN a
+// double result is.
 #include <limits>
 
 #include "tests/fixtures/host_reference.h"
@@ -10,7 +10,7 @@ using namespace lab32::tests;
 
 namespace {
 
-// The operation in one rounding mode, canonical NaN, as T's row without modifiers.
+// The operation in one rounding mode with canonical NaN, like T's row without modifiers.
 template <class F>
 auto rounded(int mode, F f) {
   return [=](auto... s) { return canonical(in_mode(mode, [&] { return f(s...); })); };
@@ -42,9 +42,9 @@ const auto kFma = [](auto a, auto b, auto c) {
   return std::fma(x, y, z);
 };
 
-// op{.rnd}.T and, for float, its .ftz and .sat forms. A tiny product that .ftz flushes although a
-// subnormal would have been rounded up: then the reference says 0 or the smallest normal number,
-// and either passes here; the hardware's table decides.
+// op{.rnd}.T and, for float, its .ftz and .sat forms. For a tiny product that .ftz flushes although
+// as a subnormal it would be rounded up, the reference allows 0 or the smallest normal number; the
+// table of hardware results decides.
 template <class... T, class F>
 void check_modes(const std::string& op, bool has_sat, F f) {
   using R = std::common_type_t<T...>;
@@ -75,7 +75,7 @@ void check_modes(const std::string& op, bool has_sat, F f) {
 
 }  // namespace
 
-TEST_CASE("core: float add, sub, mul, fma, mad, div, rcp, sqrt in all rounding modes") {
+TEST_CASE("core: float add, sub, mul, fma, mad, div, rcp, sqrt round correctly in all modes") {
   for_types<float, double>([](auto t) {
     using T = decltype(t);
     check_modes<T, T>("add", true, kAdd);
@@ -86,15 +86,16 @@ TEST_CASE("core: float add, sub, mul, fma, mad, div, rcp, sqrt in all rounding m
     check_modes<T, T>("div", false, kDiv);
     check_modes<T>("rcp", false, kRcp);
     check_modes<T>("sqrt", false, kSqrt);
-    // Without a rounding: to nearest.
+    // Without a rounding modifier: to nearest.
     const auto nearest = rounded(FE_TONEAREST, kAdd);
     check_line<T, T, T>(line<T, T, T>(typed<T>("add")), nearest, same_or_nan<T>);
     check_refused(line<T, T, T, T>(typed<T>("mad")));
   });
 }
 
-// Random operands seldom cancel, overflow or end below the normal numbers: here they all do.
-TEST_CASE("core: float rounding at the ends of the range and under cancellation") {
+// Random operands seldom cancel, overflow or give results below the normal numbers; these operands
+// do.
+TEST_CASE("core: float rounding is correct at the ends of the range and under cancellation") {
   std::mt19937_64 random(11);
   const auto scaled = [&](int low, int high) {
     const double m = 1.0 + static_cast<double>(random() >> 12) * 0x1p-52;
@@ -107,7 +108,7 @@ TEST_CASE("core: float rounding at the ends of the range and under cancellation"
     Line fma32("fma." + std::string(mode.name) + ".f32 %f1, %f2, %f3, %f4;");
     for (int round = 0; round < 4000; ++round) {
       const int lane = round % 32;
-      // The product near c (cancellation), near the smallest, or near the largest numbers.
+      // The product is near c (cancellation), near the smallest, or near the largest numbers.
       const int ea = round % 3 == 0 ? 0 : round % 3 == 1 ? -540 : 511;
       const double a = scaled(ea - 3, ea + 3), b = scaled(ea - 3, ea + 3);
       double c = scaled(2 * ea - 60, 2 * ea + 60);
@@ -138,7 +139,7 @@ TEST_CASE("core: float rounding at the ends of the range and under cancellation"
   }
 }
 
-TEST_CASE("core: testp, copysign, abs, neg") {
+TEST_CASE("core: testp, copysign, abs and neg follow their definitions") {
   for_types<float, double>([](auto t) {
     using T = decltype(t);
     const auto check_class = [](const std::string& name, auto in_class) {
@@ -164,7 +165,7 @@ TEST_CASE("core: testp, copysign, abs, neg") {
   check_refused("abs.ftz.f64 %fd1, %fd2;");
 }
 
-TEST_CASE("core: float min, max") {
+TEST_CASE("core: float min and max follow their definitions") {
   const auto lesser = [](auto a, auto b) {
     if (std::isnan(a)) return b;
     if (std::isnan(b)) return a;

@@ -1,5 +1,5 @@
-// The half precision rows, single and packed, against quadruple precision and a search for the
-// nearest value.
+// The half precision rows, single and packed, compared with quadruple precision and a search for
+// the nearest value.
 #include <algorithm>
 
 #include "tests/fixtures/host_half.h"
@@ -36,8 +36,8 @@ void check_arithmetic(const std::string& op, F exact) {
       return format->round(exact(Quad(format->value(s))...), FE_TONEAREST);
     };
     const auto ftz = [=](auto... s) {
-      // Flushed if below the normal numbers when rounded with the format's precision but an
-      // unbounded exponent: as for the 2^8 times larger number.
+      // Flushed if the result is below the normal numbers after rounding with an unbounded
+      // exponent, which equals the rounding of the 2^8 times larger number.
       const Exact x = exact(Quad(format->value(format->flushed(s)))...);
       const uint16_t scaled = format->round(Exact{x.value * 256, x.rest * 256}, FE_TONEAREST);
       const bool tiny =
@@ -78,14 +78,14 @@ using H = HalfBits;
 
 }  // namespace
 
-TEST_CASE("core: half add, sub, mul, fma") {
+TEST_CASE("core: half add, sub, mul and fma round correctly") {
   check_arithmetic<H, H>("add", exact_sum);
   check_arithmetic<H, H>("sub", [](Quad a, Quad b) { return exact_sum(a, -b); });
   check_arithmetic<H, H>("mul", [](Quad a, Quad b) { return Exact{a * b}; });
   check_arithmetic<H, H, H>("fma", [](Quad a, Quad b, Quad c) { return exact_sum(a * b, c); });
 }
 
-TEST_CASE("core: half neg, abs, min, max") {
+TEST_CASE("core: half neg, abs, min and max follow their definitions") {
   for (const HalfFormat* format : {&f16(), &bf16()}) {
     const bool brain = format == &bf16();
     const std::string type = brain ? "bf16" : "f16";
@@ -129,8 +129,8 @@ TEST_CASE("core: half neg, abs, min, max") {
 }
 
 // Documented: ex2 of f16 within 2^-9.9, of bf16 within 2^-7; tanh of f16 within 2^-10.987, of bf16
-// within 2^-8, all relative. Here: within one place of the exact result.
-TEST_CASE("core: half ex2, tanh: within one place") {
+// within 2^-8, all relative. Here the bound is one unit in the last place of the exact result.
+TEST_CASE("core: half ex2 and tanh are within one unit in the last place") {
   const auto check = [](const std::string& opcode, const HalfFormat& format, bool ftz, auto exact) {
     const auto near = [&format](uint16_t got, uint16_t want) {
       if (format.is_nan(want)) return got == want;
@@ -164,7 +164,7 @@ TEST_CASE("core: half ex2, tanh: within one place") {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Conversions from and to pairs of 8-bit floats, against a search among all their values.
+// Conversions from and to pairs of 8-bit floats, compared with a search among all their values.
 
 namespace lab32::tests::float8 {
 namespace {
@@ -174,7 +174,7 @@ struct Format8 {
   int fraction;
   double largest;
 
-  // NaN, or infinite, as IEEE 754 has it; E4M3 has only one magnitude that is not a number.
+  // NaN or infinity as in IEEE 754; E4M3 has only one such pattern, which is NaN.
   double value(uint8_t bits) const {
     const int bias = fraction == 3 ? 7 : 15, field = (bits & 0x7f) >> fraction;
     const int digits = bits & ((1 << fraction) - 1);
@@ -207,7 +207,7 @@ const Format8 kFormats[] = {{"e4m3x2", 3, 448}, {"e5m2x2", 2, 57344}};
 
 }  // namespace
 
-TEST_CASE("core: cvt to 8-bit floats") {
+TEST_CASE("core: cvt converts to 8-bit floats") {
   const HalfFormat halves(5, 10);
   for (const Format8& f : kFormats)
     for (const bool relu : {false, true}) {
@@ -226,7 +226,7 @@ TEST_CASE("core: cvt to 8-bit floats") {
   check_refused("cvt.rn.satfinite.e5m2x2.bf16x2 %rs1, %r2;");
 }
 
-TEST_CASE("core: cvt from 8-bit floats") {
+TEST_CASE("core: cvt converts from 8-bit floats") {
   const HalfFormat halves(5, 10);
   for (const Format8& f : kFormats)
     for (const bool relu : {false, true})

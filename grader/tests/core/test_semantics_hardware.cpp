@@ -1,6 +1,7 @@
-// The instructions' results against an H200's, bit for bit: data/measured/h200-instructions.csv,
-// with the cases that the ISA leaves open (division by zero, NaN payloads, what .ftz flushes). The
-// approximations need only be within what the ISA allows.
+// The results of instructions compared with an H200's bit for bit
+// (data/measured/h200-instructions.csv), including cases that the ISA leaves open: division by
+// zero, NaN payloads, the results that .ftz flushes. Approximations need only be within the ISA's
+// bounds.
 #include <memory>
 #include <sstream>
 
@@ -59,7 +60,7 @@ uint64_t get_word(Line& line, const sim::Slot& slot, int lane) {
   }
 }
 
-// The slots of the registers among the sources; immediates stand in the text.
+// The slots of the register sources; immediates are in the text.
 std::vector<sim::Slot> register_sources(Line& line) {
   std::vector<sim::Slot> slots;
   size_t i = 0;
@@ -80,7 +81,7 @@ bool near(double got, double want, double relative, double absolute) {
   return std::fabs(got - want) <= std::max(relative * std::fabs(want), absolute);
 }
 
-// Both are approximations: twice the documented error.
+// Both results are approximations, so they may differ by twice the documented error.
 bool approximately(const std::string& opcode, uint64_t got, uint64_t want) {
   const bool in_turns = opcode.rfind("sin", 0) == 0 || opcode.rfind("cos", 0) == 0;
   const double absolute = in_turns || opcode.rfind("lg2", 0) == 0 ? 0x1p-20 : 0x1p-148;

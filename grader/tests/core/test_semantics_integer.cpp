@@ -1,4 +1,4 @@
-// The integer rows against 128-bit arithmetic and bit by bit loops.
+// The integer rows compared with 128-bit arithmetic and loops over bits.
 #include <algorithm>
 #include <limits>
 
@@ -33,7 +33,7 @@ void all_signed(F f) {
   for_types<int16_t, int32_t, int64_t>(f);
 }
 
-// 2N bits for products of N-bit numbers, the 64-bit unsigned ones too.
+// 2N bits for products of N-bit numbers, also for 64-bit unsigned numbers.
 template <class T>
 T high_part(T a, T b) {
   if constexpr (std::is_signed_v<T>) {
@@ -67,7 +67,7 @@ using Twice =
 
 }  // namespace
 
-TEST_CASE("core: integer add, sub") {
+TEST_CASE("core: integer add and sub equal 128-bit arithmetic") {
   wide_integers([](auto t) {
     using T = decltype(t);
     check_line<T, T, T>(line<T, T, T>(typed<T>("add")), sum<T>);
@@ -79,7 +79,7 @@ TEST_CASE("core: integer add, sub") {
   check_line<I, I, I>("sub.sat.s32 %r1, %r2, %r3;", [](I a, I b) { return clamp32(Wide(a) - b); });
 }
 
-TEST_CASE("core: integer mul, mad, sad") {
+TEST_CASE("core: integer mul, mad and sad equal 128-bit arithmetic") {
   wide_integers([](auto t) {
     using T = decltype(t);
     check_line<T, T, T>(line<T, T, T>(typed<T>("mul.lo")), low_part<T>);
@@ -106,7 +106,7 @@ TEST_CASE("core: integer mul, mad, sad") {
                          [](I a, I b, I c) { return clamp32(Wide(high_part(a, b)) + c); });
 }
 
-TEST_CASE("core: integer mul24, mad24") {
+TEST_CASE("core: integer mul24 and mad24 equal 128-bit arithmetic") {
   for_types<uint32_t, int32_t>([](auto t) {
     using T = decltype(t);
     const auto operand = [](T x) -> Wide {
@@ -124,7 +124,7 @@ TEST_CASE("core: integer mul24, mad24") {
   });
 }
 
-TEST_CASE("core: integer div, rem: by zero all ones, as measured on an H200") {
+TEST_CASE("core: integer div and rem by zero give all ones, as measured on an H200") {
   wide_integers([](auto t) {
     using T = decltype(t);
     check_line<T, T, T>(line<T, T, T>(typed<T>("div")),
@@ -134,7 +134,7 @@ TEST_CASE("core: integer div, rem: by zero all ones, as measured on an H200") {
   });
 }
 
-TEST_CASE("core: integer abs, neg, min, max") {
+TEST_CASE("core: integer abs, neg, min and max follow their definitions") {
   all_signed([](auto t) {
     using T = decltype(t);
     check_line<T, T>(line<T, T>(typed<T>("abs")),
@@ -148,7 +148,7 @@ TEST_CASE("core: integer abs, neg, min, max") {
   });
 }
 
-TEST_CASE("core: popc, clz, bfind, brev") {
+TEST_CASE("core: popc, clz, bfind and brev follow their definitions") {
   for_types<uint32_t, uint64_t>([](auto t) {
     using T = decltype(t);
     const std::string b = ".b" + std::to_string(kWidth<T>);
@@ -183,9 +183,9 @@ TEST_CASE("core: popc, clz, bfind, brev") {
   });
 }
 
-// The pseudocode of the ISA, bit by bit. Its positions and lengths are 0…255; the 64-bit forms take
-// them whole, so there larger ones are left to the hardware's table.
-TEST_CASE("core: bfe, bfi") {
+// The pseudocode of the ISA, bit by bit. Its positions and lengths are 0…255. The 64-bit forms use
+// all bits of them, so the table of hardware results covers larger values.
+TEST_CASE("core: bfe and bfi follow the ISA's pseudocode") {
   all_words([](auto t) {
     using T = decltype(t);
     using U = std::make_unsigned_t<T>;
@@ -242,7 +242,7 @@ TEST_CASE("core: bfe, bfi") {
   });
 }
 
-TEST_CASE("core: szext, bmsk") {
+TEST_CASE("core: szext and bmsk follow their definitions") {
   for (const bool wrap : {false, true}) {
     const std::string mode = wrap ? ".wrap" : ".clamp";
     const auto count = [=](uint32_t n) { return wrap ? n % 32 : std::min(n, 32u); };
@@ -271,7 +271,7 @@ TEST_CASE("core: szext, bmsk") {
   }
 }
 
-TEST_CASE("core: fns") {
+TEST_CASE("core: fns finds the n-th set bit") {
   using U = uint32_t;
   check_line<U, U, U, int32_t>("fns.b32 %r1, %r2, %r3, %r4;", [](U mask, U base, int32_t n) -> U {
     std::vector<U> set;  // positions of set bits, in the direction of n, from base on
@@ -287,7 +287,7 @@ TEST_CASE("core: fns") {
   });
 }
 
-TEST_CASE("core: dp4a, dp2a") {
+TEST_CASE("core: dp4a and dp2a are dot products") {
   const auto element = [](uint32_t x, int bits, int i, bool is_signed) -> Wide {
     const Wide v = x >> (bits * i) & ((1u << bits) - 1);
     return is_signed && v >= 1 << (bits - 1) ? v - (1 << bits) : v;
@@ -314,7 +314,7 @@ TEST_CASE("core: dp4a, dp2a") {
 }
 
 // ---------------------------------------------------------------------------------------------
-// The carry chain: values and the flag of each lane, against 128-bit sums.
+// The carry chain: values and each lane's flag, compared with 128-bit sums.
 
 using namespace lab32;
 using namespace lab32::tests;
@@ -368,7 +368,7 @@ unsigned __int128 product_part(T a, T b, bool high) {
 
 }  // namespace
 
-TEST_CASE("core: add.cc, addc, sub.cc, subc, mad.cc, madc") {
+TEST_CASE("core: add.cc, addc, sub.cc, subc, mad.cc and madc carry correctly") {
   for_types<uint32_t, int32_t, uint64_t, int64_t>([](auto t) {
     using T = decltype(t);
     using U = std::make_unsigned_t<T>;

@@ -1,4 +1,4 @@
-// Logic, shifts, prmt and mov against bit by bit and byte by byte definitions.
+// Logic, shifts, prmt and mov compared with definitions by bits and bytes.
 #include <array>
 
 #include "tests/fixtures/host_reference.h"
@@ -21,7 +21,7 @@ std::string bits_type(const std::string& op) {
 
 }  // namespace
 
-TEST_CASE("core: logic on registers and on predicates") {
+TEST_CASE("core: logic works on registers and on predicates") {
   all_bits([](auto t) {
     using T = decltype(t);
     check_line<T, T, T>(line<T, T, T>(bits_type<T>("and")), [](T a, T b) { return T(a & b); });
@@ -38,7 +38,7 @@ TEST_CASE("core: logic on registers and on predicates") {
   check_line<bool, bool, bool>("and.pred %p1, %p2, !%p3;", [](bool a, bool b) { return a && !b; });
 }
 
-TEST_CASE("core: lop3: all 256 tables") {
+TEST_CASE("core: lop3 computes all 256 tables") {
   for (uint32_t table = 0; table < 256; ++table) {
     const auto value = [table](uint32_t a, uint32_t b, uint32_t c) {
       uint32_t d = 0;
@@ -70,7 +70,7 @@ TEST_CASE("core: lop3: all 256 tables") {
   }
 }
 
-TEST_CASE("core: shl, shr: counts beyond the width") {
+TEST_CASE("core: shl and shr accept counts beyond the width") {
   all_bits([](auto t) {
     using T = decltype(t);
     constexpr uint32_t width = sizeof(T) * 8;
@@ -91,13 +91,13 @@ TEST_CASE("core: shl, shr: counts beyond the width") {
   // .b types shift in zeros: they are unsigned.
 }
 
-TEST_CASE("core: shf") {
+TEST_CASE("core: shf shifts a pair of registers") {
   using U = uint32_t;
   for (const bool wrap : {false, true}) {
     const std::string mode =
         wrap ? ".wrap.b32 %r1, %r2, %r3, %r4;" : ".clamp.b32 %r1, %r2, %r3, %r4;";
     const auto count = [=](U c) { return wrap ? c % 32 : std::min(c, 32u); };
-    // Bit i of {b, a}; nothing beyond it is ever reached.
+    // Bit i of {b, a}; no bit beyond it is reached.
     const auto bit = [](U a, U b, U i) { return i < 32 ? a >> i & 1 : b >> (i - 32) & 1; };
     check_line<U, U, U, U>("shf.l" + mode, [=](U a, U b, U c) {
       U d = 0;
@@ -112,7 +112,7 @@ TEST_CASE("core: shf") {
   }
 }
 
-TEST_CASE("core: prmt: selection with signs, and the named modes") {
+TEST_CASE("core: prmt selects bytes and signs, and has named modes") {
   using U = uint32_t;
   const auto byte = [](U a, U b, U n) {
     return (n < 4 ? a >> (8 * n) : b >> (8 * (n - 4))) & 0xff;
@@ -143,13 +143,13 @@ TEST_CASE("core: prmt: selection with signs, and the named modes") {
   }
 }
 
-TEST_CASE("core: mov between registers") {
+TEST_CASE("core: mov copies registers") {
   for_types<uint16_t, uint32_t, uint64_t, int16_t, int32_t, int64_t, float, double>([](auto t) {
     using T = decltype(t);
     check_line<T, T>(line<T, T>(typed<T>("mov")), [](T a) { return a; });
   });
   check_line<uint32_t, uint32_t>("mov.b32 %r1, %r2;", [](uint32_t a) { return a; });
-  // A special register is 32 bits wide, also where a 16-bit register takes it.
+  // A special register is 32 bits wide, even if the destination has 16 bits.
   check_line<uint16_t, uint32_t>("mov.u16 %rs1, %r2;", [](uint32_t a) { return uint16_t(a); });
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("core: mov packs and unpacks") {
   }
 }
 
-TEST_CASE("core: mov.b128 moves all of it") {
+TEST_CASE("core: mov.b128 moves all 128 bits") {
   Line pack("mov.b128 %rq1, {%rd1, %rd2};");
   Line move("mov.b128 %rq1, %rq2;");
   Line unpack("mov.b128 {%rd1, %rd2}, %rq1;");

@@ -1,4 +1,4 @@
-// The rows of packed integers against models that take the words apart byte by byte.
+// The rows of packed integers compared with models that split the words into bytes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ void check_halves(const std::string& type) {
 
 }  // namespace
 
-TEST_CASE("core: semantics packed: halves of a word") {
+TEST_CASE("core: semantics packed: instructions work on halves of a word") {
   check_halves<uint16_t>("u16x2");
   check_halves<int16_t>("s16x2");
 }
@@ -73,8 +73,7 @@ TEST_CASE("core: semantics packed: a negative result becomes 0, in either order 
   }
 }
 
-TEST_CASE(
-    "core: semantics packed: two words kept in the range of a narrower type, the first above") {
+TEST_CASE("core: semantics packed: two words are clamped to a narrower type and packed") {
   const auto kept = [](long v, long least, long most) {
     return static_cast<U>(v < least ? least : v > most ? most : v);
   };
@@ -91,13 +90,13 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("core: semantics packed: types that are not there are refused by name") {
+TEST_CASE("core: semantics packed: missing types are refused by name") {
   check_refused("min.relu.u32 %r1, %r2, %r3;");
   check_refused("cvt.pack.sat.u4.s32.b32 %r1, %r2, %r3, %r4;");
 }
 
 // ---------------------------------------------------------------------------------------------
-// Video instructions against models that take the words apart, and against results of a GPU.
+// Video instructions compared with models that split the words, and with results of a GPU.
 
 using lab32::tests::check_line;
 using lab32::tests::check_refused;
@@ -118,7 +117,7 @@ const struct {
     {"vmax", [](long a, long b) { return a < b ? b : a; }},
 };
 
-// Element i of those with `bytes` bytes, by its type.
+// Element i of `bytes` bytes, extended according to its type.
 long part(U word, int i, int bytes, const std::string& type) {
   const bool is_signed = type[1] == 's';
   word >>= 8 * bytes * i;
@@ -132,7 +131,7 @@ long kept(long x, int bytes, const std::string& type) {
   return x < least ? least : x >= least + steps ? least + steps - 1 : x;
 }
 
-// C++17 has no shift of negative numbers.
+// C++17 leaves shifts of negative numbers undefined.
 long left(long x, long n) { return static_cast<long>(static_cast<unsigned long>(x) << n); }
 // The intermediate result has 34 bits, the highest its sign.
 long cut(long x) { return left(x, 30) >> 30; }
@@ -163,7 +162,7 @@ void check_packed(const std::string& opcode, int bytes, Op op, const std::string
 void check_whole(const std::string& opcode, Op op, const std::string& d, const std::string& a,
                  const std::string& b, const std::string& mode = "") {
   const std::string head = opcode + d + a + b;
-  // As an H100: an unsigned result is kept from below only, but for shifts.
+  // As on an H100: an unsigned result is clamped at 0 only, except in shifts.
   const bool from_below = d == ".u32" && mode.empty();
   const auto value = [=](U x, U y, bool sat) {
     const long v = op(part(x, 0, 4, a), part(y, 0, 4, b));
@@ -194,7 +193,7 @@ void check_whole(const std::string& opcode, Op op, const std::string& d, const s
 
 }  // namespace
 
-TEST_CASE("core: video instructions of two and four elements") {
+TEST_CASE("core: video instructions compute on two and four elements") {
   const Op average = [](long a, long b) {
     return a + b >= 0 ? (a + b + 1) / 2 : -((1 - a - b) / 2);
   };
@@ -210,7 +209,7 @@ TEST_CASE("core: video instructions of two and four elements") {
     }
 }
 
-TEST_CASE("core: video instructions that compare two and four elements") {
+TEST_CASE("core: video instructions compare two and four elements") {
   const struct {
     const char* name;
     Op op;
@@ -239,7 +238,7 @@ TEST_CASE("core: video instructions that compare two and four elements") {
       }
 }
 
-TEST_CASE("core: video instructions of whole words, and what follows them") {
+TEST_CASE("core: video instructions compute on whole words and apply a second operation") {
   for (const auto& [name, op] : kOps) {
     check_whole(name, op, ".s32", ".s32", ".s32");
     check_whole(name, op, ".u32", ".u32", ".u32");
@@ -260,12 +259,12 @@ TEST_CASE("core: video instructions of whole words, and what follows them") {
   }
 }
 
-TEST_CASE("core: video instructions that are not there are refused") {
+TEST_CASE("core: video instructions that do not exist are refused") {
   check_refused("vset.u32.u32.lt %r1, %r2, %r3;");
   check_refused("vmad.u32.u32.u32 %r1, %r2, %r3, %r4;");
 }
 
-TEST_CASE("core: griddepcontrol: what a grid waits for has been") {
+TEST_CASE("core: griddepcontrol: the awaited grid has already ended") {
   using lab32::tests::each;
   const auto o = lab32::tests::finish(R"(
   griddepcontrol.wait;

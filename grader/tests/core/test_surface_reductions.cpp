@@ -1,5 +1,5 @@
-// sured on a small array whose rows count up, worked out by hand; txq and suq. `surface_reductions`
-// in runtime/tests/programs compares them with a GPU.
+// sured on a small array with consecutive numbers, with results worked out by hand; txq and suq.
+// `surface_reductions` in runtime/tests/programs compares them with a GPU.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -37,12 +37,12 @@ Setup with(std::vector<sim::TextureObject> objects) {
 
 }  // namespace
 
-TEST_CASE("core: surfaces: reductions, and what lies outside") {
+TEST_CASE("core: surfaces: reductions update elements and handle coordinates outside") {
   sim::TextureObject s = plane_of(2);
   s.surface = true;
   const auto row_after = [&](const std::string& operation, const std::string& outside,
                              const std::string& value) {
-    // Row 1 is numbers first; then lane l updates word l / 2 - 2.
+    // Row 1 initially has consecutive numbers; then lane l updates word l / 2 - 2.
     const auto o = tests::finish(
         "mov.u64 %d0, 1; mov.u32 %r1, 1; shl.b32 %r0, %t, 2;"
         "sust.b.2d.b32.zero [%d0, {%r0, %r1}], {%t}; bar.warp.sync -1;"
@@ -55,10 +55,10 @@ TEST_CASE("core: surfaces: reductions, and what lies outside") {
     return std::vector<uint32_t>(o.out.begin(), o.out.begin() + kWidth);
   };
   using Row = std::vector<uint32_t>;
-  // Lanes 4 and 5 come to word 0, ..., 18 and 19 to word 7.
+  // Lanes 4 and 5 update word 0, ..., lanes 18 and 19 word 7.
   CHECK(row_after("add.2d.u32", "zero", "%t") == Row{9, 14, 19, 24, 29, 34, 39, 44});
   CHECK(row_after("add.2d.s32", "zero", "-1") == Row{~1u, ~0u, 0, 1, 2, 3, 4, 5});
-  // Those before go to word 0, those behind to word 7: 20 to 31, too.
+  // Clamped: lanes before the row update word 0, and lanes 20 to 31 after it update word 7.
   CHECK(row_after("add.2d.u32", "clamp", "%t") == Row{0 + 9 + 6, 14, 19, 24, 29, 34, 39, 44 + 306});
   CHECK(row_after("max.2d.u32", "zero", "%t") == Row{5, 7, 9, 11, 13, 15, 17, 19});
   CHECK(row_after("min.2d.s32", "zero", "-3") == Row(kWidth, static_cast<uint32_t>(-3)));
@@ -79,7 +79,7 @@ TEST_CASE("core: surfaces: reductions, and what lies outside") {
       "nothing");
 }
 
-TEST_CASE("core: textures: queries of sizes") {
+TEST_CASE("core: textures: queries return the sizes of arrays") {
   sim::TextureObject t = plane_of(3), s = plane_of(2);
   s.surface = true;
   sim::TexelGrid half = t.array.levels[0];

@@ -1,5 +1,5 @@
-// Products of matrices: the instructions against loops over the elements, the arithmetic of one
-// block against cases whose result shows how an H200 adds. `programs/tensor_cores` and
+// Products of matrices: the instructions compared with loops over the elements, and the arithmetic
+// of one block tested with cases that show how an H200 adds. `programs/tensor_cores` and
 // `programs/mma_sync` compare every form with an H200, bit for bit.
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ std::string registers(const char* kind, int from, int count) {
   return text + "}";
 }
 
-// A row-major and B column-major of 16x16 small numbers, then C; D = A B + C lies in `out`.
+// A (row-major) and B (column-major) of 16x16 small numbers, then C; D = A B + C is in `out`.
 struct Tile {
   int k = 16;
   int a(int row, int i) const { return (row * 5 + i * 3) % 7 - 3; }
@@ -64,7 +64,7 @@ std::vector<uint32_t> image(const Tile& t, int bits, F f, G g) {
   return words;
 }
 
-// wmma on that image; A and B have `count` registers each and lie in `bytes`.
+// wmma on that image; A and B have `count` registers each and `bytes` bytes.
 std::string product(const std::string& shape, const std::string& type, int count, int bytes,
                     const std::string& sum, const char* kind, const std::string& types) {
   const std::string a = registers("r", 0, count), b = registers("r", 8, count),
@@ -122,7 +122,7 @@ TEST_CASE(
         expected(narrow, float_of));
 }
 
-TEST_CASE("core: tensor cores: bits are counted where A XOR B, or A AND B") {
+TEST_CASE("core: tensor cores: products of bits count the ones of A XOR B or A AND B") {
   for (const std::string op : {"xor", "and"}) {
     Setup setup;
     setup.out_words = 64;
@@ -151,25 +151,25 @@ TEST_CASE("core: tensor cores: bits are counted where A XOR B, or A AND B") {
 }
 
 TEST_CASE(
-    "core: tensor cores: addends are cut off 25 places below the largest, and the sum to a float") {
+    "core: tensor cores: addends are truncated 25 places below the largest, the sum to a float") {
   constexpr uint64_t kHalfOne = 0x3c00, kSmall = 0x0400;  // 1, 2^-14
   // 1 + 2^-24 four times: each is kept, and their sum is as large as the last place of 1.
   CHECK(block({kSmall, kSmall, kSmall, kSmall}, {0x1400, 0x1400, 0x1400, 0x1400}, kOne) ==
         kOne + 2);
-  // 2^-26 is not, however often it is added.
+  // 2^-26 is dropped, however often it is added.
   CHECK(block(std::vector<uint64_t>(16, kSmall), std::vector<uint64_t>(16, 0x0c00), kOne) == kOne);
-  // Cut off, not rounded: 1 + 2^-23 - 2^-24.
+  // Truncated, not rounded: 1 + 2^-23 - 2^-24.
   CHECK(block({kHalfOne, kSmall}, {kHalfOne, 0x9400}, 0x34000000) == kOne);
   // A half is rounded to nearest: 1 + 3 * 2^-12.
   CHECK(block({kHalfOne}, {0x1200}, kHalfOne, ptx::Type::f16) == 0x3c01);
-  // A sum of zero has no sign; a NaN one pattern; infinity times zero is none.
+  // A sum of zero is positive, NaN has one pattern, and infinity times zero is NaN.
   CHECK(block({0x8000}, {kHalfOne}, 0x80000000) == 0);
   CHECK(block({0x7c00}, {0x8000}, kOne) == 0x7fffffff);
   CHECK(block({0x7c00}, {0xbc00}, kOne) == 0xff800000);
   CHECK(block({0x7c00}, {kHalfOne}, 0xfc00, ptx::Type::f16) == 0x7fff);
 }
 
-TEST_CASE("core: tensor cores: a product takes all 32 lanes") {
+TEST_CASE("core: tensor cores: a product needs all 32 lanes") {
   Setup setup;
   setup.block = {16, 1, 1};
   const auto outcome = tests::run(
@@ -197,9 +197,9 @@ TEST_CASE("core: tensor cores: a result is undefined if its row of A, its column
   CHECK_FALSE(faults("16"));
 }
 
-TEST_CASE(
-    "core: tensor cores: rows of a tile that nobody has written matter where they are stored") {
-  // A is in shared memory, its rows from 8 on unwritten; so is D, of which one word goes out.
+TEST_CASE("core: tensor cores: unwritten rows of a tile are faults where they are stored") {
+  // A is in shared memory with unwritten rows from 8 on. D is also in shared memory, and one word
+  // of it is stored to `out`.
   const std::string body = R"(
   mov.u32 %r1, box;
   shl.b32 %r2, %t, 3;
@@ -215,7 +215,7 @@ TEST_CASE(
 )";
   Setup setup;
   setup.functions = ".shared .align 32 .b8 box[2048];\n";
-  setup.hazards = true;  // of shared memory it is a finding, never the end of a launch
+  setup.hazards = true;  // in shared memory it is a finding and never ends a launch
   const auto stored = [&](int row) {
     const std::string at = std::to_string(1024 + row * 64);
     const auto findings =

@@ -1,6 +1,6 @@
-// tex, tld4, suld and sust on small arrays whose texels say where they lie: what comes back is
-// worked out here from the coordinates, with exact weights. `programs/textures` compares every form
-// with a GPU, bit for bit.
+// tex, tld4, suld and sust on small arrays whose texels encode their coordinates. The expected
+// results are computed from the coordinates with exact weights. `programs/textures` compares every
+// form with a GPU, bit for bit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ float read(const tests::LaunchOutcome& o, size_t i) {
   return value;
 }
 
-// The mean of the ramp around (x, y), stopping at the outer texels' centres.
+// The interpolated ramp at (x, y), clamped to the centres of the outer texels.
 float between(float x, float y) {
   const float u = std::clamp(x - 0.5f, 0.0f, kWidth - 1.0f);
   const float v = std::clamp(y - 0.5f, 0.0f, kHeight - 1.0f);
@@ -76,7 +76,7 @@ float between(float x, float y) {
 
 }  // namespace
 
-TEST_CASE("core: textures: the nearest texel, and the mean of neighbours, in every shape") {
+TEST_CASE("core: textures: fetches return the nearest texel or the weighted mean in every shape") {
   struct Shape {
     const char *word, *coordinates;
     uint8_t dimensions;
@@ -106,7 +106,7 @@ TEST_CASE("core: textures: the nearest texel, and the mean of neighbours, in eve
     }
 }
 
-TEST_CASE("core: textures: coordinates outside") {
+TEST_CASE("core: textures: coordinates outside follow the address mode") {
   struct Case {
     AddressMode mode;
     bool normalized;
@@ -135,7 +135,7 @@ TEST_CASE("core: textures: coordinates outside") {
   }
 }
 
-TEST_CASE("core: textures: levels, derivatives and four neighbours") {
+TEST_CASE("core: textures: fetches by level, by derivatives and of four neighbours work") {
   // Level 1 begins at the second slice, with half the size.
   sim::TextureObject t = plane_of(2);
   t.array.levels[0].slices = 1;
@@ -165,14 +165,14 @@ TEST_CASE("core: textures: levels, derivatives and four neighbours") {
       "mov.u64 %d0, 1; tld4.r.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%d0, {0f40400000, 0f40000000}];"
       "st.global.v4.f32 [%out], {%f4, %f5, %f6, %f7};",
       with({plane_of(2)}));
-  // Around (3, 2): below left and right, above right and left.
+  // The texels around (3, 2): lower left, lower right, upper right, upper left.
   CHECK(read(four, 0) == 22);
   CHECK(read(four, 1) == 23);
   CHECK(read(four, 2) == 13);
   CHECK(read(four, 3) == 12);
 }
 
-// Every level's texels are its number: what a fetch gives is the level, in 1/256.
+// The texels of each level hold its number, so a fetch returns the level in 1/256.
 TEST_CASE("core: textures: the longer of two derivatives chooses the level") {
   sim::TextureObject t = plane_of(2, 16, 8);
   t.array.levels[0].slices = 1;
@@ -206,15 +206,15 @@ TEST_CASE("core: textures: the longer of two derivatives chooses the level") {
   CHECK(level(none + "," + part, none + "," + none) == 0);
   CHECK(level(none + "," + none, "0f3E800000," + none) == 2);
   CHECK(level("0fBE800000," + none, none + "," + part) == 2);
-  CHECK(level("0f3F800000," + none, none + "," + none) == 3);  // the last there is
+  CHECK(level("0f3F800000," + none, none + "," + none) == 3);  // the last level
   CHECK(level(none + "," + none, none + "," + none) == 0);
-  // 2.25 texels: 1.1699, of a GPU 300 / 256; 2.265625 as 2.2578125, its first eight places.
+  // 2.25 texels: 1.1699, on a GPU 300 / 256; 2.265625 counts as 2.2578125, its first eight places.
   CHECK(level("0f3E100000," + none, none + "," + none) == 300 / 256.0f);
   CHECK(level("0f3E10C000," + none, none + "," + none) ==
         level("0f3E108000," + none, none + "," + none));
   CHECK(level("0f3E110000," + none, none + "," + none) >
         level("0f3E108000," + none, none + "," + none));
-  // Along both axes at once, or both along one: not known.
+  // Derivatives along both axes, or both along one axis: unknown.
   const std::string some = "0f3E000000," + none;
   for (const auto& [x, y] :
        {std::pair<std::string, std::string>{"0f3E000000,0f3E000000", none + "," + none},
@@ -233,7 +233,7 @@ TEST_CASE("core: textures: the longer of two derivatives chooses the level") {
   CHECK(level("0f3E800000," + none, none + "," + none) == 2);  // 1.5 is rounded up
 }
 
-TEST_CASE("core: textures: linear memory by index; nothing is read outside") {
+TEST_CASE("core: textures: linear memory is read by index, and nothing is read outside") {
   sim::TextureObject t = plane_of(1);
   t.array.linear = true;
   const auto o = tests::finish(
@@ -244,7 +244,7 @@ TEST_CASE("core: textures: linear memory by index; nothing is read outside") {
     CHECK(read(o, l) == (l >= 4 && l < 12 ? static_cast<float>(l - 4) : 0));
 }
 
-TEST_CASE("core: surfaces: loads and stores of every width, and what lies outside") {
+TEST_CASE("core: surfaces: loads and stores of every width, and accesses outside") {
   sim::TextureObject s = plane_of(2);
   s.surface = true;
   // Pairs of 16 bits over row 1: a lane's number and 7; then words of them, and a byte.
@@ -261,7 +261,7 @@ TEST_CASE("core: surfaces: loads and stores of every width, and what lies outsid
   for (uint32_t l = 0; l < 32; ++l) {
     const int own = static_cast<int>(l) - 2;
     const auto clamped = static_cast<uint32_t>(std::clamp(own, 0, 7));
-    // Past the row it is the last one, the upper byte of a 7.
+    // Beyond the row it is the last byte, the upper byte of a 7.
     const uint32_t byte = own < 0 ? 0u : own > 7 ? 0u : static_cast<uint32_t>(own);
     const uint32_t zero = own < 0 || own > 7 ? 0 : static_cast<uint32_t>(own);
     CHECK(o.out[l] == (clamped << 16 | byte << 8 | zero));
@@ -274,7 +274,7 @@ TEST_CASE("core: surfaces: loads and stores of every width, and what lies outsid
         "the array has 32 bytes by 4 rows by 3 slices");
 }
 
-// Where an access is clamped to that no row is long enough for, nobody has asked a GPU.
+// The behaviour of a GPU for clamped accesses that are longer than a row has not been measured.
 TEST_CASE("core: surfaces: a clamped access that is longer than a row is refused") {
   sim::TextureObject narrow = plane_of(2);
   narrow.surface = true;
@@ -295,7 +295,7 @@ TEST_CASE("core: surfaces: a clamped access that is longer than a row is refused
   CHECK(words_of("sust.b.2d.b64.zero [%d0, {%r0, %r1}], {%d0};") == "nothing");
 }
 
-TEST_CASE("core: textures: objects that are none, or not what the instruction needs") {
+TEST_CASE("core: textures: invalid and unsuitable objects are faults") {
   const auto words_of = [](const std::string& number, sim::TextureObject t) {
     const auto o = tests::run(
         "mov.u64 %d0, " + number + "; tex.2d.v4.f32.f32 {%f4, _, _, _}, [%d0, {%f1, %f2}];",
@@ -313,7 +313,7 @@ TEST_CASE("core: textures: objects that are none, or not what the instruction ne
   CHECK(words_of("1", plane_of(3)) == who + "1, which has 3 dimensions");
 }
 
-TEST_CASE("core: textures: memory that ends before the texture does") {
+TEST_CASE("core: textures: memory that ends before the texture is a fault") {
   sim::TextureObject t = plane_of(2);
   t.array.levels[0].begin = 1 << 16;  // beyond `in`
   Setup setup = with({t});
@@ -325,7 +325,7 @@ TEST_CASE("core: textures: memory that ends before the texture does") {
   CHECK(o.trap->kind() == sim::TrapKind::out_of_bounds);
 }
 
-TEST_CASE("core: texture filter: weights are shared out in 1/256 and none is lost") {
+TEST_CASE("core: texture filter: the weights of all texels add up to 256/256") {
   for (uint32_t a = 0; a < 256; a += 5)
     for (uint32_t b = 0; b < 256; b += 7)
       for (uint32_t c : {0u, 1u, 77u, 128u, 255u}) {
@@ -340,7 +340,7 @@ TEST_CASE("core: texture filter: weights are shared out in 1/256 and none is los
       }
 }
 
-TEST_CASE("core: texture filter: across an edge and back is the texel where it began") {
+TEST_CASE("core: texture filter: crossing an edge and returning gives the same texel") {
   constexpr int32_t kSize = 5;
   for (uint32_t face = 0; face < 6; ++face)
     for (int32_t i = 0; i < kSize; ++i)
@@ -349,7 +349,7 @@ TEST_CASE("core: texture filter: across an edge and back is the texel where it b
             sim::CubeTexel{face, i, -1}, sim::CubeTexel{face, i, kSize}}) {
         const sim::CubeTexel there = sim::across_edge(out, kSize);
         CHECK(there.face != face);
-        // One step on from the edge that it lies at leads back.
+        // One step over the edge next to it leads back.
         bool back = false;
         for (const int dx : {-1, 0, 1})
           for (const int dy : {-1, 0, 1}) {

@@ -1,4 +1,4 @@
-// Every trap, with the sentence that a student reads.
+// Every trap, with its message to the student.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -10,7 +10,7 @@ using tests::Setup;
 
 namespace {
 
-// `kind: message`, of a trap at the instruction named `here`.
+// "kind: message" of a trap at the instruction named `here`.
 std::string trap_of(const std::string& body, const Setup& setup = {}) {
   const LaunchOutcome o = tests::run(body, setup);
   REQUIRE_MESSAGE(o.trap, body);
@@ -26,8 +26,8 @@ Setup shared_words(const std::string& words) {
 
 }  // namespace
 
-// `in` and `out` lie side by side, 32 words each.
-TEST_CASE("core: traps: global memory, out of bounds") {
+// `in` and `out` are neighbours of 32 words each.
+TEST_CASE("core: traps: accesses to global memory out of bounds") {
   CHECK(trap_of("ld.global.u32 %r1, [%src+4];  //@here") ==
         "out of bounds: thread (31,0,0) of block (0,0,0) reads 4 bytes at offset 128 of `in`: 4 "
         "bytes past its end (128 bytes)");
@@ -38,12 +38,12 @@ TEST_CASE("core: traps: global memory, out of bounds") {
   CHECK(trap_of("st.global.u32 [%dst+-4], %t;  //@here") ==
         "out of bounds: thread (0,0,0) of block (0,0,0) writes 4 bytes 4 bytes before the start of "
         "`out`");
-  // Closer to `out`, but the other lanes are in `in`.
+  // The address is closer to `out`, but the other lanes access `in`.
   CHECK(trap_of("shl.b32 %r0, %t, 4;\ncvt.u64.u32 %d0, %r0;\nadd.u64 %d0, %d0, %in;\n"
                 "ld.global.u32 %r1, [%d0];  //@here") ==
         "out of bounds: thread (8,0,0) of block (0,0,0) reads 4 bytes at offset 128 of `in`: 4 "
         "bytes past its end (128 bytes)");
-  // The last lanes have strayed into `out`: what is meant is where the first ones are.
+  // The last lanes run into `out`, but the intended array is that of the first lanes.
   CHECK(trap_of("mul.lo.u32 %r0, %t, 28;\ncvt.u64.u32 %d0, %r0;\nadd.u64 %d0, %d0, %in;\n"
                 "ld.global.u32 %r1, [%d0];  //@here") ==
         "out of bounds: thread (5,0,0) of block (0,0,0) reads 4 bytes at offset 140 of `in`: 16 "
@@ -70,7 +70,7 @@ TEST_CASE("core: traps: global memory, out of bounds") {
   ld.global.u32 %r1, [%src];  //@here)") ==
         "out of bounds: thread (9,0,0) of block (0,0,0) reads 4 bytes at 0x123456789abc, which is "
         "no device memory");
-  // So high that adding the width wraps round.
+  // So high that adding the width overflows.
   CHECK(trap_of(R"(
   setp.eq.u32 %p1, %t, 9;
   @%p1 mov.u64 %src, -4;
@@ -82,7 +82,7 @@ TEST_CASE("core: traps: global memory, out of bounds") {
         "bytes past its end (128 bytes)");
 }
 
-TEST_CASE("core: traps: threads of blocks in two and three dimensions are named") {
+TEST_CASE("core: traps: messages name threads of two- and three-dimensional blocks") {
   Setup setup;
   setup.grid = {2, 2, 1};
   setup.block = {4, 2, 2};
@@ -97,7 +97,7 @@ TEST_CASE("core: traps: threads of blocks in two and three dimensions are named"
         "past its end (4 bytes)");
 }
 
-TEST_CASE("core: traps: global memory, misaligned") {
+TEST_CASE("core: traps: misaligned accesses to global memory") {
   CHECK(
       trap_of("ld.global.u32 %r1, [%in+2];  //@here") ==
       "misaligned: thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 2 of `in`: an access of "
@@ -112,14 +112,14 @@ TEST_CASE("core: traps: global memory, misaligned") {
       "of 8 bytes needs an address that is a multiple of 8");
 }
 
-TEST_CASE("core: traps: null pointers") {
+TEST_CASE("core: traps: accesses through null pointers") {
   CHECK(trap_of("mov.u64 %d1, 0;\n ld.global.u32 %r1, [%d1];  //@here") ==
         "null: thread (0,0,0) of block (0,0,0) reads 4 bytes at address 0x0: a null pointer");
   CHECK(trap_of("mul.wide.u32 %d1, %t, 4;\n st.u32 [%d1+64], %r1;  //@here") ==
         "null: thread (0,0,0) of block (0,0,0) writes 4 bytes at address 0x40: a null pointer");
 }
 
-TEST_CASE("core: traps: reads of what nothing has written") {
+TEST_CASE("core: traps: reads of memory that was never written") {
   CHECK(trap_of("ld.global.u32 %r1, [%dst];  //@here\n st.global.u32 [%dst], %r1;") ==
         "uninitialised: thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 0 of `out`, which "
         "nothing has written; the value is stored in device memory");
@@ -146,7 +146,7 @@ TEST_CASE("core: traps: reads of what nothing has written") {
             .out == tests::each(32, [](uint32_t l) { return 5 + l; }));
 }
 
-TEST_CASE("core: traps: read-only memory") {
+TEST_CASE("core: traps: stores to read-only memory") {
   CHECK(trap_of(R"(
   ld.param.u64 %d1, [test_in];
   mov.b64 %d2, test_n;
@@ -156,7 +156,7 @@ TEST_CASE("core: traps: read-only memory") {
         "parameters`, which kernels cannot write");
 }
 
-TEST_CASE("core: traps: shared memory") {
+TEST_CASE("core: traps: faulty accesses to shared memory") {
   const std::string own = "mov.u32 %r9, box;\n mad.lo.u32 %r8, %t, 4, %r9;\n";
   CHECK(trap_of(own + "st.shared.u32 [%r8+4], %t;  //@here", shared_words("32")) ==
         "out of bounds: thread (31,0,0) of block (0,0,0) writes 4 bytes at offset 128 of shared "
@@ -174,7 +174,7 @@ TEST_CASE("core: traps: shared memory") {
   CHECK(trap_of("ld.shared.u32 %r1, [0];  //@here") ==
         "out of bounds: thread (0,0,0) of block (0,0,0) reads 4 bytes of shared memory, but the "
         "block has none");
-  // Dynamic shared memory ends where the launch said.
+  // Dynamic shared memory ends at the size that the launch gives.
   Setup dynamic;
   dynamic.functions = ".extern .shared .align 16 .b8 box[];\n";
   dynamic.dynamic_shared = 124;
@@ -188,7 +188,7 @@ TEST_CASE("core: traps: shared memory") {
         "memory: 4 bytes past its end (128 bytes)");
 }
 
-TEST_CASE("core: traps: local memory") {
+TEST_CASE("core: traps: faulty accesses to local memory") {
   const std::string array = ".local .align 16 .b8 own[16];\n mov.u64 %d1, own;\n";
   CHECK(trap_of(array + "st.local.u32 [%d1+16], %t;  //@here") ==
         "out of bounds: thread (0,0,0) of block (0,0,0) writes 4 bytes at offset 16 of its local "
@@ -196,7 +196,7 @@ TEST_CASE("core: traps: local memory") {
   CHECK(trap_of(array + "ld.local.u32 %r1, [%d1+-4];  //@here") ==
         "out of bounds: thread (0,0,0) of block (0,0,0) reads 4 bytes at offset -4 of its local "
         "memory, which holds 16 bytes");
-  // So far before the start that adding the width wraps round.
+  // So far before the start that adding the width overflows.
   CHECK(trap_of(array + "sub.u64 %d1, %d1, 68;\n ld.local.u32 %r1, [%d1];  //@here") ==
         "out of bounds: thread (0,0,0) of block (0,0,0) reads 4 bytes at offset -68 of its local "
         "memory, which holds 16 bytes");
@@ -208,7 +208,7 @@ TEST_CASE("core: traps: local memory") {
         "memory, which nothing has written; the value is stored in device memory");
 }
 
-TEST_CASE("core: traps: what an earlier call left on the stack is gone") {
+TEST_CASE("core: traps: values that an earlier call left on the stack are undefined") {
   Setup setup;
   setup.functions = R"(
 .func use_array(.param .b32 store, .param .b64 to)
@@ -235,7 +235,7 @@ TEST_CASE("core: traps: what an earlier call left on the stack is gone") {
   CHECK(o.out[0] == 0xffffffff);
 }
 
-TEST_CASE("core: traps: recursion without end") {
+TEST_CASE("core: traps: endless recursion") {
   Setup setup;
   setup.functions = R"(
 .func down()
@@ -255,7 +255,7 @@ TEST_CASE("core: traps: the instruction limit of a warp") {
   setup.block = {64, 1, 1};
   setup.budget = 5000;
   CHECK(trap_of(R"(
-  setp.lt.u32 %p1, %g, 96;    // only warp 1 of block 1 goes round for ever
+  setp.lt.u32 %p1, %g, 96;    // only warp 1 of block 1 loops for ever
   setp.ge.or.u32 %p1, %g, 128, %p1;
   @%p1 ret;
 LOOP:
@@ -272,7 +272,7 @@ TEST_CASE("core: traps: trap and brkpt") {
 }
 
 TEST_CASE(
-    "core: sim traps: of several blocks that trap, the lowest is named, for any number of "
+    "core: sim traps: if several blocks trap, the lowest is named, for any number of "
     "threads") {
   for (const unsigned threads : {1u, 2u, 3u, 8u}) {
     Setup setup;
@@ -287,7 +287,7 @@ TEST_CASE(
   }
 }
 
-// --- what a Device adds: freed memory, launch shapes, arguments, source lines --------------------
+// --- faults that a Device detects: freed memory, launch shapes, arguments; source lines ----------
 
 namespace {
 
@@ -327,7 +327,7 @@ std::string launch_error(tests::Simulated& s, const std::vector<device::Arg>& ar
 
 }  // namespace
 
-TEST_CASE("core: traps: freed memory, by a Device, with the source line") {
+TEST_CASE("core: traps: a Device reports uses of freed memory with the source line") {
   tests::Simulated s(tests::with_header(kCopy));
   const auto from = s.upload(tests::each(32, [](uint32_t i) { return i; }), "from");
   const auto to = s.device->allocate(128, "to");
@@ -341,7 +341,7 @@ TEST_CASE("core: traps: freed memory, by a Device, with the source line") {
         "thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 0 of `from`, which was freed");
 }
 
-TEST_CASE("core: traps: a fault does not harm the next launch") {
+TEST_CASE("core: traps: a fault does not affect the next launch") {
   tests::Simulated s(tests::with_header(kCopy));
   const auto words = tests::each(32, [](uint32_t i) { return i * 3; });
   const auto from = s.upload(words, "from");
@@ -351,7 +351,7 @@ TEST_CASE("core: traps: a fault does not harm the next launch") {
   CHECK(s.download<uint32_t>(to) == words);
 }
 
-TEST_CASE("core: traps: launch shapes") {
+TEST_CASE("core: traps: impossible launch shapes") {
   tests::Simulated s(tests::with_header(kCopy));
   const auto buffer = s.device->allocate(128, "b");
   const auto refused = [&](const std::string& kernel, const device::Shape& shape) {
@@ -385,7 +385,7 @@ TEST_CASE("core: traps: wrong arguments") {
   CHECK(launch_error(s, {buffer, 5}) == "argument 2 of `copy` has 8 bytes, 4 are given");
 }
 
-TEST_CASE("core: traps: device memory that does not fit") {
+TEST_CASE("core: traps: allocations that exceed device memory") {
   tests::Simulated s(tests::with_header(kCopy));
   const auto refused = [&](uint64_t bytes) {
     try {

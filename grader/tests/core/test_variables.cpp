@@ -1,4 +1,4 @@
-// Parameters of functions and kernels, variables of modules and their initialisers.
+// Parameters of functions and kernels, and variables of modules with their initialisers.
 #include <doctest/doctest.h>
 
 #include "simulator/ptx/parser.h"
@@ -10,8 +10,7 @@ using tests::finish;
 using tests::LaunchOutcome;
 using tests::Setup;
 
-TEST_CASE(
-    "core: variables: values pass by .param: structures in, structures out, narrow and wide") {
+TEST_CASE("core: variables: .param passes structures, narrow and wide values in and out") {
   Setup setup;
   setup.functions = R"(
 .func (.param .align 8 .b8 result[24]) swap(.param .align 8 .b8 argument[16], .param .b8 small)
@@ -55,8 +54,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "core: variables: initialised variables, addresses in initialisers, symbols of a module") {
+TEST_CASE("core: variables: initialisers may contain addresses, and modules have symbols") {
   const std::string text = tests::with_header(R"(
 .const .align 4 .b8 table[16] = {1, 0, 0, 0, 2, 0, 0, 0, 3};
 .global .align 4 .b32 number = 77;
@@ -84,7 +82,7 @@ TEST_CASE(
   const auto out = s.device->allocate(16, "out");
   REQUIRE(!s.launch("look", {{1}, {1}}, {out}).fault);
   CHECK(s.download<uint32_t>(out) == std::vector<uint32_t>{3, 77, 2, 0});
-  // A launch keeps what it wrote to variables; the host reads and writes them.
+  // Variables keep their values between launches, and the host reads and writes them.
   REQUIRE(!s.launch("look", {{1}, {1}}, {out}).fault);
   CHECK(s.download<uint32_t>(out)[3] == 5);
   const auto bytes = s.module->read_symbol("counter");
@@ -138,14 +136,15 @@ TEST_CASE(
 }
 
 // ---------------------------------------------------------------------------------------------
-// Memory of a thread's own, of a size that the program computes.
+// alloca: a thread's own memory, of a size that the program computes.
 
 using namespace lab32;
 using tests::each;
 using tests::LaunchOutcome;
 
-TEST_CASE("core: alloca: each lane has its own, and nobody has written it") {
-  // Twice, so that the second lies behind the first; the larger of two lanes' wishes counts.
+TEST_CASE("core: alloca: each lane gets its own unwritten memory") {
+  // Called twice, so that the second piece follows the first. The larger request of two lanes
+  // counts.
   for (const char* type : {"u64", "u32"}) {
     CAPTURE(type);
     const bool wide = std::string(type) == "u64";

@@ -1,5 +1,5 @@
 // Lanes that wait for each other make progress, as on Volta and later, although lanes of a warp
-// usually meet before they go on. And loops that are merely long stay together.
+// usually reconverge first. Long loops without waits stay converged.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr const char* kLock = R"(
 .shared .align 4 .b32 counter;
 )";
 
-// Thread 0 clears lock and counter.
+// Thread 0 initialises lock and counter.
 constexpr const char* kClear = R"(
   setp.eq.u32 %p15, %t, 0;
   @%p15 st.shared.u32 [lock], 0;
@@ -28,14 +28,14 @@ constexpr const char* kClear = R"(
   bar.sync 0;
 )";
 
-// Behind the critical section every thread leaves the ticket it drew; at the end, 0 to n - 1 must
-// have been drawn once each.
+// After the critical section every thread stores the ticket that it drew. At the end each of 0 to n
+// - 1 must have been drawn once.
 void check_tickets(std::vector<uint32_t> tickets) {
   std::sort(tickets.begin(), tickets.end());
   CHECK(tickets == each(tickets.size(), [](uint32_t i) { return i; }));
 }
 
-// The lanes that hold no lock go round; the one that holds it stands behind the loop.
+// Lanes without the lock spin; the lane with the lock waits after the loop.
 constexpr const char* kTakeTicket = R"(
 SPIN:
   atom.shared.cas.b32 %r1, [lock], 0, 1;
@@ -51,23 +51,23 @@ SPIN:
 
 }  // namespace
 
-TEST_CASE("core: waiting: a spin lock between the lanes of one warp") {
+TEST_CASE("core: waiting: a spin lock works between the lanes of one warp") {
   Setup setup;
   setup.functions = kLock;
   check_tickets(finish(std::string(kClear) + kTakeTicket, setup).out);
 }
 
-TEST_CASE("core: waiting: a spin lock between all threads of a block, last warp partly filled") {
+TEST_CASE("core: waiting: a spin lock works in a block with a partly filled last warp") {
   Setup setup;
   setup.functions = kLock;
   setup.block = {75, 1, 1};
   check_tickets(finish(std::string(kClear) + kTakeTicket, setup).out);
 }
 
-TEST_CASE("core: waiting: one lock, taken in both sides of a branch") {
+TEST_CASE("core: waiting: both sides of a branch may take one lock") {
   Setup setup;
   setup.functions = kLock;
-  // Both splits can always run, so it does not help to give them time slices only.
+  // Both splits can always run, so time slices alone do not help.
   check_tickets(finish(std::string(kClear) + R"(
   setp.lt.u32 %p2, %t, 16;
   @%p2 bra LOW;
@@ -94,7 +94,7 @@ DONE:
                     .out);
 }
 
-TEST_CASE("core: waiting: a lock taken inside a function") {
+TEST_CASE("core: waiting: a function may take a lock") {
   Setup setup;
   setup.functions = std::string(kLock) + R"(
 .func take()
@@ -118,7 +118,7 @@ SPIN:
                     .out);
 }
 
-TEST_CASE("core: waiting: a lane waits for a flag that a later lane of its warp raises") {
+TEST_CASE("core: waiting: a lane may wait for a flag that a later lane of its warp sets") {
   Setup setup;
   setup.functions = kLock;
   const LaunchOutcome o = finish(std::string(kClear) + R"(
@@ -137,10 +137,10 @@ DONE:
   st.global.u32 [%dst], %r1;  //@done)",
                                  setup);
   CHECK(o.out == each(32, [](uint32_t) { return 42; }));
-  CHECK(o.at("done") == Count{1, 32});  // nobody stood in the join for whom another spun
+  CHECK(o.at("done") == Count{1, 32});  // no spinning lane waited for a lane in the join
 }
 
-TEST_CASE("core: waiting: warps hand a value round by shared flags") {
+TEST_CASE("core: waiting: warps pass a value on by shared flags") {
   Setup setup;
   setup.functions = ".shared .align 4 .b32 turn;\n.shared .align 4 .b32 value;\n";
   setup.block = {256, 1, 1};
@@ -172,7 +172,7 @@ MEET:
   CHECK(o.out == each(256, [](uint32_t) { return 100 + 28; }));
 }
 
-TEST_CASE("core: waiting: producer and consumer through a ring of two places") {
+TEST_CASE("core: waiting: producer and consumer share a ring of two places") {
   Setup setup;
   setup.block = {64, 1, 1};
   setup.out_words = 40;
@@ -188,7 +188,7 @@ TEST_CASE("core: waiting: producer and consumer through a ring of two places") {
   bar.sync 0;
   setp.ne.u32 %p2, %lane, 0;
   @%p2 bra END;
-  mov.u32 %r1, 0;             // what was produced or consumed so far
+  mov.u32 %r1, 0;             // number of items produced or consumed so far
   mov.u32 %r9, ring;
   setp.eq.u32 %p3, %t, 32;
   @%p3 bra CONSUME;
@@ -224,8 +224,8 @@ END:)",
   CHECK(o.out == each(40, [](uint32_t i) { return i * i; }));
 }
 
-TEST_CASE("core: waiting: a long divergent loop is not taken for a wait") {
-  // Lane t goes round 1000 (t + 1) times: 160,000 instructions, far beyond a time slice.
+TEST_CASE("core: waiting: a long divergent loop does not count as a wait") {
+  // Lane t makes 1000 (t + 1) iterations: 160,000 instructions, far more than a time slice.
   const std::string loop = R"(
   add.u32 %r1, %t, 1;
   mul.lo.u32 %r1, %r1, 1000;
@@ -245,7 +245,7 @@ LOOP:
   SUBCASE("arithmetic only") {
     CHECK(finish(with("add.u32 %r2, %r2, %r1;")).at("after") == Count{1, 32});
   }
-  SUBCASE("with atomics whose result nobody reads: a histogram") {
+  SUBCASE("with atomics whose results are unused: a histogram") {
     Setup setup;
     setup.functions = kLock;
     CHECK(finish(kClear + with("red.shared.add.u32 [counter], 1;"), setup).at("after") ==
@@ -255,7 +255,7 @@ LOOP:
   }
 }
 
-TEST_CASE("core: waiting: who waits for ever is stopped by the instruction limit") {
+TEST_CASE("core: waiting: the instruction limit stops an endless wait") {
   Setup setup;
   setup.functions = kLock;
   setup.budget = 100'000;

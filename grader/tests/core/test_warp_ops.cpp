@@ -1,5 +1,5 @@
-// shfl, vote, match and redux against models written from the PTX ISA's prose, and who has to take
-// part in them.
+// shfl, vote, match and redux compared with models from the PTX ISA's text, and the lanes that must
+// execute them.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -15,7 +15,7 @@ using Count = LaunchOutcome::Count;
 
 namespace {
 
-// CUDA's description of the four shuffles: the warp in groups of `width` lanes.
+// CUDA's description of the four shuffles: the warp is divided into groups of `width` lanes.
 struct Shuffled {
   uint32_t source;  // lane that is read
   bool valid;
@@ -25,7 +25,7 @@ Shuffled shuffle_model(const std::string& mode, uint32_t lane, uint32_t b, uint3
   if (mode == "up") return place >= b ? Shuffled{lane - b, true} : Shuffled{lane, false};
   if (mode == "down") return place + b < width ? Shuffled{lane + b, true} : Shuffled{lane, false};
   if (mode == "idx") return {group + b % width, true};
-  const uint32_t other = lane ^ b;  // bfly: into a later group it may not reach
+  const uint32_t other = lane ^ b;  // bfly: the source may not be in a later group
   return other < group + width ? Shuffled{other, true} : Shuffled{lane, false};
 }
 
@@ -43,7 +43,7 @@ std::string shuffle_text(const std::string& mode, uint32_t b, uint32_t width) {
 
 }  // namespace
 
-TEST_CASE("core: warp ops: shfl in all modes and widths") {
+TEST_CASE("core: warp ops: shfl works in all modes and widths") {
   for (const std::string mode : {"up", "down", "bfly", "idx"})
     for (const uint32_t width : {32, 16, 8, 4, 2, 1})
       for (const uint32_t b : {0, 1, 2, 3, 5, 8, 15, 16, 31}) {
@@ -59,17 +59,17 @@ TEST_CASE("core: warp ops: shfl in all modes and widths") {
       }
 }
 
-TEST_CASE("core: warp ops: shfl with a lane's own index and without the predicate") {
+TEST_CASE("core: warp ops: shfl works with an index per lane and without the predicate") {
   const LaunchOutcome o = finish(R"(
   mul.lo.u32 %r1, %t, 7;
-  add.u32 %r2, %t, 3;         // each lane names its own source
+  add.u32 %r2, %t, 3;         // each lane selects its own source
   mul.lo.u32 %r2, %r2, 5;
   shfl.sync.idx.b32 %r3, %r1, %r2, 31, -1;
   st.global.u32 [%dst], %r3;)");
   CHECK(o.out == each(32, [](uint32_t l) { return (l + 3) * 5 % 32 * 7; }));
 }
 
-TEST_CASE("core: warp ops: a sum by shuffles, in a warp of 20 lanes, reads absent lanes") {
+TEST_CASE("core: warp ops: a sum by shuffles in a warp of 20 lanes reads absent lanes") {
   Setup setup;
   setup.block = {20, 1, 1};
   setup.hazards = true;
@@ -86,7 +86,7 @@ TEST_CASE("core: warp ops: a sum by shuffles, in a warp of 20 lanes, reads absen
         std::string::npos);
 }
 
-TEST_CASE("core: warp ops: vote, ballot") {
+TEST_CASE("core: warp ops: vote and ballot follow their definitions") {
   const LaunchOutcome o = finish(R"(
   setp.ge.u32 %p1, %t, 12;
   setp.ge.u32 %p2, %t, 0;
@@ -112,7 +112,7 @@ TEST_CASE("core: warp ops: vote, ballot") {
   CHECK(o.out == each(32, [](uint32_t) { return (2 | 8 | 32 | 64) ^ 0xfffu; }));
 }
 
-TEST_CASE("core: warp ops: match") {
+TEST_CASE("core: warp ops: match finds lanes with equal values") {
   Setup setup;
   for (uint32_t i = 0; i < 32; ++i) setup.in.push_back(i * i % 7);
   const auto same = [&](uint32_t l) {
@@ -152,7 +152,7 @@ TEST_CASE("core: warp ops: match") {
   }
 }
 
-TEST_CASE("core: warp ops: redux of all operators") {
+TEST_CASE("core: warp ops: redux works with all operators") {
   Setup setup;
   for (uint32_t i = 0; i < 32; ++i) setup.in.push_back(i * 2654435761u ^ 0x80000000u);
   const auto fold = [&](const std::function<uint32_t(uint32_t, uint32_t)>& f) {
@@ -183,10 +183,10 @@ TEST_CASE("core: warp ops: redux of all operators") {
   }
 }
 
-// --- who takes part ------------------------------------------------------------------------------
+// --- participating lanes -------------------------------------------------------------------------
 
-TEST_CASE("core: warp ops: groups with masks of their own") {
-  // Each lane's group is what match.any finds; every group reduces and shuffles for itself.
+TEST_CASE("core: warp ops: groups of lanes with separate masks work independently") {
+  // match.any determines each lane's group; every group reduces and shuffles separately.
   const LaunchOutcome o = finish(R"(
   and.b32 %r1, %t, 3;
   match.any.sync.b32 %r2, %r1, -1;
@@ -198,7 +198,7 @@ TEST_CASE("core: warp ops: groups with masks of their own") {
   mad.lo.u32 %r3, %r5, 1000, %r3;
   st.global.u32 [%dst], %r3;         //@after)");
   CHECK(o.at("redux").lanes == 32);
-  CHECK(o.at("redux").warps == 4);  // one a group
+  CHECK(o.at("redux").warps == 4);  // one issue for each group
   CHECK(o.at("after") == Count{1, 32});
   CHECK(o.out == each(32, [](uint32_t l) {
           uint32_t sum = 0;
@@ -207,7 +207,7 @@ TEST_CASE("core: warp ops: groups with masks of their own") {
         }));
 }
 
-TEST_CASE("core: warp ops: lanes come to one shuffle from different branches") {
+TEST_CASE("core: warp ops: lanes may reach one shuffle from different branches") {
   const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 16;
   mul.lo.u32 %r1, %t, 3;
@@ -220,11 +220,12 @@ LOW:
   CHECK(o.out == each(32, [](uint32_t l) { return (l ^ 16) * 3 + (l < 16 ? 100 : 0); }));
 }
 
-TEST_CASE("core: warp ops: a warp barrier may be met at several places") {
+TEST_CASE("core: warp ops: lanes may reach a warp barrier at different instructions") {
   Setup setup;
   setup.functions = ".shared .align 4 .b32 box[32];\n";
   setup.hazards = true;
-  // The two halves meet at barriers in their own branches, twice, and exchange values in between.
+  // The two halves synchronise twice at barriers in their own branches and exchange values in
+  // between.
   const LaunchOutcome o = finish(R"(
   mov.u32 %r9, box;
   mad.lo.u32 %r8, %t, 4, %r9;
@@ -249,7 +250,7 @@ JOIN:
   CHECK(o.findings.empty());
 }
 
-TEST_CASE("core: warp ops: half a warp synchronises itself inside its branch") {
+TEST_CASE("core: warp ops: half a warp may synchronise inside its branch") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r2, 0;
   setp.lt.u32 %p1, %t, 16;
@@ -268,14 +269,14 @@ TEST_CASE("core: warp ops: a mask may name lanes that have exited") {
   st.global.u32 [%dst], 77;
   setp.ge.u32 %p1, %t, 8;
   @%p1 exit;
-  vote.sync.ballot.b32 %r1, %p1, -1;   // nobody
+  vote.sync.ballot.b32 %r1, %p1, -1;   // no lane votes yes
   redux.sync.add.s32 %r2, %t, -1;
   add.u32 %r1, %r1, %r2;
   st.global.u32 [%dst], %r1;)");
   CHECK(o.out == each(32, [](uint32_t l) { return l < 8 ? 28 : 77; }));
 }
 
-TEST_CASE("core: warp ops: lanes that exit while others wait for them let those go on") {
+TEST_CASE("core: warp ops: an exit releases lanes that wait for the exiting lane") {
   const LaunchOutcome o = finish(R"(
   st.global.u32 [%dst], 77;
   setp.lt.u32 %p1, %t, 8;
@@ -287,7 +288,7 @@ WAIT:
   CHECK(o.out == each(32, [](uint32_t l) { return l < 8 ? 7 : 77; }));
 }
 
-TEST_CASE("core: warp ops: guarded, for the lanes of the guard") {
+TEST_CASE("core: warp ops: a guarded operation runs for the lanes of the guard") {
   const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 4;
   mov.u32 %r1, 9;
@@ -298,7 +299,7 @@ TEST_CASE("core: warp ops: guarded, for the lanes of the guard") {
   CHECK(o.out == each(32, [](uint32_t l) { return l < 4 ? 6 : 9; }));
 }
 
-TEST_CASE("core: warp ops: a mask that names lanes which never come is a trap") {
+TEST_CASE("core: warp ops: a mask that names lanes that never arrive is a trap") {
   const LaunchOutcome o = tests::run(R"(
   setp.lt.u32 %p1, %t, 16;
   @!%p1 bra JOIN;
@@ -324,8 +325,8 @@ TEST_CASE("core: warp ops: a mask must name the lane that executes it") {
         "name its own lane 8");
 }
 
-TEST_CASE("core: warp ops: elect one lane a group, as cooperative groups do") {
-  // The lowest active lane adds for all: an aggregated atomic with its result handed round.
+TEST_CASE("core: warp ops: groups elect a leader as cooperative groups do") {
+  // The lowest active lane adds for all: an aggregated atomic whose result is broadcast.
   Setup setup;
   setup.out_written = true;
   setup.out_words = 33;
@@ -353,7 +354,7 @@ SKIP:)",
   for (uint32_t l = 11; l < 32; ++l) CHECK(o.out[l] == l - 11);
 }
 
-TEST_CASE("core: warp ops: elect.sync names one lane of the mask, to all of them") {
+TEST_CASE("core: warp ops: elect.sync gives all lanes of the mask the same leader") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r5, 0;
   setp.lt.u32 %p1, %t, 5;

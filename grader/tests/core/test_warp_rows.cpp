@@ -1,4 +1,4 @@
-// Accesses whose addresses follow each other, or are one, which need no list of addresses.
+// Accesses to contiguous or equal addresses, which take the fast path without a list of addresses.
 #include <doctest/doctest.h>
 
 #include "tests/fixtures/sim_kit.h"
@@ -18,8 +18,8 @@ std::string registers_from_10(unsigned n) {
 
 }  // namespace
 
-TEST_CASE("core: warp rows: half-warps side by side, over each other, and one behind the other") {
-  // Lane l of half h at h * jump + (l % 16) * step, of `elements` words each.
+TEST_CASE("core: warp rows: half-warps may be adjacent, overlapping or separate") {
+  // Lane l of half h accesses `elements` words at h * jump + (l % 16) * step.
   for (const char* space : {".shared", ".global"})
     for (const uint32_t elements : {1u, 2u, 4u})
       for (const uint32_t step : {0u, 1u, 2u})
@@ -60,7 +60,7 @@ TEST_CASE("core: warp rows: half-warps side by side, over each other, and one be
         }
 }
 
-TEST_CASE("core: warp rows: a half-warp outside, misaligned, or round the end of 32 bits") {
+TEST_CASE("core: warp rows: a half-warp out of bounds, misaligned, or beyond 32 bits is a fault") {
   const auto fault = [](const std::string& jump, const std::string& access) {
     const LaunchOutcome got = tests::run(
         ".shared .align 16 .b32 box[32];\nshr.u32 %r1, %t, 4;\n" +
