@@ -35,8 +35,8 @@ Window window_of(const ptx::Instruction& in) {
   return Window::generic;
 }
 
-// The host's own atomic update, for words that several host threads may update at once. It does not
-// return the old value.
+// The host's own atomic update, for words that several host threads may update concurrently. It
+// does not return the old value.
 template <class T, class Op>
 void update_shared_by_threads(std::byte* at, T v) {
   auto* p = reinterpret_cast<T*>(at);

@@ -133,7 +133,7 @@ void wait_group(const Exec& x, const Inst& in) {
 constexpr int kRows = 8, kRowBytes = 16;
 
 struct OwnPair {
-  int row[2], byte[2];  // where the lane's two 16-bit elements lie in the matrix
+  int row[2], byte[2];  // position of the lane's two 16-bit elements in the matrix
 };
 
 OwnPair pair_of(int lane, bool transposed) {

@@ -33,7 +33,7 @@ struct Fragment {
   int rows = 0, columns = 0;
   ptx::Type type{};
   bool transposed = false;  // has the layout of the transposed matrix in the other role
-  bool in_quads = false;    // four matrices of m8n8k4, stacked; of B side by side
+  bool in_quads = false;    // four matrices of m8n8k4: A and C stacked vertically, B horizontally
   bool by_columns = false;  // in quads: a lane holds elements of one column of A, or one row of B
   std::vector<Slot> slots;  // wmma stores some registers twice
 

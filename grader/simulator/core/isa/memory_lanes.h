@@ -42,7 +42,7 @@ inline ptx::Space space_of(const ptx::Instruction& in) {
   return ptx::Space::generic;
 }
 
-// The lanes of `mask` whose generic address lies in the window at `base`.
+// The lanes of `mask` whose generic address is in the window at `base`.
 inline uint32_t lanes_in_window(const uint64_t* address, uint32_t mask, uint64_t base) {
   uint32_t in = 0;
   for (int l = 0; l < kWarpSize; ++l)

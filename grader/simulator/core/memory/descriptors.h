@@ -84,9 +84,9 @@ class TextureTable {
 };
 
 // ---------------------------------------------------------------------------------------------
-// A tensor map (CUtensorMap): how a tensor lies in device memory, and the box of it that one copy
-// moves. Programs hold it as 128 opaque bytes. The driver's format is not documented, so this one
-// is our own.
+// A tensor map (CUtensorMap): the layout of a tensor in device memory, and the box of it that one
+// copy moves. Programs hold it as 128 opaque bytes. The driver's format is not documented, so this
+// one is our own.
 
 struct TensorMap {
   static constexpr uint64_t kMagic = 0x6c61'6233'326d'6170;  // "lab32map"

@@ -103,7 +103,7 @@ inline uint64_t round_pack(bool negative, int exponent, uint128 m, Rounding mode
     fraction = static_cast<uint64_t>(m);
   }
   // A subnormal that rounds up to the smallest normal number, and a fraction that carries into the
-  // exponent, come out right because exponent and fraction are neighbours.
+  // exponent, are correct because exponent and fraction are adjacent fields.
   const int biased = unit + F::fraction_bits - F::min_exponent;  // 0 for subnormal and the lowest
   uint64_t packed = (static_cast<uint64_t>(biased) << F::fraction_bits) + fraction;
   if (biased > 2 * F::bias || packed >= F::infinity) {

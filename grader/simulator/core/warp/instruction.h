@@ -56,8 +56,8 @@ struct Slot {
 };
 
 // One decoded instruction. Operand order: destinations in `dst`, then the sources in `src`, each in
-// the order in which they stand in the PTX; vectors and pairs are flattened into consecutive slots.
-// An omitted destination ('_') has bytes == 0. So has a missing optional source.
+// the order of the PTX text; vectors and pairs are flattened into consecutive slots. An omitted
+// destination ('_') has bytes == 0. So has a missing optional source.
 struct Inst {
   ExecFn exec = nullptr;
   Dispatch flow = Dispatch::straight;

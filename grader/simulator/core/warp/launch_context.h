@@ -33,7 +33,7 @@ class LaunchMeter {
   // Resets the count of instructions after a rollback, because the blocks run again. The time is
   // not reset.
   void go_back(uint64_t issued) { issued_ = issued; }
-  // Several host threads may add at once.
+  // Several host threads may call add() concurrently.
   enum class Over : uint8_t { nothing, instructions, time };
   Over add(uint64_t instructions) {
     const uint64_t issued = issued_ += instructions;
@@ -78,7 +78,7 @@ struct DeviceCopy {
 
 struct DeviceLaunch {
   uint64_t function = 0;    // code_address() of the kernel; 0: a copy
-  uint64_t parameters = 0;  // where they lie in device memory
+  uint64_t parameters = 0;  // their address in device memory
   DeviceCopy copy;
   Dim3 grid, block;
   uint32_t dynamic_shared = 0;
