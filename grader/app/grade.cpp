@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "app/command.h"
@@ -51,7 +52,11 @@ report::Style style_for(const Given& given) {
   const auto show = [&](const report::Result& result, const std::string& changes) {
     // Written before printing, since a reader of the output may close it and end this process.
     if (history) report::append_to_history(options.dir, result, report::now());
-    print("\n" + report::text(result, style) + "\n" + changes);
+    // A compile error is all that a student needs to read.
+    const bool compiles =
+        std::none_of(result.labs.begin(), result.labs.end(),
+                     [](const report::Lab& lab) { return lab.status == report::Status::error; });
+    print("\n" + report::text(result, style) + (compiles ? "\n" + changes : ""));
     print(fmt::format("watching {}; Ctrl-C ends this\n", options.dir.string()));
   };
   grading::watch(options, show, complain);

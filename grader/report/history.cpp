@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMost = 200;  // attempts per lab
+constexpr size_t kMostAttempts = 200;  // attempts per lab
 
 Json attempt_of(const Result& result, const Lab& lab, const std::string& when) {
   Json checks = Json::object();
@@ -59,23 +59,23 @@ std::vector<Json> read(const fs::path& file) {
   return attempts;
 }
 
-bool as_before(const std::vector<Json>& kept, const Json& attempt) {
+bool equals_last_attempt(const std::vector<Json>& kept, const Json& attempt) {
   for (auto at = kept.rbegin(); at != kept.rend(); ++at)
     if ((*at)["lab"] == attempt["lab"]) return (*at)["checks"] == attempt["checks"];
   return false;
 }
 
-const Test* same(const Lab& lab, const Test& test) {
+const Test* matching_test(const Lab& lab, const Test& test) {
   const auto at = std::find_if(lab.tests.begin(), lab.tests.end(),
                                [&](const Test& other) { return other.name == test.name; });
   return at == lab.tests.end() ? nullptr : &*at;
 }
 
-std::string words(const Test& test) {
+std::string measurement_of(const Test& test) {
   return test.measured.empty() ? to_string(test.status) : visible(test.measured);
 }
 
-std::string gain(double before, double after) {
+std::string change_of_points(double before, double after) {
   if (after == before) return "";
   return fmt::format(" ({}{})", after > before ? "+" : "-", points(std::abs(after - before)));
 }
@@ -102,7 +102,7 @@ void append_to_history(const fs::path& directory, const Result& result, const st
   for (const Lab& lab : result.labs) {
     if (lab.status == Status::not_graded) continue;
     Json attempt = attempt_of(result, lab, when);
-    if (as_before(kept, attempt)) continue;
+    if (equals_last_attempt(kept, attempt)) continue;
     kept.push_back(std::move(attempt));
     more = true;
   }
@@ -111,7 +111,7 @@ void append_to_history(const fs::path& directory, const Result& result, const st
   for (const Json& attempt : kept) ++count[attempt["lab"].get<std::string>()];
   std::string text;
   for (const Json& attempt : kept)
-    if (count[attempt["lab"].get<std::string>()]-- <= kMost)
+    if (count[attempt["lab"].get<std::string>()]-- <= kMostAttempts)
       text += attempt.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
@@ -126,15 +126,16 @@ std::string changes(const Result& before, const Result& after) {
   for (const Lab& lab : after.labs) {
     const auto old = std::find_if(before.labs.begin(), before.labs.end(),
                                   [&](const Lab& other) { return other.name == lab.name; });
-    if (old == before.labs.end()) continue;
+    // A lab that does not compile has a message, and its checks have not been measured.
+    if (old == before.labs.end() || lab.status == Status::error) continue;
     std::string lines;
     for (const Test& test : lab.tests) {
-      const Test* was = same(*old, test);
+      const Test* was = matching_test(*old, test);
       if (!was || (was->measured == test.measured && was->score == test.score &&
                    was->status == test.status))
         continue;
-      lines += fmt::format("  {}: {} -> {}{}\n", test.name, words(*was), words(test),
-                           gain(was->score, test.score));
+      lines += fmt::format("  {}: {} -> {}{}\n", test.name, measurement_of(*was),
+                           measurement_of(test), change_of_points(was->score, test.score));
     }
     if (!lines.empty())
       text += fmt::format("{}: {} -> {} of {} points\n", lab.name, points(old->score),

@@ -21,7 +21,8 @@ void append_to_history(const std::filesystem::path& directory, const Result& res
 std::string now();
 
 // A line for each check that has changed, with both measurements, and a line with the points; "" if
-// nothing has changed. Labs that only one of the results contains are ignored.
+// nothing has changed. Labs that only one of the results contains, and labs that do not compile,
+// are ignored.
 std::string changes(const Result& before, const Result& after);
 
 }  // namespace lab32::report

@@ -17,6 +17,7 @@
 #include "toolchain/artifact.h"
 #include "toolchain/cache.h"
 #include "toolchain/machine_code.h"
+#include "toolchain/messages.h"
 #include "toolchain/sandbox.h"
 #include "toolchain/submission.h"
 #include "toolchain/toolchain.h"
@@ -273,7 +274,8 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
     require_room(sandbox);
     refuse_busy(nvcc, "nvcc", options.limits.wall_seconds);
     refuse_killed(nvcc, options.limits);
-    std::string text = to_user(messages.text, submission.name, display);
+    std::string text =
+        errors_alone(in_source_spelling(to_user(messages.text, submission.name, display)));
     text += limits_reached(nvcc, options.limits, !text.empty());
     throw CompileError(display, text.empty() ? "nvcc: " + describe(nvcc) + "\n" : text);
   }
@@ -283,7 +285,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   artifact.ptx = canonical(read_file(sandbox.output() / (stem + ".ptx")).value_or(""));
   artifact.cubin = read_file(sandbox.output() / "out.cubin").value_or("");
   artifact.registers = messages.registers;
-  artifact.warnings = messages.text;
+  artifact.warnings = in_source_spelling(messages.text);
   if (artifact.ptx.empty() || artifact.cubin.empty())
     throw MachineError(tools.nvcc.string() + " left no PTX or cubin of " + display +
                        ": is its installation whole?");

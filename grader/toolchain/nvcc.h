@@ -20,7 +20,7 @@ namespace lab32::toolchain {
 struct CompileError : Error {
   CompileError(const std::string& display_path, const std::string& text)
       : Error(display_path + " does not compile:\n" + text), text(text) {}
-  std::string text;  // nvcc's messages, with the student's paths
+  std::string text;  // nvcc's errors, with the student's paths
 };
 
 // `display_path` is the name of the file in messages, and in the PTX and the SASS. Throws

@@ -16,10 +16,11 @@ struct Linked {
 };
 
 // Links the outputs of `nvcc -rdc=true` in the given order. An `.extern` finds its definition in
-// another text. If several `.weak` definitions exist (templates, inline functions) the first is kept, or
-// a strong one. A name that is neither `.visible` nor `.weak` belongs to its own file, and gets a
-// suffix if another file uses the same name. Line information is kept. Names that no file defines
-// stay `.extern`. Throws Error for a text that is no PTX, and for two strong definitions of a name.
+// another text. If several `.weak` definitions exist (templates, inline functions) the first is
+// kept, or a strong one. A name that is neither `.visible` nor `.weak` belongs to its own file, and
+// gets a suffix if another file uses the same name. Line information is kept. Names that no file
+// defines stay `.extern`. Throws Error for a text that is no PTX, and for two strong definitions of
+// a name.
 Linked link(const std::vector<std::string>& texts);
 
 }  // namespace lab32::ptx

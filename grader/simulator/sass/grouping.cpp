@@ -211,7 +211,7 @@ class Grouping {
     const PtxAccess& a = d_.accesses[i];
     if (!is_plain(a)) return {};
     if (a.space == MemorySpace::local) return "kept in registers";
-    if (a.kind == AccessKind::load && !a.any_live()) return "removed: nobody reads it";
+    if (a.kind == AccessKind::load && !a.any_live()) return "removed: its result is not used";
     for (size_t j = 0; j < d_.accesses.size(); ++j) {
       const PtxAccess& b = d_.accesses[j];
       if (j == i || !is_plain(b) || b.space != a.space || !(b.root == a.root) ||

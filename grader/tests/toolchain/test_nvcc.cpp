@@ -6,6 +6,7 @@
 #include "tests/fixtures/scratch.h"
 #include "tests/fixtures/slow.h"
 #include "toolchain/cache.h"
+#include "toolchain/messages.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/submission.h"
 
@@ -93,7 +94,7 @@ TEST_SUITE("compile: nvcc") {
     }
   }
 
-  TEST_CASE("toolchain: a compile error is nvcc's own text") {
+  TEST_CASE("toolchain: a compile error is nvcc's error and nothing else") {
     tests::Scratch s;
     fs::path source = s.write("broken.cu",
                               "#include \"lab32.cuh\"\n"
@@ -105,16 +106,31 @@ TEST_SUITE("compile: nvcc") {
       CHECK(diagnostic(source, "labs/broken/broken.cu", without_cache(kind)) ==
             "labs/broken/broken.cu(3): error: identifier \"missing\" is undefined\n"
             "    p[threadIdx.x] = missing;\n"
-            "                     ^\n"
-            "\n"
-            "labs/broken/broken.cu(4): warning #177-D: variable \"unused\" was declared but never "
-            "referenced\n"
-            "    int unused;\n"
-            "        ^\n"
+            "                     ^\n");
+  }
+
+  TEST_CASE("toolchain: messages quote the source as the student wrote it") {
+    CHECK(
+        in_source_spelling(
+            "x.cu(1): error: identifier \"y\" is undefined\n"
+            "  __attribute__((global)) void __attribute__((launch_bounds(128, 2))) k() { y = 1; }\n"
+            "                                                                            ^\n"
             "\n"
             "Remark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"\n"
             "\n"
-            "1 error detected in the compilation of \"labs/broken/broken.cu\".\n");
+            "2 errors detected in the compilation of \"x.cu\".\n") ==
+        "x.cu(1): error: identifier \"y\" is undefined\n"
+        "  __global__ void __launch_bounds__(128, 2) k() { y = 1; }\n"
+        "                                                  ^\n");
+    // A caret inside of a keyword points at its beginning.
+    CHECK(in_source_spelling("  __attribute__((device)) int f();\n"
+                             "                 ^\n") ==
+          "  __device__ int f();\n"
+          "  ^\n");
+    // An expansion that is cut off stays as it is.
+    CHECK(in_source_spelling("  __attribute__((aligned(16\n") == "  __attribute__((aligned(16\n");
+    CHECK(errors_alone("x.cu(2): warning #177-D: unused\n  int i;\n      ^\n\n") ==
+          "x.cu(2): warning #177-D: unused\n  int i;\n      ^\n\n");
   }
 
   TEST_CASE("toolchain: warnings of a file that compiles are kept") {

@@ -1,0 +1,119 @@
+#include "toolchain/messages.h"
+
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "base/pattern.h"
+
+namespace lab32::toolchain {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+// Replaces `from` by `to`, and moves the column of the caret with the text behind it.
+void replace_at(std::string& line, size_t at, size_t length, const std::string& to, size_t& caret) {
+  line.replace(at, length, to);
+  if (caret >= at + length)
+    caret = caret + to.size() - length;
+  else if (caret > at)
+    caret = at;
+}
+
+// The closing parenthesis of the one at `open`; npos: there is none.
+size_t closing(const std::string& line, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < line.size(); ++i) {
+    if (line[i] == '(') ++depth;
+    if (line[i] == ')' && --depth == 0) return i;
+  }
+  return std::string::npos;
+}
+
+// The macros of CUDA's crt/host_defines.h: their expansion -> their name.
+void restore_keywords(std::string& line, size_t& caret) {
+  static const std::pair<const char*, const char*> kWords[] = {
+      {"__inline__ __attribute__((always_inline))", "__forceinline__"},
+      {"__attribute__((global))", "__global__"},
+      {"__attribute__((device))", "__device__"},
+      {"__attribute__((host))", "__host__"},
+      {"__attribute__((shared))", "__shared__"},
+      {"__attribute__((constant))", "__constant__"},
+      {"__attribute__((managed))", "__managed__"},
+      {"__attribute__((grid_constant))", "__grid_constant__"}};
+  for (const auto& [expansion, name] : kWords) {
+    const std::string from = expansion;
+    for (size_t at; (at = line.find(from)) != std::string::npos;)
+      replace_at(line, at, from.size(), name, caret);
+  }
+  // With arguments: `__attribute__((launch_bounds(128, 2)))`.
+  static const std::pair<const char*, const char*> kCalls[] = {
+      {"launch_bounds", "__launch_bounds__"},
+      {"cluster_dims", "__cluster_dims__"},
+      {"maxnreg", "__maxnreg__"},
+      {"aligned", "__align__"}};
+  for (const auto& [word, name] : kCalls) {
+    const std::string from = "__attribute__((" + std::string(word) + "(";
+    for (size_t at; (at = line.find(from)) != std::string::npos;) {
+      const size_t end = closing(line, at + from.size() - 1);
+      if (end == std::string::npos || line.compare(end + 1, 2, "))") != 0) break;
+      replace_at(line, end + 1, 2, "", caret);
+      replace_at(line, at, from.size() - 1, name, caret);
+    }
+  }
+}
+
+bool is_caret(const std::string& line) {
+  const size_t at = line.find_first_not_of(' ');
+  return at != std::string::npos && line[at] == '^' && at + 1 == line.size();
+}
+
+}  // namespace
+
+std::string in_source_spelling(const std::string& messages) {
+  static const Pattern unneeded(
+      "^(Remark: The warnings can be suppressed .*|[0-9]+ errors? detected in the compilation of "
+      ".*)$");
+  std::vector<std::string> out;
+  std::vector<std::string> lines = lines_of(messages);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (unneeded.match(lines[i])) {
+      if (i + 1 < lines.size() && lines[i + 1].empty()) ++i;
+      continue;
+    }
+    const bool has_caret = i + 1 < lines.size() && is_caret(lines[i + 1]);
+    size_t caret = has_caret ? lines[i + 1].find('^') : 0;
+    restore_keywords(lines[i], caret);
+    if (has_caret) lines[i + 1] = std::string(caret, ' ') + "^";
+    out.push_back(lines[i]);
+  }
+  while (!out.empty() && out.back().empty()) out.pop_back();
+  return joined(out);
+}
+
+std::string errors_alone(const std::string& messages) {
+  std::vector<std::string> out;
+  bool warns = false;  // the message that continues
+  for (const std::string& line : lines_of(messages)) {
+    const bool begins = !line.empty() && line[0] != ' ';
+    if (begins)
+      warns = line.find(": warning #") != std::string::npos ||
+              line.find(": warning: ") != std::string::npos || line.rfind("ptxas warning", 0) == 0;
+    if (!warns) out.push_back(line);
+  }
+  while (!out.empty() && out.back().empty()) out.pop_back();
+  return out.empty() ? messages : joined(out);
+}
+
+}  // namespace lab32::toolchain
