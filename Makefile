@@ -112,7 +112,7 @@ fuzz: $(FUZZERS) $(FUZZ_SCRIPTS) | setup-atheris  ## run every reader on damaged
 format: | setup-format  ## run clang-format in place
 	@clang-format -i $(CPP_FILES)
 
-lint: lint-format lint-python lint-tidy  ## check with clang-format, clang-tidy and ruff
+lint: lint-format lint-python lint-language lint-tidy  ## check with clang-format, clang-tidy, ruff and language.py
 
 clean:      ## remove build/; installed packages (.venv) stay
 	rm -rf build

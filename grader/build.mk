@@ -201,12 +201,15 @@ setup-test: | setup-cuda
 
 # ---- lint ----------------------------------------------------------------------------------------
 
-.PHONY: lint-format lint-python lint-tidy
+.PHONY: lint-format lint-python lint-tidy lint-language
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 lint-format: | setup-lint
 	@clang-format --dry-run -Werror $(CPP_FILES)
 lint-python: | setup-python
 	@.venv/bin/ruff check --quiet --no-cache grader
+# Comments, messages and pages: full sentences, numbers that agree, names of files that exist.
+lint-language: | setup-python
+	@$(VENV) grader/tools/lint/language.py
 
 # clang-tidy checks whole units, so that it parses each header once. A stamp file per unit skips units that
 # have not changed since they were clean.
