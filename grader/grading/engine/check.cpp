@@ -52,7 +52,7 @@ void Check::require_prerequisites() {
   failure.subject = open->check;
   // A row with a share of its points lost has a right result.
   failure.detail =
-      open->credit == Credit::all ? "the result is right" : "almost nothing is lost there";
+      open->credit == Credit::all ? "the result is right" : "nearly all points are reached";
   lose(failure);
 }
 

@@ -110,8 +110,9 @@ std::string in_students_terms(const std::string& messages, const std::string& di
     const bool begins = !line.empty() && line[0] != ' ';
     if (const auto found = lacking.match(line)) {
       dropped = !told.insert(found->at(2)).second;
-      line = fmt::format("{}: error: it has no {}, which the grader's kernel {} needs:", display,
-                         found->at(2), found->at(1));
+      line =
+          fmt::format("{}: error: the file has no {}, which the grader's kernel {} needs:", display,
+                      found->at(2), found->at(1));
     } else if (const auto used = place.search(line)) {
       dropped = lacks;  // what follows from that
       line.replace(0, used->at(0).size(),
@@ -207,7 +208,7 @@ std::vector<uint32_t> given_values(const std::string& lab, const std::filesystem
   const device::Run run =
       on->launch(*found, {{(n + kBlock - 1) / kBlock}, {kBlock}}, {from, to, static_cast<int>(n)});
   if (run.fault)
-    throw Error(fmt::format("{} does not end well: {}", kernel, device::describe(*run.fault)));
+    throw Error(fmt::format("{} stops with an error: {}", kernel, device::describe(*run.fault)));
   std::vector<uint32_t> out(n);
   on->download(out.data(), to, to.bytes);
   return out;

@@ -70,7 +70,8 @@ std::string Spending::why(const std::string& check) const {
   };
   if (spent.instructions >= kCheckInstructions || spent.seconds >= kCheckSeconds)
     return fmt::format(
-        "Not launched: the check's launches before this one have used up its {}.",
+        "Not launched: earlier launches of this check have used up its limit of "
+        "{}.",
         words(spent.instructions >= kCheckInstructions, kCheckInstructions, kCheckSeconds));
   const bool instructions = all_.instructions >= kLabInstructions;
   const auto most =
@@ -79,9 +80,8 @@ std::string Spending::why(const std::string& check) const {
                             : a.second.seconds < b.second.seconds;
       });
   return fmt::format(
-      "Not launched: the launches before this check have used up the {} that a lab has, most of "
-      "them "
-      "in \"{}\".",
+      "Not launched: earlier checks have used up the lab's limit of {}, most "
+      "of it in \"{}\".",
       words(instructions, kLabInstructions, kLabSeconds),
       most == by_check_.end() ? "" : most->first);
 }
@@ -113,8 +113,8 @@ std::string TimeLimit::what_took_it(const std::vector<Test>& tests) const {
       std::max_element(tests.begin(), tests.end(),
                        [](const Test& a, const Test& b) { return a.seconds < b.seconds; });
   return fmt::format(
-      "The lab's time is used up ({:g} s, --time-limit), and {} not run. \"{}\" took {:.1f} s of "
-      "it, compiling {:.1f} s.",
+      "The lab's time limit of {:g} s (--time-limit) is reached, so {} not "
+      "run. \"{}\" took {:.1f} s, compiling {:.1f} s.",
       seconds_, not_run == 1 ? "one check was" : fmt::format("{} checks were", not_run),
       longest->name, longest->seconds, compiling_);
 }

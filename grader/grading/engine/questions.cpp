@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/pattern.h"
 #include "grading/engine/suite.h"
 
 namespace lab32::grading {
@@ -15,6 +16,13 @@ std::optional<float> answer_to(Check& check, const std::string& question) {
   float value;
   std::memcpy(&value, bytes->data(), sizeof(value));
   return value;
+}
+
+std::string text_of_answer(Check& check, const std::string& question, float given) {
+  const Pattern answer("LAB32_ANSWER\\( *" + question +
+                       " *, *([+-]?[0-9.]+([eE][+-]?[0-9]+)?)[fF]? *\\)");
+  const auto found = answer.search(check.session.source.text_of(check.line_of(question)));
+  return found ? found->at(1) : show(given);
 }
 
 namespace {
@@ -51,7 +59,8 @@ bool ask_questions(Check& check) {
     else if (std::isnan(*given) || *given < 0)
       open.push_back(fmt::format("{} (line {})", question.name, line));
     else if (!right(question, *given))
-      check.explain(line, fmt::format("It is not {}. {}", show(*given), question.hint));
+      check.explain(line, fmt::format("It is not {}. {}",
+                                      text_of_answer(check, question.name, *given), question.hint));
     else
       ++correct;
   }

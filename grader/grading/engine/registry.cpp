@@ -79,17 +79,18 @@ std::vector<std::string> labs_or_all(const std::vector<std::string>& named) {
   const std::vector<std::string> known = known_labs();
   const std::string names = fmt::format("{}", fmt::join(known, ", "));
   if (named.empty() && !all_suites_linked())
-    throw Error(fmt::format(
-        "name a lab: `make grade` has built this lab32 for {} alone; `make build` adds the others",
-        names));
+    throw Error(
+        fmt::format("name a lab: `make grade` has built this lab32 for {} only; `make build` "
+                    "adds the others",
+                    names));
   for (const std::string& lab : named) {
     if (std::find(known.begin(), known.end(), lab) != known.end()) continue;
     if (all_suites_linked())
       throw Error(fmt::format("there is no lab `{}`; the labs are: {}", lab, names));
-    throw Error(fmt::format(
-        "there is no lab `{}` here: `make grade` has built this lab32 for {} alone; `make build` "
-        "adds the others",
-        lab, names));
+    throw Error(
+        fmt::format("there is no lab `{}` here: `make grade` has built this lab32 for {} "
+                    "only; `make build` adds the others",
+                    lab, names));
   }
   return named.empty() ? known : named;
 }

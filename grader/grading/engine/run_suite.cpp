@@ -107,8 +107,8 @@ void end_check(Check& check, report::Lab& lab) {
   if (verdict.lost && !check.printed.empty()) check.explain(0, check.printed);
   if (!verdict.withheld.empty() && !verdict.lost)
     check.explain(0, "Until `" + verdict.withheld +
-                         "` is answered, the points for this count come in whole quarters: finer "
-                         "ones would tell the count.");
+                         "` is answered, the points for this count are rounded to quarters, so "
+                         "that they do not reveal the count.");
   report::Test test = result_of(check.row, verdict, s.source.display());
   add_pictures(check, test);
   lab.tests.push_back(test);
@@ -244,13 +244,13 @@ void run_in_suite(void (*body)(Check&)) {
   } catch (const MachineError& error) {
     running->machine_fault = error.what();
   } catch (const std::bad_alloc&) {
-    running->machine_fault = "there is not enough memory on this machine";
+    running->machine_fault = "this machine has not enough memory";
   } catch (const doctest::detail::TestFailureException&) {
     throw;  // a REQUIRE, which log_assert() has seen
   } catch (const std::exception& error) {
     note_error(check, error.what());
   } catch (...) {
-    note_error(check, "The grader has failed here with an error that it does not know.");
+    note_error(check, "The grader has failed here with an unknown error.");
   }
 }
 

@@ -163,7 +163,7 @@ report::Lab grade_begun(const Rubric& rubric, const fs::path& file, Compiling be
   } catch (const toolchain::BadSubmission& e) {
     fail_all(lab, rubric, display, e.what());
   } catch (const std::bad_alloc&) {
-    not_graded(lab, "there is not enough memory on this machine");
+    not_graded(lab, "this machine has not enough memory");
   } catch (const Error& e) {
     not_graded(lab, e.what());
   } catch (const std::exception& e) {
@@ -321,17 +321,23 @@ std::string place_of(const counters::CloseUpChoice& choice) {
 std::string why_not(const report::Lab& lab, const report::Test& test,
                     const counters::CloseUpChoice& choice) {
   if (!test.withheld_until.empty())
-    return fmt::format("it shows what `{}` asks; answer that first", test.withheld_until);
+    return fmt::format("it would answer a question of `{}`; answer that first",
+                       test.withheld_until);
   if (const std::string place = place_of(choice); !place.empty())
-    return fmt::format("no access of yours at {}; without that the worst one is drawn", place);
+    return fmt::format(
+        "your kernels have no access at {}; without a position the worst access "
+        "is drawn",
+        place);
   if (test.message.empty() || test.status == report::Status::passed)
-    return "it launches no kernel of yours that touches memory";
+    return "it launches none of your kernels that access memory";
   if (test.line == 0) {
     const std::string line = test.message.substr(0, test.message.find('\n'));
     return line.substr(0, line.find(". "));
   }
-  return fmt::format("it has no access of yours to draw ({}); `lab32 grade {}` says what is wrong",
-                     test.measured, lab.name);
+  return fmt::format(
+      "your kernels have no access to draw ({}); `lab32 grade {}` says what is "
+      "wrong",
+      test.measured, lab.name);
 }
 
 }  // namespace

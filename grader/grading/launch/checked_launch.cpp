@@ -34,19 +34,20 @@ LaunchConfig launch_config(Check& check, const std::string& kernel, device::Load
   const auto bytes = module.read_symbol("lab32_launch_" + kernel);
   std::array<int32_t, 4> said{};
   if (!bytes || bytes->size() != sizeof(said))
-    check.lose({Failure::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
-               fmt::format("The file has no launch for {0}: say LAB32_LAUNCH({0}, .block = 256, "
-                           ".items_per_thread = 8).",
-                           kernel));
+    check.lose(
+        {Failure::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
+        fmt::format("The file does not say how {0} is launched: add LAB32_LAUNCH({0}, .block "
+                    "= 256, .items_per_thread = 8).",
+                    kernel));
   std::memcpy(said.data(), bytes->data(), sizeof(said));
   const int line = check.session.source.find_text("LAB32_LAUNCH(" + kernel);
   const Failure invalid{Failure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"};
   const auto [block, items, blocks_per_sm, shared] = said;
   if (block < 1 || block > 1024)
     check.lose(invalid, line,
-               fmt::format("LAB32_LAUNCH: .block = {}, and a block has 1 to 1024 threads.", block));
+               fmt::format("LAB32_LAUNCH: .block is {}; a block has 1 to 1024 threads.", block));
   if (items < 0 || blocks_per_sm < 0 || shared < 0)
-    check.lose(invalid, line, "LAB32_LAUNCH: no field can be negative.");
+    check.lose(invalid, line, "LAB32_LAUNCH: a field is negative.");
   return {static_cast<uint32_t>(block), static_cast<uint32_t>(std::max(items, 1)),
           static_cast<uint32_t>(blocks_per_sm), static_cast<uint32_t>(shared)};
 }
@@ -64,13 +65,15 @@ const char* advice(sim::TrapKind kind) {
     case sim::TrapKind::out_of_bounds:
       return "Compare the index with the size of the array before the access.";
     case sim::TrapKind::uninitialised:
-      return "Write it first, on every path, or do not read it.";
+      return "Write the value on every path before the kernel reads it.";
     case sim::TrapKind::barrier:
-      return "Every thread of the block must come to the same __syncthreads(): no early return, no "
-             "barrier inside an `if` that only some threads take.";
+      return "Every thread of the block must reach the same __syncthreads(): do not "
+             "return early, and put no barrier inside an `if` that only some threads "
+             "take.";
     case sim::TrapKind::shuffle:
-      return "Let every lane that the mask names come: shuffle before an `if` or a `return` that "
-             "divides a warp. A lane that has nothing brings a neutral value, for a sum 0.";
+      return "Every lane that the mask names must reach the shuffle: shuffle before "
+             "an `if` or a `return` that splits the warp. A lane without a value "
+             "passes a neutral one, for a sum 0.";
     case sim::TrapKind::instruction_limit:
     case sim::TrapKind::time_limit:
     case sim::TrapKind::deadlock:
@@ -233,11 +236,10 @@ device::Kernel& find(Check& check, const Launch& launch) {
   Session& s = check.session;
   device::Kernel* kernel = s.module.find(launch.kernel);
   if (!kernel)
-    check.lose(
-        {Failure::Kind::missing, launch.setting, launch.kernel}, 0,
-        fmt::format("The file has no kernel `{}` (it has {}). Names and parameters of the kernels "
-                    "stay as given.",
-                    launch.kernel, own_kernels(check)));
+    check.lose({Failure::Kind::missing, launch.setting, launch.kernel}, 0,
+               fmt::format("The file has no kernel `{}` (it has {}). Keep the names and parameters "
+                           "of the given kernels.",
+                           launch.kernel, own_kernels(check)));
   check_time_limit(check);
   if (s.spending.used_up(check.row.check)) {
     const char* kind = to_string(sim::TrapKind::time_limit);
@@ -357,12 +359,10 @@ void check_parameters(Check& check, const device::KernelInfo& kernel,
   }
   if (!other_kind && !(in_is_written && out_is_const)) return;
   check.measured("other parameters");
-  check.lose(
-      {report::Failure::Kind::missing, setting, kernel.name}, 0,
-      fmt::format(
-          "`{}` takes ({}), and is called with ({}). The parameters of the kernels and their "
-          "order stay as given.",
-          kernel.name, fmt::join(takes, ", "), fmt::join(given, ", ")));
+  check.lose({report::Failure::Kind::missing, setting, kernel.name}, 0,
+             fmt::format("`{}` takes ({}), but the grader calls it with ({}). Keep the parameters "
+                         "of the given kernels and their order.",
+                         kernel.name, fmt::join(takes, ", "), fmt::join(given, ", ")));
 }
 
 std::shared_ptr<const device::Run> shared_launch(Check& check, const std::string& key,

@@ -74,22 +74,20 @@ void demand_of_lanes(Check& check, const device::Run& run) {
   const std::string what = other_ways(run, Counted::global);
   if (what.empty()) return;
   check.measured("not the lanes' own");
-  check.lose(
-      Failure{Failure::Kind::uncountable}, 0,
-      fmt::format("This kernel {}. What is asked for here is how lanes load and store themselves, "
-                  "so that what moves in another way earns no points, however much it is.",
-                  what));
+  check.lose(Failure{Failure::Kind::uncountable}, 0,
+             fmt::format("This kernel {}. The check counts the loads and stores of lanes only, so "
+                         "data that moves in another way earns no points.",
+                         what));
 }
 
 void demand_counted(Check& check, const device::Run& run) {
   if (!run.has_uncounted_traffic()) return;
   check.measured("not countable");
-  check.lose(
-      Failure{Failure::Kind::uncountable}, 0,
-      fmt::format("This kernel {}, in a form of which nobody knows how long it keeps the hardware "
-                  "busy, and what is not counted earns no points. The lanes' own loads and stores "
-                  "are.",
-                  other_ways(run, Counted::everything)));
+  check.lose(Failure{Failure::Kind::uncountable}, 0,
+             fmt::format("This kernel {}, in a form whose cost on the hardware is not documented. "
+                         "The grader cannot count it, so it earns no points. It can count loads "
+                         "and stores of lanes.",
+                         other_ways(run, Counted::everything)));
 }
 
 counters::Counters counters_of(Check& check, const device::Run& run, Counted counted) {
@@ -113,13 +111,13 @@ counters::Counters counters_of(Check& check, const device::Run& run, Counted cou
                access.why.reason == Reason::unknown_atomic;
       });
   std::string message =
-      by_form
-          ? "How often the hardware is busy with this form of access is not known here, and what "
-            "is not counted earns no points. Another form that does the same can be counted."
-          : "ptxas has merged or moved accesses of this kernel. Which became which could not be "
-            "found out, nor how many there are at most, and what is not counted earns no "
-            "points. Often one access per line, or `#pragma unroll 1` before a loop whose "
-            "rounds it has put together, lets them be counted.";
+      by_form ? "The cost of this form of access on the hardware is not documented. The "
+                "grader cannot count it, so it earns no points. Use another form of "
+                "access that does the same work."
+              : "ptxas has merged or moved accesses of this kernel, so the grader cannot "
+                "count them, and they earn no points. Write one access per line, or put "
+                "`#pragma unroll 1` before the loop whose iterations were merged: both "
+                "often help.";
   for (const std::string& line : describe(run.ptx_level)) message += "\n" + line;
   check.lose(Failure{Failure::Kind::uncountable}, 0, message);
 }

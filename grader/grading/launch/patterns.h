@@ -111,12 +111,15 @@ void check_answers(Check& check, const char* name, const std::vector<Pattern>& p
     return;
   }
   check.measured(fmt::format("{} of {} wrong", wrong, patterns.size()));
-  const std::string answer =
-      is_poison(got[shown]) ? "nothing was written" : fmt::format("you say {}", got[shown]);
-  std::string message = fmt::format("For this instruction {}, and that is not so:\n{}", answer,
-                                    patterns[shown].show());
+  const std::string answer = is_poison(got[shown])
+                                 ? "nothing was written"
+                                 : fmt::format("your function returns {}", got[shown]);
+  std::string message = fmt::format(
+      "For this instruction {}, which is wrong:\n"
+      "{}",
+      answer, patterns[shown].show());
   if (std::all_of(got.begin(), got.end(), [](int g) { return g == 0; }))
-    message += "\nIt answers 0 to everything: it is still to be written.";
+    message += "\nYour function returns 0 for every input: it is not written yet.";
   else if (!hint.empty())
     message += "\n" + hint;
   check.lose(check.line_of(name), message);

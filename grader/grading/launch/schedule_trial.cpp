@@ -32,9 +32,10 @@ void ScheduleTrial::try_again(device::Device& device, device::Kernel& kernel,
 }
 
 const char* ScheduleTrial::explanation() {
-  return "With blocks and warps one after the other it is right. This was found with the same "
-         "blocks and warps in a random order, as any GPU may run them: what does a thread here "
-         "rely on that another block or warp may not have done yet, or may have done already?";
+  return "The result is right when blocks and warps run one after the other, and "
+         "wrong when they run in a random order, as they may on a GPU. Which work "
+         "of another block or warp does a thread here rely on, without waiting "
+         "for it?";
 }
 
 }  // namespace lab32::grading

@@ -49,9 +49,9 @@ void credit_work(Check& check, const device::Run& run) {
   check.figure("threads_at_work", *run.threads_at_work);
   check.credit_share(*run.threads_at_work / least, failure);
   check.explain(0,
-                fmt::format("While the busiest warp works, {:.2g} % of all threads do, one with "
-                            "another; the others wait or have left. Points are for work that all "
-                            "threads share.",
+                fmt::format("On average {:.2g} % of all threads work while the busiest warp does; "
+                            "the others wait or have exited. The check gives points only for work "
+                            "that all threads share.",
                             100 * *run.threads_at_work));
 }
 
@@ -67,12 +67,12 @@ void credit_sectors(Check& check, const device::Run& run, double ideal, const st
   check.credit(ideal, static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= ideal) return;
   const Waste waste = worst_global(check, run);
-  check.explain(waste.line,
-                waste.message.empty()
-                    ? fmt::format("Each access is coalesced, but {} requests are more than "
-                                  "the task needs.",
-                                  grouped(requests))
-                    : waste.message);
+  check.explain(
+      waste.line,
+      waste.message.empty()
+          ? fmt::format("Each access is coalesced, but the task needs fewer than {} requests.",
+                        grouped(requests))
+          : waste.message);
   check.explain(0, idea);
 }
 
@@ -104,12 +104,11 @@ void hold_elsewhere(Check& check, const std::string& where, const char* what, do
   check.credit(limit, static_cast<double>(got));
   check.measured(fmt::format("{} {}", grouped(got), what));
   check.expected(fmt::format("{} {}", grouped(static_cast<uint64_t>(limit)), what));
-  check.explain(
-      waste.line,
-      fmt::format("At the size that is published all is well. {} there are {} {}, where {} are "
-                  "plenty: what else does your file do there?{}",
-                  where, grouped(got), what, grouped(static_cast<uint64_t>(limit)),
-                  waste.message.empty() ? "" : " " + waste.message));
+  check.explain(waste.line,
+                fmt::format("At the published size the count is right. {} the kernel takes {} {}, "
+                            "where {} are enough: what does your file do differently there?{}",
+                            where, grouped(got), what, grouped(static_cast<uint64_t>(limit)),
+                            waste.message.empty() ? "" : " " + waste.message));
 }
 
 void hold_sectors(Check& check, const std::string& where, double limit, const device::Run& run) {
@@ -127,8 +126,8 @@ void credit_most_sectors(Check& check, const device::Run& run, double most) {
   const Waste waste = worst_global(check, run);
   check.explain(
       waste.line,
-      fmt::format("{} sectors of device memory, where {} are plenty for the task: the points are "
-                  "shared out accordingly.{}",
+      fmt::format("The kernel moves {} sectors of device memory, where the task needs {}: "
+                  "the check gives that share of the points.{}",
                   grouped(sectors), grouped(static_cast<uint64_t>(most)),
                   waste.message.empty() ? "" : " " + waste.message));
 }
@@ -147,8 +146,8 @@ void credit_requests(Check& check, const device::Run& run, double ideal_sectors,
   if (static_cast<double>(requests) > ideal)
     check.explain(
         line,
-        fmt::format("{} requests for what {} could carry: a lane moves {:.3g} bytes per "
-                    "request, and a request can carry 16 per lane.",
+        fmt::format("The kernel makes {} requests, where {} are enough: a lane moves {:.3g} "
+                    "bytes per request, and a request can move up to 16 bytes per lane.",
                     grouped(requests), grouped(static_cast<uint64_t>(ideal)),
                     static_cast<double>(c.global_bytes) / 32 / static_cast<double>(requests)));
 }
@@ -220,12 +219,13 @@ bool does_well_without(const counters::Counters& c) {
   failure.measured = static_cast<double>(wavefronts);
   failure.expected = ideal;
   check.lose(failure, 0,
-             fmt::format(
-                 "{} wavefronts are fewer than the task takes in shared memory: what leaves it "
-                 "has to do as well without. In device memory {} sectors were moved for accesses "
-                 "that fit into {}, and {} requests were atomics.",
-                 grouped(wavefronts), grouped(c.load.sectors + c.store.sectors),
-                 grouped(c.load_ideal + c.store_ideal), grouped(c.red.requests + c.atom.requests)));
+             fmt::format("{} wavefronts are fewer than the task takes in shared memory. A kernel "
+                         "that works in device memory instead must be as efficient there: this "
+                         "one moved {} sectors where {} are enough, and {} of its requests were "
+                         "atomics.",
+                         grouped(wavefronts), grouped(c.load.sectors + c.store.sectors),
+                         grouped(c.load_ideal + c.store_ideal),
+                         grouped(c.red.requests + c.atom.requests)));
 }
 
 }  // namespace
@@ -253,8 +253,8 @@ void credit_wavefronts(Check& check, const device::Run& run, double ideal, const
   const Waste waste = worst_shared(check, run);
   check.explain(line_to_show ? line_to_show(waste.line) : waste.line,
                 waste.message.empty()
-                    ? fmt::format("No access has a bank conflict, but {} wavefronts are more "
-                                  "than the task needs.",
+                    ? fmt::format("No access has a bank conflict, but the task needs fewer than {} "
+                                  "wavefronts.",
                                   grouped(wavefronts))
                     : waste.message);
   check.explain(0, idea);

@@ -15,10 +15,10 @@ std::string clocks_note(const device::Timing& timing) {
   if (!timing.before || !timing.after) return "";
   const double before = timing.before->sm_mhz, after = timing.after->sm_mhz;
   if (std::abs(after - before) > kClockMoved * before)
-    return fmt::format("The card's clock moved from {:.0f} to {:.0f} MHz while it was timed.",
+    return fmt::format("The card's clock changed from {:.0f} to {:.0f} MHz during the timing.",
                        before, after);
   if ((timing.before->throttled | timing.after->throttled) != 0)
-    return "The card was throttled (power or heat) while it was timed.";
+    return "The card was throttled (power or temperature) during the timing.";
   return "";
 }
 

@@ -259,20 +259,22 @@ void record(Check& check, const Result& result) {
 // Ends the check with the verdict of the comparison and the story of how it came about.
 void conclude(Check& check, const Result& result, uint64_t bytes, int line, std::string story) {
   const Comparison& comparison = result.comparison;
-  if (result.twice) story += "\nTimed again with more rounds: the first ones could not tell.";
+  if (result.twice) story += "\nTimed twice: the first rounds did not decide.";
   if (!comparison.note.empty()) story += "\n" + comparison.note;
   switch (comparison.verdict) {
     case Comparison::Verdict::impossible:
       check.measured("impossible");
       check.lose(*check.verdict.failure, line,
-                 fmt::format("Physically impossible: {} for {:.0f} MB that memory needs {} for at "
-                             "its peak. Is all of the input read?\n",
+                 fmt::format("Physically impossible: {} for {:.0f} MB, which takes {} at the peak "
+                             "bandwidth of memory. Does the kernel read all of the input?\n",
                              duration(comparison.seconds.median), static_cast<double>(bytes) / 1e6,
                              duration(comparison.floor_seconds)) +
                      story);
     case Comparison::Verdict::inconclusive:
       check.explain(0,
-                    "Inconclusive, which counts for you: the interval holds the limit.\n" + story);
+                    "Inconclusive, which counts for you: the limit lies inside the "
+                    "interval.\n" +
+                        story);
       return;
     case Comparison::Verdict::failed:
       check.explain(line, story);
@@ -286,7 +288,7 @@ void conclude(Check& check, const Result& result, uint64_t bytes, int line, std:
 std::string compared_with(const device::Timing& timing, const device::Samples& other) {
   const device::Interval ratio =
       device::median_interval(device::ratios(timing.candidates.front().cold, other.cold));
-  return fmt::format("\n{}: {} (yours is {:.3f} times that, {:.3f} ... {:.3f})", other.name,
+  return fmt::format("\n{}: {} (yours takes {:.3f} times as long, {:.3f} ... {:.3f})", other.name,
                      duration(device::median_interval(other.cold).median), ratio.median, ratio.low,
                      ratio.high);
 }
@@ -321,7 +323,7 @@ void record_gain(Check& check, const device::Interval& gain) {
   record_gain(check, gain);
   if (gain.median < 1 + terms.least) not_asked(check, gain, terms);
   check.require_prerequisites();
-  throw std::logic_error("a prerequisite was open, and is not");
+  throw std::logic_error("a prerequisite was open before and has now passed");
 }
 
 }  // namespace
@@ -377,9 +379,8 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
   if (timing.baseline) story += compared_with(timing, *timing.baseline);
   if (comparison.limit < fraction)
     story += fmt::format(
-        "\nThe reference solution has {:.2f} of a copy on this card, so {:.0f} % of that is asked "
-        "for "
-        "and not {:.2f}.",
+        "\nThe reference solution reaches {:.2f} of a copy on this card, so the "
+        "limit is {:.0f} % of that instead of {:.2f}.",
         comparison.limit / terms.of_reference, 100 * terms.of_reference, fraction);
   conclude(check, result, work.bytes, line, std::move(story));
 }
@@ -432,15 +433,16 @@ void credit_step(Check& check, const StepCheck& step) {
   check.figure("ratio_high", comparison.ratio.high);
   check.figure("ratio_expected", comparison.limit);
   std::string story = fmt::format(
-      "measured on {}: {} {}, {} {}; {:.3f} times as fast ({:.3f} ... {:.3f}, {} rounds). The "
-      "reference solution's are {:.3f} times apart in the same rounds ({:.3f} ... {:.3f}).",
+      "measured on {}: {} {}, {} {}; {:.3f} times as fast ({:.3f} ... {:.3f}, "
+      "{} rounds). The same step makes the reference solution {:.3f} times as "
+      "fast ({:.3f} ... {:.3f}).",
       card, step.before, duration(start), step.kernel, duration(comparison.seconds.median),
       comparison.ratio.median, comparison.ratio.low, comparison.ratio.high, timing.copy.cold.size(),
       gain.median, gain.low, gain.high);
   const double counted = device::median_interval(start_of_step(timing, comparison.limit)).median;
   if (std::abs(counted / start - 1) > kNotable)
     story += fmt::format(
-        "\nThe reference solution's {} takes {}: the step is counted from {}.", step.before,
+        "\nThe reference solution's {} takes {}, so the check compares with {}.", step.before,
         duration(device::median_interval(timing.candidates[kReferenceBefore].cold).median),
         duration(counted));
   conclude(check, result, work.bytes, line, std::move(story));

@@ -72,17 +72,17 @@ void withhold_until_passed(Check& check, const std::string& question) {
 std::string unless_withheld(Check& check, std::string message) {
   if (check.withheld.empty()) return message;
   return fmt::format(
-      "What an access of this line takes is much like what `{}` asks for: it is shown "
-      "here once that is answered.",
+      "The details of this line's accesses would answer a question of `{}`. "
+      "They are shown once that check passes.",
       check.withheld);
 }
 
 std::string undefined_amount_text(Check& check, const device::OutOfRangeAmount& odd) {
   if (odd.line == 0 || odd.file != check.session.source.display()) return "";
   if (odd.shuffle)
-    return fmt::format("Line {} shuffles by {} lanes; a warp has {}.", odd.line, odd.amount,
-                       odd.limit);
-  return fmt::format("Line {} shifts by {}; C++ gives a result for 0 to {} only.", odd.line,
+    return fmt::format("Line {} shuffles by {} lanes, but a warp has only {}.", odd.line,
+                       odd.amount, odd.limit);
+  return fmt::format("Line {} shifts by {}, but C++ defines shifts by 0 to {} only.", odd.line,
                      odd.amount, odd.limit - 1);
 }
 
@@ -94,8 +94,8 @@ std::string shift_warning_of(const std::string& warnings, const std::string& dis
     for (const char* what : {"shift count is negative", "shift count is too large"})
       if (line.find(std::string(": ") + what) != std::string::npos)
         return fmt::format(
-            "The compiler warns of line {}: {}. C++ gives no result for such a shift, and the "
-            "compiler leaves out what needs it.",
+            "The compiler warns of line {}: {}. C++ does not define such a shift, so "
+            "the compiler may remove the code that uses its result.",
             std::atoi(line.c_str() + display.size() + 1), what);
   }
   return "";

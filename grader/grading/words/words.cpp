@@ -22,14 +22,14 @@ std::string of_modelled(const NotRun& reason) {
                        m.kernel);
   if (m.copy_seconds)
     return fmt::format(
-        "No GPU here. On {} with n = {}: yours {} modelled, a copy of as many bytes {} modelled: "
-        "{:.2f}, expected {:.2f}; {}. For launches of this length the model is {:.0f} % off on "
-        "average.",
+        "No GPU here. For n = {1} on {0} the model predicts {2} for your kernel "
+        "and {3} for a copy of as many bytes: {4:.2f}, expected {5:.2f}; {6}. "
+        "The model's average error for launches of this length is {7:.0f} %.",
         reason.device, grouped(m.n), duration(m.seconds), duration(*m.copy_seconds),
         *m.copy_seconds / m.seconds, *m.fraction, m.bottleneck, 100 * m.error);
   return fmt::format(
-      "Time is measured on a GPU, and there is none here. For n = {}, {} (modelled, give or take "
-      "{:.0f} %) on {}{}.",
+      "The check needs a GPU, and this machine has none. For n = {} the model "
+      "predicts {} (± {:.0f} %) on {}{}.",
       grouped(m.n), duration(m.seconds), 100 * m.error, reason.device,
       m.bottleneck.empty() ? "" : ", " + m.bottleneck);
 }
@@ -42,25 +42,28 @@ std::string duration(double seconds) {
   return fmt::format("{:.{}f} ms", ms, ms < 10 ? 2 : ms < 100 ? 1 : 0);
 }
 
+std::string quantity(int64_t number, const std::string& noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 std::string prefix(const std::string& setting) { return setting.empty() ? "" : setting + ": "; }
 
 std::string words(const NotRun& reason) {
   switch (reason.kind) {
     case NotRun::Kind::no_gpu:
       return reason.modelled ? of_modelled(reason)
-                             : "Time is measured on a GPU, and there is none here.";
+                             : "The check needs a GPU, and this machine has none.";
     case NotRun::Kind::no_counters:
-      return "the device `" + reason.device + "` does not count sectors";
+      return "The device `" + reason.device + "` does not count sectors.";
     case NotRun::Kind::no_reference:
       return fmt::format(
-          "What the step is worth on {} is not known: the reference solution is not here, or needs "
-          "a newer GPU.",
+          "The grader cannot tell how much faster this step is on {}: the "
+          "reference solution is missing, or needs a newer GPU.",
           reason.device);
     case NotRun::Kind::no_such_step:
       return fmt::format(
-          "On {} this step is none: the reference solution, timed just now, is {:.2f} times as "
-          "fast "
-          "by it, and less than {:.2f} is not asked for.",
+          "This step is not timed on {}: it makes the reference solution, timed "
+          "just now, only {:.2f} times as fast, and the check needs {:.2f}.",
           reason.device, reason.gain, reason.least_gain);
   }
   return "";
@@ -75,8 +78,8 @@ std::string words(const Failure& failure) {
       return fmt::format("Counts once {}: see `{}`.", failure.detail, failure.subject);
     case Failure::Kind::shared_memory:
       return fmt::format(
-          "A block of {} declares {} bytes of shared memory, and the task allows {}: what one "
-          "block takes is missing for others beside it on the multiprocessor.",
+          "A block of {} declares {} bytes of shared memory, but the task allows "
+          "{}: the more a block takes, the fewer blocks fit on a multiprocessor.",
           failure.subject, grouped(static_cast<uint64_t>(failure.measured.value_or(0))),
           grouped(static_cast<uint64_t>(failure.expected.value_or(0))));
     case Failure::Kind::time_limit:
@@ -115,7 +118,7 @@ std::string printed_text(const std::string& setting, const std::string& output) 
     if (lines < kMostLines) text += "\n    " + visible(output.substr(begin, end - begin));
     begin = end + 1;
   }
-  if (lines > kMostLines) text += fmt::format("\n    and {} lines more", lines - kMostLines);
+  if (lines > kMostLines) text += fmt::format("\n    and {} more lines", lines - kMostLines);
   return text;
 }
 

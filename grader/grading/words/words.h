@@ -2,6 +2,7 @@
 // (report/result.h) until they come here.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "report/result.h"
@@ -15,6 +16,9 @@ std::string words(const report::Failure& failure);
 
 // "83.4 µs", "1.27 ms".
 std::string duration(double seconds);
+
+// "1 request", "3 requests". `noun`: in the singular; its plural takes an s.
+std::string quantity(int64_t number, const std::string& noun);
 
 // "n = 33: " or nothing.
 std::string prefix(const std::string& setting);

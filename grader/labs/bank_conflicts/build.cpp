@@ -55,13 +55,12 @@ void check_variants(Check& check, const std::vector<BankPattern>& launched,
     const bool store = answers.first[i] == static_cast<int>(tried[i].store_wavefronts());
     if (store && answers.second[i] == static_cast<int>(tried[i].load_wavefronts())) continue;
     check.measured("wrong, " + names[of[i]]);
-    check.lose(
-        check.line_of(store ? "load_wavefronts" : "wavefronts"),
-        fmt::format("{}, which you count as the launch does: with its lanes in another order, or "
-                    "some of them inactive, your function says {} for a {}, and that is not "
-                    "so:\n{}",
-                    names[of[i]], store ? answers.second[i] : answers.first[i],
-                    store ? "load" : "store", tried[i].show()));
+    check.lose(check.line_of(store ? "load_wavefronts" : "wavefronts"),
+               fmt::format("{} is right, but with its lanes in another order, or with some of them "
+                           "inactive, your function returns {} for a {}, which is wrong:\n"
+                           "{}",
+                           names[of[i]], store ? answers.second[i] : answers.first[i],
+                           store ? "load" : "store", tried[i].show()));
   }
 }
 
@@ -125,8 +124,9 @@ TEST_SUITE("lab:bank_conflicts") {
       check.measured(fmt::format("wrong, {} {}", launches[i].type->name, launches[i].stride));
       check.lose(
           check.line_of(store ? "load_wavefronts" : "wavefronts"),
-          fmt::format("touch<{}> with stride {}: for its {} your function says {}, and the launch "
-                      "has counted something else:\n{}",
+          fmt::format("touch<{}> with stride {}: for its {} your function returns {}, which is not "
+                      "what the launch has counted:\n"
+                      "{}",
                       launches[i].type->name, launches[i].stride, store ? "load" : "store",
                       store ? answers.second[i] : answers.first[i], patterns[i].show()));
     }

@@ -210,8 +210,9 @@ TEST_SUITE("lab:bank_conflicts") {
   LAB_CHECK("B1 row_scan: wavefronts" *
             takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "row_scan", run_row_scan, kBlock,
-                     "At each step of the walk the lanes are a row of the tile apart. How many "
-                     "words should a row take so that such steps visit all banks?");
+                     "In each iteration the addresses of neighbouring lanes are one row of the "
+                     "tile apart. How many words should a row take, so that the 32 lanes use all "
+                     "banks?");
   }
 
   LAB_CHECK("B2 look_up: result" * takes("sizes")) {
@@ -223,18 +224,17 @@ TEST_SUITE("lab:bank_conflicts") {
     check_wavefronts(
         check, "look_up", [](Check& check, uint32_t n) { return run_look_up(check, n, true); },
         kShare,
-        "There is no room for padding. Where in its row an entry lies is yours to choose, row by "
-        "row - and the table must still come in without conflicts.");
+        "There is no room for padding, but each row may keep its entries in an order "
+        "of its own. Loading the table must stay free of conflicts, too.");
   }
 
   LAB_CHECK("B3 block_sums: result" * takes("sizes")) { check_sizes(check, run_block_sums); }
 
   LAB_CHECK("B3 block_sums: wavefronts" *
             takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
-    check_wavefronts(
-        check, "block_sums", run_block_sums, kBlock,
-        "Which two elements meet in a step is free: addition does not mind. Let active "
-        "threads be neighbours whose elements are neighbours, too.");
+    check_wavefronts(check, "block_sums", run_block_sums, kBlock,
+                     "The sum does not depend on which two elements a step adds. Let the active "
+                     "threads be neighbours, and let them add neighbouring elements.");
   }
 
   LAB_CHECK("B4 row_moments: result" * takes("sizes")) { check_sizes(check, run_row_moments); }
@@ -242,8 +242,8 @@ TEST_SUITE("lab:bank_conflicts") {
   LAB_CHECK("B4 row_moments: wavefronts" *
             takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "row_moments", run_row_moments, kBlock,
-                     "A phase of an int4 access is 8 lanes. In which bank does each of their rows "
-                     "begin, and in which should it?");
+                     "The hardware serves an int4 access 8 lanes at a time. In which bank does "
+                     "the row of each of these lanes begin, and in which should it?");
   }
 
   LAB_CHECK("B5 spectrum: result" * takes("sizes")) { check_sizes(check, run_spectrum); }
@@ -251,8 +251,9 @@ TEST_SUITE("lab:bank_conflicts") {
   LAB_CHECK("B5 spectrum: wavefronts" *
             takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "spectrum", run_spectrum, kShare,
-                     "Lanes that hit one word wait for each other, and so do lanes that hit one "
-                     "bank. The task has room for 32 words per channel: whose could they be?");
+                     "Atomics of several lanes on one word, or on one bank, are served one after "
+                     "the other. The task has room for 32 words per channel: which lanes could "
+                     "use which word?");
   }
 
   LAB_CHECK("C1 staging 128 ints" * takes("questions")) { ask_questions(check); }

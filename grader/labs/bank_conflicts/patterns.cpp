@@ -177,29 +177,32 @@ struct Idea {
 
 constexpr Idea kIdeas[] = {
     {[](const BankPattern& p) { return std::max(1u, p.store_wavefronts()); },
-     "With no lane active nothing is issued."},
+     "An access without an active lane takes no wavefront."},
     {[](const BankPattern& p) { return p.store_wavefronts(); },
-     "It seems to be the store's rule; a load may merge phases."},
+     "It seems to apply the rule for stores; a load may merge phases."},
     {[](const BankPattern& p) { return p.load_wavefronts(); },
-     "It seems to be the load's rule; the phases of a store never merge."},
+     "It seems to apply the rule for loads; the phases of a store never merge."},
     {[](const BankPattern& p) { return p.store_wavefronts() - phases(p); },
-     "It seems to count conflicts, the wavefronts that are too many; all are asked for."},
+     "It seems to count conflicts, the wavefronts beyond the first; the question "
+     "asks for all wavefronts."},
     {[](const BankPattern& p) { return count(p, but(&Rule::broadcast, false)); },
-     "It seems to count lanes: those that want the same word of a bank get it together."},
+     "It seems to count lanes: lanes that access the same word of a bank get it "
+     "together."},
     {[](const BankPattern& p) { return count(p, but(&Rule::active, 0xffffffffu)); },
-     "It seems to count inactive lanes, too: their addresses mean nothing."},
-    {bytes_for_words, "It seems to take the byte's number for the word's: a bank is 4 bytes wide."},
+     "It seems to count inactive lanes, too: they have no address."},
+    {bytes_for_words,
+     "It seems to use the byte address as the number of the word: a bank is 4 "
+     "bytes wide."},
     {[](const BankPattern& p) { return count(p, but(&Rule::banks, uint64_t{16})); },
-     "It seems to know 16 banks: that was before 2010."},
+     "It seems to assume 16 banks, as GPUs had before 2010."},
     {[](const BankPattern& p) { return count(p, but(&Rule::one_phase, true)); },
-     "It seems to serve all lanes in one phase: 32 lanes of more than 4 bytes want more than the "
-     "128 "
-     "bytes that the banks have."},
+     "It seems to serve all lanes in one phase: 32 lanes of more than 4 bytes "
+     "access more than the 128 bytes that the banks deliver at once."},
     {elements_for_words,
-     "It seems to tell the bytes of a word apart: one word is served to all who want a part of "
-     "it."},
+     "It seems to treat the bytes of a word as different words: all lanes that "
+     "access a part of one word get it together."},
     {[](const BankPattern& p) { return count(p, but(&Rule::one_bank, true)); },
-     "It seems to count all words: those in different banks come together."},
+     "It seems to count all words: words in different banks are served together."},
 };
 
 }  // namespace
@@ -214,7 +217,7 @@ uint32_t BankPattern::load_wavefronts() const {
 std::string BankPattern::show() const {
   std::string text = name.empty() ? "" : name + ", ";
   text += fmt::format("{} byte{} per lane, active {:#010x}", bytes, bytes == 1 ? "" : "s", active);
-  if (active == 0) return text + ": no lane takes part.";
+  if (active == 0) return text + ": no lane is active.";
   const auto word = [&](int lane) { return address[lane] / kBankBytes; };
   const std::string what =
       bytes > kBankBytes ? fmt::format("its {} words begin", bytes / kBankBytes) : "it lies";

@@ -92,11 +92,12 @@ void check_given(Check& check, const GivenLaunch& launch, const std::vector<Patt
   check.measured("wrong, " + launch.name);
   check.lose(
       check.line_of(requests_right ? "sectors" : "requests"),
-      fmt::format("{}: by your functions it does not make the {} that the launch has counted. "
-                  "For the access of warp {} to {} they say {} requests and {} sectors:\n{}",
+      fmt::format("{}: your functions do not return the {} that the launch has counted. For "
+                  "the access of warp {} to {} they return {} and {}:\n"
+                  "{}",
                   launch.name, requests_right ? "sectors" : "requests", i / launch.arrays.size(),
-                  launch.arrays[i % launch.arrays.size()], requests[i], sectors[i],
-                  patterns[i].show()));
+                  launch.arrays[i % launch.arrays.size()], quantity(requests[i], "request"),
+                  quantity(sectors[i], "sector"), patterns[i].show()));
 }
 
 // The accesses of the sampled warps with lanes in another order, or some inactive.
@@ -114,12 +115,12 @@ void check_variants(Check& check, const std::vector<GivenLaunch>& kernels,
     const bool requests = answers.first[i] == static_cast<int>(tried[i].requests());
     if (requests && answers.second[i] == static_cast<int>(tried[i].sectors())) continue;
     check.measured("wrong, " + names[i]);
-    check.lose(
-        check.line_of(requests ? "sectors" : "requests"),
-        fmt::format("{}, all of whose accesses you count as the launch does: with its lanes in "
-                    "another order, or some of them inactive, your functions say {} requests and "
-                    "{} sectors, and that is not so:\n{}",
-                    names[i], answers.first[i], answers.second[i], tried[i].show()));
+    check.lose(check.line_of(requests ? "sectors" : "requests"),
+               fmt::format("{} is right, but with the lanes in another order, or with some of them "
+                           "inactive, your functions return {} and {}, which is wrong:\n"
+                           "{}",
+                           names[i], quantity(answers.first[i], "request"),
+                           quantity(answers.second[i], "sector"), tried[i].show()));
   }
 }
 

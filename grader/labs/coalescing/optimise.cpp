@@ -203,10 +203,9 @@ TEST_SUITE("lab:coalescing") {
 
   LAB_CHECK("B1 scale: sectors" *
             takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
-    credit_shared_out(
-        check, run_scale,
-        "Which 16 elements a thread takes is free. Choose them so that in each round of "
-        "the loop neighbouring lanes meet neighbouring elements.");
+    credit_shared_out(check, run_scale,
+                      "A thread may process any 16 elements. Choose them so that in each iteration "
+                      "neighbouring lanes access neighbouring elements.");
   }
 
   LAB_CHECK("B2 fields: result" * takes("sizes", "relative_tolerance")) {
@@ -236,8 +235,8 @@ TEST_SUITE("lab:coalescing") {
     const device::Run judged = read_one(check.row.count("n"));
     demand_of_lanes(check, judged);
     credit_sectors(check, judged, check.row.number("ideal"),
-                   "A sector holds eight floats, and the warp wants one of them. Let slot() put "
-                   "side by side what is read side by side.");
+                   "A sector holds eight floats, and the warp uses one of them. Let slot() put "
+                   "values side by side that neighbouring lanes read together.");
     if (check.verdict.credit < 1) return;
     const DrawnSize size = drawn_size(check);
     hold(check, launch_beside(check, [&] { return read_one(size.n); }), size);
@@ -249,10 +248,9 @@ TEST_SUITE("lab:coalescing") {
 
   LAB_CHECK("B3 push: sectors" *
             takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
-    credit_shared_out(
-        check, run_push,
-        "The block's particles are one contiguous stretch of floats. Let global memory "
-        "see it as that, and structures only in shared memory.");
+    credit_shared_out(check, run_push,
+                      "The particles of a block are contiguous floats. Load and store them as "
+                      "floats in global memory, and use the structures only in shared memory.");
   }
 
   LAB_CHECK("B4 centre: result" * takes("sizes", "relative_tolerance")) {
@@ -263,7 +261,7 @@ TEST_SUITE("lab:coalescing") {
             takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
     credit_shared_out(check, run_centre,
                       "A warp is 32 threads with consecutive threadIdx.x. Which index of the table "
-                      "runs fastest in memory, and which one runs with the lanes?");
+                      "varies fastest in memory, and which one varies from lane to lane?");
   }
 
   LAB_CHECK("B5 axpy: result" * takes("sizes", "relative_tolerance")) {

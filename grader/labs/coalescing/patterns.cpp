@@ -130,17 +130,20 @@ struct Idea {
 
 constexpr Idea kIdeas[] = {
     {[](const Pattern& p) { return distinct(p, 0xffffffff, 32); },
-     "It seems to count inactive lanes, too: their addresses mean nothing."},
+     "It seems to count inactive lanes, too: they have no address."},
     {[](const Pattern& p) { return distinct(p, p.active, 128); },
-     "It seems to count lines of 128 bytes; a line has four sectors, fetched one by one."},
+     "It seems to count lines of 128 bytes; a line has four sectors, each fetched "
+     "only if a lane needs it."},
     {[](const Pattern& p) { return distinct(p, p.active, 64); },
      "It seems to count pieces of 64 bytes; a sector is smaller."},
     {[](const Pattern& p) { return static_cast<uint32_t>(p.lanes()); },
-     "It seems to count lanes: those that meet in a sector share it."},
+     "It seems to count lanes: lanes that access the same sector share it."},
     {[](const Pattern& p) { return (p.lanes() * p.bytes + 31) / 32; },
-     "It seems to count bytes and forget where they lie."},
-    {span, "It seems to count the sectors in between, too, that no lane touches."},
-    {changes, "It seems to compare a lane with the one before only: a sector may come back later."},
+     "It seems to count bytes without regard to their addresses."},
+    {span, "It seems to count also the sectors in between, which no lane accesses."},
+    {changes,
+     "It seems to compare each lane with the previous one only: a later lane may "
+     "access a sector again."},
 };
 
 }  // namespace

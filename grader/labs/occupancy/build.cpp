@@ -50,7 +50,7 @@ std::vector<OccupancyCase> drawn_cases(Check& check) {
 }
 
 std::string said(bool written, const std::string& answer) {
-  return written ? "you say " + answer : "nothing was written";
+  return written ? "your function returns " + answer : "nothing was written";
 }
 
 // Loses the check for the wrong answer that is easiest to think through.
@@ -68,10 +68,12 @@ void judge(Check& check, const char* function, const std::vector<OccupancyCase>&
   size_t shown = wrong.front();
   for (size_t i : wrong)
     if (cases[i].effort() < cases[shown].effort()) shown = i;
-  std::string message =
-      fmt::format("For this block {}, and that is not so:\n{}", answer(shown), cases[shown].show());
+  std::string message = fmt::format(
+      "For this block {}, which is wrong:\n"
+      "{}",
+      answer(shown), cases[shown].show());
   if (all_zero)
-    message += "\nIt answers 0 to everything: it is still to be written.";
+    message += "\nYour function returns 0 for every input: it is not written yet.";
   else if (!hint.empty())
     message += "\n" + hint;
   check.lose(check.line_of(function), message);
@@ -92,7 +94,7 @@ TEST_SUITE("lab:occupancy") {
       if (got[i] != cases[i].blocks) wrong.push_back(i);
     judge(
         check, "resident_blocks", cases, wrong, zeros(got),
-        [&](size_t i) { return said(!is_poison(got[i]), fmt::format("{} blocks", got[i])); },
+        [&](size_t i) { return said(!is_poison(got[i]), quantity(got[i], "block")); },
         misconception(cases, got));
   }
 
@@ -109,7 +111,8 @@ TEST_SUITE("lab:occupancy") {
     judge(
         check, "limits", cases, wrong, zeros(got),
         [&](size_t i) { return said(!is_poison(got[i]), names_of(got[i])); },
-        part ? "What you name does bind; but which other resource allows no more blocks either?"
+        part ? "The resource that your function names is a limit, but which other one "
+               "allows no more blocks either?"
              : "");
   }
 
@@ -137,16 +140,16 @@ TEST_SUITE("lab:occupancy") {
     if (wrong_waves(shown))
       check.lose(
           check.line_of("waves"),
-          fmt::format(
-              "{}: {}, and that is not so. A wave is begun for the last block, too.", blocks,
-              said(!is_poison(got.waves[shown]), fmt::format("{} waves", got.waves[shown]))));
-    check.lose(check.line_of("last_wave"),
-               fmt::format(
-                   "{}: {}, and that is not so. How many blocks are left for the last wave, and "
-                   "how many could it have? After whole waves only, the last one is full.",
-                   blocks,
-                   said(!is_poison(got.last[shown]),
-                        fmt::format("the last wave fills {:.4g} of its places", got.last[shown]))));
+          fmt::format("{}: {}, which is wrong. The last blocks need a wave, too, even if they do "
+                      "not fill it.",
+                      blocks,
+                      said(!is_poison(got.waves[shown]), quantity(got.waves[shown], "wave"))));
+    check.lose(
+        check.line_of("last_wave"),
+        fmt::format("{}: {}, which is wrong. How many blocks are left for the last wave, and how "
+                    "many fit into it? If all waves are full, so is the last one.",
+                    blocks,
+                    said(!is_poison(got.last[shown]), fmt::format("{:.4g}", got.last[shown]))));
   }
 }
 

@@ -163,24 +163,26 @@ std::string misconception(const std::vector<OccupancyCase>& cases, const std::ve
   };
   std::array<Idea, 6> ideas{};
   ideas[0].words =
-      "It seems to count threads one by one. A block's last warp may have few threads: which place "
-      "does it take?";
+      "It seems to count single threads. The last warp of a block may have few "
+      "threads: how many thread slots does it take?";
   ideas[0].forgotten.warp = true;
   ideas[1].words =
-      "It seems to give a warp just the registers it asks for. In which units are they "
-      "given?";
+      "It seems to give a warp exactly the registers it asks for. In which units "
+      "are they given?";
   ideas[1].forgotten.register_unit = true;
   ideas[2].words =
-      "It seems to take the registers for one pool. They lie in four quarters, and a warp's lie in "
-      "one of them: what is left over in each?";
+      "It seems to treat the registers as one pool. They lie in four quarters, and "
+      "a warp takes its registers from one of them: how many are left over in each?";
   ideas[2].forgotten.quarters = true;
-  ideas[3].words = "It seems to leave out what the system takes of each block's shared memory.";
+  ideas[3].words = "It seems to ignore the shared memory that the system reserves in each block.";
   ideas[3].forgotten.reserved = true;
   ideas[4].words =
-      "It seems to give a block just the shared memory it asks for. In which units is "
-      "it given?";
+      "It seems to give a block exactly the shared memory it asks for. In which "
+      "units is it given?";
   ideas[4].forgotten.shared_unit = true;
-  ideas[5].words = "It seems to leave out how many blocks can reside, however small they are.";
+  ideas[5].words =
+      "It seems to ignore the limit on the number of resident blocks, which holds "
+      "for small blocks, too.";
   ideas[5].forgotten.blocks = true;
   for (const Idea& idea : ideas) {
     bool all = true;

@@ -80,10 +80,11 @@ TEST_SUITE("lab:occupancy") {
     if (mine > full)
       check.explain(
           check.line_of("copy"),
-          fmt::format("The given kernel takes {:.1f} µs where all warps reside. With 8 warps "
-                      "for each multiprocessor yours is {}.\nHow many bytes has a thread under "
-                      "way before it waits? Loads that do not depend on each other can be, "
-                      "all of them, and one load can be 16 bytes wide.",
+          fmt::format("The given kernel takes {:.1f} µs at full occupancy. With 8 warps per "
+                      "multiprocessor yours is {}.\n"
+                      "How many bytes does a thread request before it waits? Loads that do not "
+                      "depend on each other can all be in flight, and one load can be 16 bytes "
+                      "wide.",
                       1e6 * full, run.predicted->bottleneck));
   }
 
@@ -120,18 +121,19 @@ TEST_SUITE("lab:occupancy") {
     if (mine < most)
       check.explain(
           check.line_of("trace"),
-          fmt::format("At {} registers per thread {:.0f} block of 1024 threads fits a "
-                      "multiprocessor. A warp's registers come in units of 256: how many may a "
-                      "thread have, if {:.0f} blocks are to fit, and how does one tell the "
-                      "compiler?",
-                      registers, mine, most));
+          fmt::format(
+              "At {} registers per thread {:.0f} block of 1024 threads fits on a "
+              "multiprocessor. A warp's registers come in units of 256: how many may a "
+              "thread have if {:.0f} blocks are to fit, and how does one tell the compiler?",
+              registers, mine, most));
     if (local > 0) {
       check.measured(fmt::format("{} local accesses", local));
-      check.lose({Failure::Kind::wasteful}, check.line_of("trace"),
-                 fmt::format("ptxas keeps values in local memory: {} loads and stores of it in the "
-                             "machine code. Each is an access to L1, in every thread. The limit is "
-                             "tighter than the kernel needs, or an array is indexed at run time.",
-                             local));
+      check.lose(
+          {Failure::Kind::wasteful}, check.line_of("trace"),
+          fmt::format("ptxas keeps values in local memory: the machine code has {} loads and "
+                      "stores of them, and each accesses L1 in every thread. Either the limit is "
+                      "tighter than the kernel needs, or an array is indexed at run time.",
+                      local));
     }
   }
 

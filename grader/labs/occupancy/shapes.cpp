@@ -38,8 +38,8 @@ struct Residency {
   // "6 blocks of 8 warps reside on a multiprocessor: 48 warps; ..."
   std::string words() const {
     return fmt::format(
-        "{} block{} of {} warp{} fit{} a multiprocessor; the grid gives it {} warps at a time, and "
-        "takes {:.2f} waves.",
+        "{} block{} of {} warp{} fit{} on a multiprocessor; the grid gives it {} "
+        "warps at a time, and takes {:.2f} waves.",
         fit, fit == 1 ? "" : "s", warps_per_block, warps_per_block == 1 ? "" : "s",
         fit == 1 ? "s" : "", warps, waves);
   }
@@ -152,10 +152,11 @@ void credit_balance(Check& check, double share, const Residency& resident,
   if (share >= least) return;
   check.explain(
       line_of_shape(check, kernel),
-      fmt::format("{} Until the busiest multiprocessor is done, one works {:.3g} % of the time, "
-                  "on average.\nHow much has a block to do, and how many does the busiest "
-                  "multiprocessor get? Smaller blocks are dealt out more evenly; or as many as "
-                  "reside can stride over all of n.",
+      fmt::format("{} Until the busiest multiprocessor finishes, a multiprocessor works {:.3g} "
+                  "% of the time on average.\n"
+                  "How much work has a block, and how many blocks does the busiest "
+                  "multiprocessor get? Smaller blocks spread more evenly; or launch only as "
+                  "many as are resident, and let them stride over n.",
                   resident.words(), 100 * share));
 }
 
@@ -167,9 +168,9 @@ void credit_warps(Check& check, const Residency& resident, const std::string& ke
   failure.measured = resident.warps;
   failure.expected = least;
   check.credit_share(resident.warps / least, failure);
-  check.explain(
-      line_of_shape(check, kernel),
-      fmt::format("{} So few warps leave schedulers without one that is ready.", resident.words()));
+  check.explain(line_of_shape(check, kernel),
+                fmt::format("{} With so few warps, schedulers often have none that is ready.",
+                            resident.words()));
 }
 
 }  // namespace
@@ -194,8 +195,9 @@ TEST_SUITE("lab:occupancy") {
     };
     credit_shape(check, "follow", config, resident,
                  fmt::format("n {}, nodes {}, steps {}", n, nodes, steps), work,
-                 "While a warp waits, the others can start loads of theirs. Are there as many as "
-                 "the multiprocessor holds: enough threads in the grid, and in each block?");
+                 "While a warp waits, other warps can start their loads. Does the "
+                 "multiprocessor hold as many warps as it can: are there enough threads in "
+                 "the grid, and in each block?");
   }
 
   LAB_CHECK("B4 smooth: the tile" * takes("n", "sweep", "within")) {
@@ -224,8 +226,8 @@ TEST_SUITE("lab:occupancy") {
       };
     };
     credit_shape(check, "smooth", config, resident, fmt::format("n {}", n), work,
-                 "A large tile leaves room for few blocks, and while one loads, nobody computes. A "
-                 "small one is mostly its neighbours' pixels.");
+                 "A large tile leaves room for few blocks, so no block computes while another "
+                 "one loads. A small tile consists mostly of pixels of its neighbours.");
   }
 
   LAB_CHECK("B5 orbits: the tail" * takes("n", "balance", "least_warps")) {
@@ -265,8 +267,8 @@ TEST_SUITE("lab:occupancy") {
     if (bytes > run.occupancy->l1_bytes)
       check.explain(
           line_of_shape(check, "match"),
-          fmt::format("{} Their rows are {:.0f} KB, and L1 has {} KB: when the next column is "
-                      "read, the sectors that held it are gone. How many warps' rows fit?",
+          fmt::format("{} Their rows take {:.0f} KB, but L1 has {} KB: L1 has evicted the sectors "
+                      "of a row before the warp reads the next column. How many warps' rows fit?",
                       resident.words(), bytes / 1024, run.occupancy->l1_bytes / 1024));
     credit_balance(check, balance(check, n, shape), resident, "match");
     credit_warps(check, resident, "match");

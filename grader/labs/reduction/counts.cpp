@@ -137,10 +137,11 @@ void StepVerdict::explain_excess(Counter counter) const {
                     static_cast<double>(lanes) / static_cast<double>(requests)));
   } else if (counter == Counter::wavefronts) {
     const Waste waste = worst_shared(check_, run_);
-    check_.explain(waste.line, waste.line > 0
-                                   ? waste.message
-                                   : "No access has a bank conflict; there are more accesses "
-                                     "than the step needs.");
+    check_.explain(waste.line,
+                   waste.line > 0
+                       ? waste.message
+                       : "No access has a bank conflict, but there are more accesses than the step "
+                         "needs.");
   } else if (counter == Counter::barriers) {
     check_.explain(0, fmt::format("All {} threads of a block wait at {}.", block_,
                                   counted(short_number(counts_.barriers, 0), words_of(counter))));
@@ -172,7 +173,7 @@ void StepVerdict::keeps(Counter counter, double limit) {
   const bool first = check_.verdict.credit == 1;
   check_.credit_at_most(limit, got);
   if (got <= limit) return;
-  check_.explain(0, fmt::format("An earlier step has come down to {} per {}; here there {} {}.",
+  check_.explain(0, fmt::format("An earlier step needs only {} per {}; here there {} {}.",
                                 counted(short_number(limit, got), words), words.per,
                                 got == 1 ? "is" : "are", short_number(got, limit)));
   if (!first) return;
@@ -206,11 +207,12 @@ void StepVerdict::leaves(Counter counter, const std::string& later) {
   failure.detail = words.key;
   failure.measured = got;
   failure.expected = least;
-  check_.lose(failure, 0,
-              fmt::format("The sum is right, but this is not the step that is asked for: {}, where "
-                          "this step's kernel has {} at least, per {}. {}",
-                          counted(short_number(got, least), words), short_number(least, got),
-                          words.per, later));
+  check_.lose(
+      failure, 0,
+      fmt::format("The sum is right, but this is another step: it has {}, where this step's "
+                  "kernel has at least {} per {}. {}",
+                  counted(short_number(got, least), words), short_number(least, got), words.per,
+                  later));
 }
 
 }  // namespace lab32::checks::reduction

@@ -55,7 +55,7 @@ void show_fault(Check& check, const std::string& name, uint32_t block, uint32_t 
       if (found.empty() && !finding.note) found = describe(finding);
   const int64_t sum = std::accumulate(in.values().begin(), in.values().end(), int64_t{0});
   if (!launched.fault)
-    found += out.read()[0] == sum ? "; its sum is right all the same" : "; its sum is wrong";
+    found += out.read()[0] == sum ? "; its sum is right nevertheless" : "; its sum is wrong";
   check.explain(0, fmt::format("{}, n = {}: {}.", name, n, found));
 }
 
@@ -69,7 +69,7 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("A2 faults of three kernels" * takes("questions")) {
     if (!ask_questions(check)) return;
-    check.explain(0, "What the grader's checks say of the three kernels:");
+    check.explain(0, "The grader's checks of the three kernels:");
     show_fault(check, "faulty_tail<128>", 128, 1000);
     show_fault(check, "faulty_half<128>", 128, 384);
     show_fault(check, "faulty_overlap<8>", 8, 64);

@@ -119,9 +119,9 @@ class Judged {
       const CountedBlocks other = counted_blocks(check_, step_, block);
       StepVerdict in_others(check_, *other.run, block, other.blocks, other.elements);
       for (Counter counter : judged_)
-        in_others.holds(
-            counter, limit_of(check_, counter, block),
-            fmt::format("In blocks of {} the step is made. In blocks of {}", main_.block, block));
+        in_others.holds(counter, limit_of(check_, counter, block),
+                        fmt::format("In blocks of {} the counts are right, but in blocks of {}",
+                                    main_.block, block));
     }
   }
 
@@ -134,11 +134,11 @@ class Judged {
 };
 
 const char kBarrierEachStep[] =
-    "A tree in which threads of other warps add what one has written needs a barrier after each "
-    "step. To do with fewer is v5's idea.";
+    "A tree in which one warp adds values that another warp has written needs a "
+    "barrier after each step. Saving barriers is v5's idea.";
 const char kTreeInMemory[] =
-    "The tree down to 64 sums is still one in shared memory. To reduce within each warp first is "
-    "an idea for v8.";
+    "This step still reduces to 64 sums in shared memory. Reducing within each "
+    "warp first is an idea for v8.";
 
 }  // namespace
 
@@ -149,13 +149,13 @@ TEST_SUITE("lab:reduction") {
                                      "least_barriers", "blocks", "many")) {
     Judged v2(check, kV2);
     v2.leaves(Counter::wavefronts,
-              "v2 adds what v1 adds, where v1 adds it: words 2 * distance apart, in few banks. To "
-              "put that right is v3's idea.");
+              "v2 adds the same words as v1: they are 2 * distance apart, in few banks. "
+              "Avoiding these conflicts is v3's idea.");
     v2.leaves(Counter::barriers, kBarrierEachStep);
     v2.moves(Counter::accesses,
-             "An access of a warp costs the same for one lane and for 32. Of the step at distance "
-             "d, the thread that adds is t % (2 * d) == 0: which thread would do it if they were "
-             "numbered without gaps?");
+             "An access of a warp costs the same for one lane as for 32. In the step at "
+             "distance d, the threads with t % (2 * d) == 0 add: which threads would add "
+             "if they were numbered without gaps?");
     v2.holds_in_all_blocks();
   }
 
@@ -166,8 +166,8 @@ TEST_SUITE("lab:reduction") {
     Judged v3(check, kV3);
     v3.leaves(Counter::barriers, kBarrierEachStep);
     v3.moves(Counter::wavefronts,
-             "A sum does not care which two are added first. Which order of distances lets "
-             "neighbouring threads read neighbouring words, in every step?");
+             "A sum does not depend on which two words are added first. Which order of "
+             "distances lets neighbouring threads read neighbouring words in every step?");
     v3.keeps(Counter::accesses);
     v3.holds_in_all_blocks();
   }
@@ -193,8 +193,8 @@ TEST_SUITE("lab:reduction") {
     Judged v5(check, kV5);
     v5.leaves(Counter::accesses, kTreeInMemory);
     v5.moves(Counter::barriers,
-             "Begin with your v4. From 64 sums on, who is still at work, and who waits for them "
-             "at every barrier?");
+             "Begin with your v4. Once 64 sums are left, which warps still add, and which "
+             "warps wait for them at every barrier?");
     v5.keeps(Counter::wavefronts);
     v5.holds_in_all_blocks();
   }
@@ -206,8 +206,8 @@ TEST_SUITE("lab:reduction") {
     Judged v6(check, kV6);
     v6.leaves(Counter::accesses, kTreeInMemory);
     v6.moves(Counter::instructions,
-             "Begin with your v5. What does the loop do besides adding, and which of it is known "
-             "before the program runs when the block's size is? kThreads is.");
+             "Begin with your v5. Which instructions of the loop do not add, and which of "
+             "these can the compiler do if it knows the block's size? It knows kThreads.");
     v6.keeps(Counter::barriers);
     v6.holds_in_all_blocks();
   }

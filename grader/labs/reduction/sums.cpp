@@ -51,7 +51,7 @@ std::string which_part(const std::vector<int>& in, int64_t sum, uint64_t block, 
            std::accumulate(in.begin(), in.begin() + static_cast<ptrdiff_t>(count), int64_t{0}) ==
                sum;
   };
-  if (in.empty()) return " It is the sum of nothing: 0, which somebody must write.";
+  if (in.empty()) return " The sum of no elements is 0, which the kernel must write.";
   if (is_sum_of(block)) return " It is the sum of the first block's elements alone.";
   if (is_sum_of(reach)) return fmt::format(" It is the sum of the first {} elements alone.", reach);
   uint64_t power = 1;

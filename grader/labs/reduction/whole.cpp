@@ -37,11 +37,12 @@ LaunchConfig record_of(Check& check, const Whole& version) {
   if (!version.templated) return record;
   const std::vector<double> blocks = check.row.numbers("blocks");
   if (std::find(blocks.begin(), blocks.end(), record.block) == blocks.end())
-    check.lose({Failure::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
-               line_of_whole(check, version),
-               fmt::format("LAB32_LAUNCH: .block = {} of {}; its instantiations are for "
-                           "64, 128, 256, 512 and 1024 threads.",
-                           record.block, version.kernel));
+    check.lose(
+        {Failure::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
+        line_of_whole(check, version),
+        fmt::format("LAB32_LAUNCH: .block = {} of {}; the kernel is instantiated for 64, 128, "
+                    "256, 512 and 1024 threads.",
+                    record.block, version.kernel));
   return record;
 }
 
@@ -80,13 +81,13 @@ struct Sum<float> {
     if (is_poison(got)) return "out[0] was not written.";
     if (std::abs(double{got} - want) <= bound) return "";
     std::string text = fmt::format(
-        "out[0] is {} where {:.9g} was expected: off by {:.3g}, and rounding explains {:.3g} at "
-        "most, where many threads share the work.",
+        "out[0] is {} where {:.9g} was expected: off by {:.3g}. Rounding explains at "
+        "most {:.3g} when many threads share the work.",
         show(got), want, std::abs(double{got} - want), bound);
     if (std::abs(double{got} - want) < 0.5 * want && in.size() > 1u << 20)
       text +=
-          " Are the elements added one after the other to one float? From a sum of 2^20 on, its "
-          "last bit is worth 1/8, more than any of them.";
+          " Does the kernel add the elements one after the other to one float? From a "
+          "sum of 2^20 on, its last bit is worth 1/8, more than any element.";
     return text;
   }
 };
@@ -118,8 +119,9 @@ device::Run launch_once(Check& check, const Whole& version, const LaunchConfig& 
     if (run_afresh(check, {name, shape, {in, again, static_cast<int>(n)}, setting}) &&
         Sum<T>::wrong(again.read()[0], in.values(), shape).empty())
       wrong +=
-          " As the first launch of all it is right: a `__device__` variable keeps its value from "
-          "one launch to the next. Which of yours does not begin as you expect it?";
+          " The first launch is right: a `__device__` variable keeps its value from "
+          "one launch to the next. Which of your variables does not begin with the "
+          "value that the kernel expects?";
   }
   check_sum(check, fmt::format("n = {}", n), setting, line_of_whole(check, version), wrong);
   end_if_judged(check);
@@ -192,7 +194,7 @@ void credit_instructions(Check& check, const Whole& version, const std::string& 
     StepVerdict(check, *floats.run, record_of(check, version).block, floats.shape.grid.count(),
                 floats.elements)
         .holds(Counter::instructions, check.row.number("floats_instructions"),
-               "For ints all is well. For floats");
+               "The counts are right for ints, but for floats");
   });
 }
 
@@ -210,10 +212,11 @@ void credit_threads(Check& check, const Launched& launched, int line) {
   check.measured(fmt::format("{:.0f} threads per SM", each));
   check.expected(fmt::format("{:.0f} per SM", least));
   check.explain(
-      line, fmt::format("{} block{} of {} threads on {} multiprocessors: too few loads are "
-                        "under way at a time to keep the memory busy.",
-                        shape.grid.count(), shape.grid.count() == 1 ? "" : "s", shape.block.count(),
-                        check.device().multiprocessors()));
+      line,
+      fmt::format("{} block{} of {} threads on {} multiprocessors: too few loads are in flight "
+                  "to keep the memory busy.",
+                  shape.grid.count(), shape.grid.count() == 1 ? "" : "s", shape.block.count(),
+                  check.device().multiprocessors()));
 }
 
 }  // namespace
@@ -229,11 +232,10 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v7: sectors" * takes("ideal", "elements", "floats", "floats_more", "blocks")) {
     const double ideal = check.row.number("ideal");
-    credit_sectors(
-        check, *counted<int>(check, kV7).run, ideal,
-        "A thread that takes one piece reads neighbours one after the other; what counts "
-        "is what the 32 lanes of a warp read at once. How far from each other should a "
-        "thread's elements be for that?");
+    credit_sectors(check, *counted<int>(check, kV7).run, ideal,
+                   "A thread that takes a contiguous piece reads neighbouring elements one "
+                   "after the other, but the 32 lanes of a warp read at the same time. How far "
+                   "apart should the elements of one thread be?");
     judge_floats(check, kV7, [&](const Launched& floats, double scale) {
       hold_for_floats(check, "sectors", scale * ideal,
                       counters_of(check, *floats.run, Counted::global).global_sectors(), floats);
@@ -244,8 +246,8 @@ TEST_SUITE("lab:reduction") {
                                        "threads", "elements", "floats", "floats_more", "blocks")) {
     credit_instructions(
         check, kV7,
-        "The tree is paid once per block, whatever the number of elements: how many "
-        "blocks does the GPU need to be busy? And v6's tree is cheaper than v1's.");
+        "Each block pays for one tree, whatever its number of elements: how many "
+        "blocks does the GPU need to be busy? v6's tree is also cheaper than v1's.");
     credit_threads(check, counted<int>(check, kV7), line_of_whole(check, kV7));
   }
 
@@ -284,8 +286,8 @@ TEST_SUITE("lab:reduction") {
   LAB_CHECK("v8: instructions" * takes("threads_at_work", "instructions", "floats_instructions",
                                        "elements_v8", "floats", "floats_more")) {
     credit_instructions(check, kV8,
-                        "Four elements a load need a quarter of the loads, addresses and "
-                        "comparisons; so does a loop that is unrolled.");
+                        "Loading four elements at once needs a quarter of the loads, addresses and "
+                        "comparisons. Unrolling the loop saves comparisons, too.");
   }
 }
 

@@ -56,12 +56,14 @@ void require_sectors(Check& check, const device::Run& launched) {
   check.credit(check.row.number("ideal_sectors"), sectors);
   if (sectors <= check.row.number("ideal_sectors")) return;
   const Waste waste = worst_global(check, launched);
-  check.explain(waste.line,
-                fmt::format("{} sectors for what {} hold, and the points are shared out "
-                            "accordingly: let all threads read, side by side.{}",
-                            grouped(static_cast<uint64_t>(sectors)),
-                            grouped(check.row.count("ideal_sectors")),
-                            waste.message.empty() ? "" : " " + waste.message));
+  check.explain(
+      waste.line,
+      fmt::format("The kernel moves {} sectors, where {} are enough, and the check gives that "
+                  "share of the points: let all threads read, and neighbouring lanes read "
+                  "neighbouring elements.{}",
+                  grouped(static_cast<uint64_t>(sectors)),
+                  grouped(check.row.count("ideal_sectors")),
+                  waste.message.empty() ? "" : " " + waste.message));
 }
 
 // B1 is what B3 is compared with: its sums meet in shared memory, not in registers.
@@ -74,12 +76,11 @@ void require_tree(Check& check, const device::Run& launched) {
   Failure failure{Failure::Kind::other_version};
   failure.measured = static_cast<double>(wavefronts);
   failure.expected = least;
-  check.lose(
-      failure, check.line_of("reduce_shared"),
-      fmt::format("The sum is right, but this is no tree in shared memory: {} wavefronts, where "
-                  "such a tree has {} at least. To reduce within each warp first is B3's idea, "
-                  "and this version is what B3 is compared with.",
-                  grouped(wavefronts), grouped(static_cast<uint64_t>(least))));
+  check.lose(failure, check.line_of("reduce_shared"),
+             fmt::format("The sum is right, but this is not a tree in shared memory: it has {} "
+                         "wavefronts, and such a tree has at least {}. Reducing within each warp "
+                         "first is B3's idea, and the grader compares B3 with this version.",
+                         grouped(wavefronts), grouped(static_cast<uint64_t>(least))));
 }
 
 // A second launch, for an n that nobody knows before.
@@ -112,10 +113,11 @@ void credit_barriers(Check& check, const device::Run& launched, double ideal, in
   credit_work(check, launched);
   check.credit(ideal, static_cast<double>(c.block_barriers));
   if (static_cast<double>(c.block_barriers) > ideal)
-    check.explain(line,
-                  fmt::format("{:.3g} times the barriers that are needed. Which results must all "
-                              "warps wait for, and how often does that happen?",
-                              static_cast<double>(c.block_barriers) / ideal));
+    check.explain(
+        line,
+        fmt::format("The kernel executes {:.3g} times as many barriers as it needs. For which "
+                    "results must all warps wait, and how often?",
+                    static_cast<double>(c.block_barriers) / ideal));
 }
 
 // A sum of ones in blocks of 256, pass after pass until one number is left.
@@ -307,7 +309,8 @@ TEST_SUITE("lab:shuffle") {
     require_tree(check, launched);
     require_sectors(check, launched);
     credit_wavefronts(check, launched, check.row.number("ideal"),
-                      "Let the threads that are left be neighbours, and their words, too.");
+                      "Let the active threads be neighbours, and let their words be neighbours, "
+                      "too.");
     if (check.verdict.credit < 1) return;
     const Elsewhere other = sum_elsewhere(check, "reduce_shared", kBlock);
     hold_wavefronts(check, other.where, other.size.share * check.row.number("ideal"), other.run);
@@ -339,8 +342,8 @@ TEST_SUITE("lab:shuffle") {
     const device::Run launched = sum_once(check, "reduce_shuffle", kBlock, check.row.count("n"));
     require_sectors(check, launched);
     credit_wavefronts(check, launched, check.row.number("ideal"),
-                      "Inside a warp nothing needs shared memory. How many numbers have to go from "
-                      "warp to warp?");
+                      "Inside a warp nothing needs shared memory. How many numbers must one warp "
+                      "pass to another?");
     // A word for each warp, and one wavefront that loads them.
     for (uint32_t block : kBlocksElsewhere) {
       if (check.verdict.credit < 1) return;
@@ -377,10 +380,10 @@ TEST_SUITE("lab:shuffle") {
     check.expected(fmt::format("{:.9g}, twice", want));
     if (shared.result != want)
       check.lose(check.line_of("reduce_shared"),
-                 "Pass after pass until one number is left: it is not n.");
+                 "The last pass leaves one number, and it is not n.");
     if (shuffle.result != want)
       check.lose(check.line_of("reduce_shuffle"),
-                 "Pass after pass until one number is left: it is not n.");
+                 "The last pass leaves one number, and it is not n.");
     check.explain(
         0, fmt::format("The profiler's table of {} ones, blocks of {}:\n    {:<16}{:>7}{:>13}"
                        "{:>13}{:>12}{:>11}{}",

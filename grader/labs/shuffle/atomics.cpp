@@ -96,16 +96,18 @@ void credit_adds(Check& check, const device::Run& launched, int line, const std:
   check.credit(check.row.number("ideal_loads"), static_cast<double>(c.load.sectors));
   if (static_cast<double>(adds) > ideal)
     check.explain(
-        line, fmt::format("{} arrive at L2, which does those to one word one after the other. {}",
-                          told ? fmt::format("{:.3g} times the adds that are needed",
-                                             static_cast<double>(adds) / ideal)
-                               : "More adds than are needed",
-                          idea));
+        line,
+        fmt::format("{} arrive at L2, which executes adds to one word one after the other. {}",
+                    told ? fmt::format("{:.3g} times as many adds as needed",
+                                       static_cast<double>(adds) / ideal)
+                         : "More adds than are needed",
+                    idea));
   else if (check.verdict.credit < 1)
-    check.explain(line,
-                  fmt::format("{} sectors are loaded where {} hold the input: lanes side by side "
-                              "should read elements side by side.",
-                              grouped(c.load.sectors), grouped(check.row.count("ideal_loads"))));
+    check.explain(
+        line,
+        fmt::format("The kernel loads {} sectors, where {} hold the input: neighbouring lanes "
+                    "should read neighbouring elements.",
+                    grouped(c.load.sectors), grouped(check.row.count("ideal_loads"))));
 }
 
 // The same of a second launch, for the n of `size`.
@@ -137,7 +139,7 @@ TEST_SUITE("lab:shuffle") {
   LAB_CHECK("C1 sum_by_warps: adds" *
             takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
     credit_total(check, "sum_by_warps",
-                 "What can the lanes of a warp settle among themselves before one of them adds?");
+                 "What can the lanes of a warp compute together before one of them adds?");
   }
 
   LAB_CHECK("C2 sum_by_blocks: result" * takes("sizes")) {
@@ -148,7 +150,7 @@ TEST_SUITE("lab:shuffle") {
   LAB_CHECK("C2 sum_by_blocks: adds" *
             takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
     credit_total(check, "sum_by_blocks",
-                 "Two levels: the block settles its sum, and one thread of it adds.");
+                 "Use two levels: the block computes its sum, and one of its threads adds it.");
   }
 
   LAB_CHECK("C3 sum_by_key: result" * takes("keys", "sizes")) {
@@ -165,8 +167,8 @@ TEST_SUITE("lab:shuffle") {
     credit_adds(check,
                 totals_of(check, four_keys(random, check.row.count("n")), kWarpSize * kLines),
                 check.line_of("sum_by_key"),
-                "__match_any_sync tells each lane who has its key. One lane of each such group is "
-                "enough to add, if it knows the group's sum.");
+                "__match_any_sync tells each lane which other lanes have its key. One lane "
+                "of each such group is enough to add, if it knows the group's sum.");
     if (check.verdict.credit < 1) return;
     const DrawnSize size = drawn_size(check, kWarpSize, kAddersBlock);
     hold_adds(

@@ -197,8 +197,8 @@ void hold_other_length(Check& check, Task task) {
 }
 
 const char kOnce[] =
-    "A block's threads have room for a row of 4096 in registers, 16 elements each: what is there "
-    "need not be loaded again.";
+    "The registers of a block have room for a row of 4096, 16 elements per "
+    "thread: the kernel need not load these again.";
 
 constexpr uint32_t kTimedBlock = 256, kColumns = 4096;
 constexpr float kEpsilon = 1e-5f;
@@ -263,7 +263,7 @@ TEST_SUITE("lab:shuffle") {
   LAB_CHECK("D1 row_range: shared" * takes("rows", "columns", "ideal", "drawn_columns")) {
     const device::Run launched = counted(check, run_range);
     credit_sectors(check, launched, check.row.number("ideal"),
-                   "Lanes side by side, elements side by side.");
+                   "Let neighbouring lanes read neighbouring elements.");
     if (check.verdict.credit == 1) none_shared(check, launched, check.line_of("row_range"));
     hold_other_length(check, run_range);
   }
@@ -274,7 +274,8 @@ TEST_SUITE("lab:shuffle") {
 
   LAB_CHECK("D2 row_moments: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
     credit_sectors(check, counted(check, run_moments), check.row.number("ideal"),
-                   "One pass: mean and variance can grow together, value by value.");
+                   "One pass is enough: mean and variance can be updated together, value by "
+                   "value.");
     hold_other_length(check, run_moments);
   }
 

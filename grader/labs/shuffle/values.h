@@ -36,10 +36,9 @@ inline void none_shared(Check& check, const device::Run& launched, int line) {
   if (c.shared_wavefronts() == 0 && c.block_barriers == 0) return;
   check.measured(c.shared_wavefronts() > 0 ? grouped(c.shared_wavefronts()) + " wavefronts"
                                            : grouped(c.block_barriers) + " barriers");
-  check.lose(
-      {Failure::Kind::wasteful}, line,
-      "The lanes of a warp can hand each other registers; neither shared memory nor a barrier of "
-      "the block has a part in it.");
+  check.lose({Failure::Kind::wasteful}, line,
+             "The lanes of a warp can exchange registers; this needs neither shared "
+             "memory nor a barrier of the block.");
 }
 
 }  // namespace lab32::checks::shuffle

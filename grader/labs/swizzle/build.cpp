@@ -71,9 +71,11 @@ void check_bijective(Check& check, const Swizzle& swizzle, const std::vector<uin
     if (to >= kOffsets) continue;  // no permutation of these, and no formula's either: shown later
     if (from[to] >= 0) {
       check.measured("a collision");
-      check.lose(check.line_of("swizzle"),
-                 fmt::format("{}: offsets {} and {} both go to {}: what is stored first is lost.",
-                             swizzle.name(), from[to], offset, to));
+      check.lose(
+          check.line_of("swizzle"),
+          fmt::format("{}: offsets {} and {} both go to {}, so the second store overwrites the "
+                      "first.",
+                      swizzle.name(), from[to], offset, to));
     }
     from[to] = static_cast<int>(offset);
   }
@@ -102,8 +104,11 @@ void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
   if (is_poison(shown->got))
     message += fmt::format("nothing was written for offset {}.", shown->offset);
   else
-    message += fmt::format("it takes offset {} to {}, and that is not so:\n    in  {}\n    out {}",
-                           shown->offset, shown->got, binary(shown->offset), binary(shown->got));
+    message += fmt::format(
+        "it maps offset {} to {}, which is wrong:\n"
+        "    in  {}\n"
+        "    out {}",
+        shown->offset, shown->got, binary(shown->offset), binary(shown->got));
   message += fmt::format("\nYYY is {}, ZZZ is {}; bit 0 is the last digit. All other bits stay.",
                          bit_range(s.first_y(), s.bits), bit_range(s.first_z(), s.bits));
   const std::string hint = swizzle_misconception(tries);
@@ -125,8 +130,8 @@ int whole_answer(Check& check, const std::string& question, int most) {
   if (*given > static_cast<float>(most) || *given != std::floor(*given)) {
     check.measured("no such place");
     check.lose(kWrongAnswer, line,
-               fmt::format("{} is {}: a whole number from 0 to {} is asked for.", question,
-                           show(*given), most));
+               fmt::format("{} is {}, but the question asks for a whole number from 0 to {}.",
+                           question, text_of_answer(check, question, *given), most));
   }
   return static_cast<int>(*given);
 }
@@ -190,7 +195,7 @@ void check_chunks(Check& check, const Tile& tile, const Placed& got) {
     check.lose(
         check.line_of("documented_place"),
         fmt::format("{}: the element in row {}, column {} does not go to row {}, column {}. Its "
-                    "chunk goes to column {} of the chunks; it keeps its place inside.",
+                    "chunk goes to chunk column {}; the element keeps its place inside the chunk.",
                     tile.setting(), y, x, q.y, q.x, got.chunk[5 * i + 4]));
   }
 }
@@ -224,10 +229,11 @@ void check_whole_chunks(Check& check, const Tile& tile, const std::vector<int>& 
   for (int i = 0; i < tile.elements(); ++i) {
     const int first = i / each * each;
     if (general[first] % each == 0 && general[i] == general[first] + i % each) continue;
-    lose_general(check, tile, "a torn chunk",
-                 fmt::format("the chunk of element {} is torn or misaligned: its elements go to "
-                             "places {} and {}. A vector or ldmatrix moves 16 bytes at once.",
-                             at(first, tile.nx()), general[first], general[i]));
+    lose_general(
+        check, tile, "a split chunk",
+        fmt::format("the chunk of element {} is split or misaligned: its elements go to places "
+                    "{} and {}. A vector access or ldmatrix moves 16 bytes at once.",
+                    at(first, tile.nx()), general[first], general[i]));
   }
 }
 
@@ -302,7 +308,8 @@ TEST_SUITE("lab:swizzle") {
     const int line = check.line_of("alike_row_2");
     check.measured(fmt::format("rows {} and {}", one, other));
     if (one == other)
-      check.lose(kWrongAnswer, line, "These are one row: two different ones are asked for.");
+      check.lose(kWrongAnswer, line,
+                 "These are the same row, but the question asks for two different rows.");
     const Swizzle swizzle{2, 0, 3};
     if (swizzle(8 * one) % 8 != swizzle(8 * other) % 8)
       check.lose(kWrongAnswer, line,
@@ -330,7 +337,9 @@ TEST_SUITE("lab:swizzle") {
     const int line = check.line_of("collision_y_2");
     if (y1 == y2 && x1 == x2) {
       check.measured("one element");
-      check.lose(kWrongAnswer, line, "These are one element: two different ones are asked for.");
+      check.lose(kWrongAnswer, line,
+                 "These are the same element, but the question asks for two different "
+                 "elements.");
     }
     const DocumentedPlace p = documented_place(y1, x1, nx, bytes);
     const DocumentedPlace q = documented_place(y2, x2, nx, bytes);
@@ -368,10 +377,12 @@ TEST_SUITE("lab:swizzle") {
           const DocumentedPlace p =
               documented_place(i / tile.nx(), i % tile.nx(), tile.nx(), type.bytes);
           if (general[i] != p.y * tile.nx() + p.x)
-            lose_general(check, tile, "not the document's",
-                         fmt::format("element (row, column) {} does not go where the document's "
-                                     "formulas, which hold here, put it.",
-                                     at(i, tile.nx())));
+            lose_general(
+                check, tile, "not the document's",
+                fmt::format(
+                    "element (row, column) {} does not go where the document's formulas put it. "
+                    "They hold for this tile.",
+                    at(i, tile.nx())));
         }
       }
     }

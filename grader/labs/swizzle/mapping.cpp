@@ -24,27 +24,29 @@ struct Idea {
 };
 
 const Idea kIdeas[] = {
-    {[](const Swizzle&, uint32_t) { return uint32_t{0}; }, "It seems to answer 0 whatever comes."},
+    {[](const Swizzle&, uint32_t) { return uint32_t{0}; },
+     "It seems to return 0 for every offset."},
     {[](const Swizzle&, uint32_t offset) { return offset; },
-     "It seems to return the offset as it came."},
+     "It seems to return the offset unchanged."},
     {[](const Swizzle& s, uint32_t offset) { return offset ^ moved(offset, s.shift); },
-     "It seems to move all bits of the offset, not those of YYY alone."},
+     "It seems to shift all bits of the offset, instead of those of YYY only."},
     {[](const Swizzle& s, uint32_t offset) {
        return offset ^ moved(offset & low_bits(s.bits) << std::max(0, s.shift), s.shift);
      },
-     "It seems to leave M out: both groups of bits begin M bits further up."},
+     "It seems to ignore M: both groups of bits begin M bits higher."},
     {[](const Swizzle& s, uint32_t offset) {
        return offset ^ moved(offset & low_bits(s.bits) << s.first_z(), -s.shift);
      },
-     "It seems to XOR ZZZ onto YYY: the row would change, and the column stay."},
+     "It seems to XOR ZZZ into YYY: this changes the row instead of the column."},
     {[](const Swizzle& s, uint32_t offset) {
        return offset + moved(offset & low_bits(s.bits) << s.first_y(), s.shift);
      },
-     "It seems to add: a sum carries into bits that must stay."},
+     "It seems to add: a sum carries into bits that must not change."},
     {[](const Swizzle& s, uint32_t offset) {
        return Swizzle{s.bits, s.base, std::abs(s.shift)}(offset);
      },
-     "It seems to take a negative S for a positive one: there YYY lies below ZZZ."},
+     "It seems to treat a negative S as a positive one: if S is negative, YYY "
+     "lies below ZZZ."},
 };
 
 std::vector<int> numbers_in(const std::string& text) {

@@ -98,8 +98,9 @@ device::Run weigh(Check& check, const char* kernel, bool transpose, uint32_t til
     while (got[i] == want[i]) ++i;
     const Weighed r(i % kWeighedTile);
     wrong += fmt::format(
-        " In elements of 2 bytes, that is warp {}, k = {}, lane {}, matrix {}: row {} of each "
-        "strip, column {}. Do the store and the load agree about where its chunk lies?",
+        " In elements of 2 bytes, that is warp {}, k = {}, lane {}, matrix {}: row "
+        "{} of each strip, column {}. Do the store and the load use the same place "
+        "for its chunk?",
         r.warp, r.step, r.lane, r.matrix, r.row(transpose), r.column(transpose));
   }
   check_result(check, setting, check.line_of(kernel), wrong);
@@ -204,8 +205,8 @@ TEST_SUITE("lab:swizzle") {
   LAB_CHECK("C2 padded: wavefronts" *
             takes("threads_at_work", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "weigh_padded",
-                     "The 8 rows of a matrix begin a row's pitch apart. Which pitch, a multiple of "
-                     "16 bytes as ldmatrix demands, sends them to 8 different groups of banks?");
+                     "The 8 rows of a matrix begin one pitch apart. Which pitch sends them to 8 "
+                     "different groups of banks? ldmatrix needs a multiple of 16 bytes.");
   }
 
   LAB_CHECK("C3 swizzled: result" * takes("tiles")) { check_results(check, "weigh_swizzled"); }
@@ -213,8 +214,8 @@ TEST_SUITE("lab:swizzle") {
   LAB_CHECK("C3 swizzled: wavefronts" *
             takes("threads_at_work", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "weigh_swizzled",
-                     "Store and load may agree on another column for a chunk, row by row. In part "
-                     "A no two of 8 rows kept a column in the same place.");
+                     "The store and the load may put a chunk into another column, row by row. In "
+                     "part A no two of 8 rows kept a column in the same place.");
   }
 
   LAB_CHECK("E1 padded: time" * takes_of_speed()) {

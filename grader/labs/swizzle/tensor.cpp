@@ -19,8 +19,8 @@ const char* hint(const TensorBox& box) {
   if (box.columns * box.element_bytes < box.mode)
     return "The box is narrower than the mode: how far apart do its rows begin?";
   if (box.base != 0)
-    return "The same box at base 0 comes out right: which bits does the engine XOR, those of the "
-           "offset in the box or those of the address?";
+    return "Your function is right for this box at base 0: does the engine XOR the bits "
+           "of the offset in the box, or those of the address?";
   return "Which bits of the address does this mode XOR onto which? The mode's name is the width "
          "within which chunks change places.";
 }
@@ -37,18 +37,18 @@ void check_mode(Check& check, const TensorBox& box) {
     check.measured(fmt::format("wrong, {} bytes", box.mode));
     check.lose(
         check.line_of("landing"),
-        fmt::format("{}: the element in row {}, column {} {}. An H200 has put it somewhere else.\n"
-                    "{}",
-                    name_of(box), i / box.columns, i % box.columns,
-                    is_poison(got[i]) ? "was given no place"
-                                      : fmt::format("does not land at byte {}", got[i]),
-                    hint(box)));
+        fmt::format(
+            "{}: the element in row {}, column {} {}. An H200 puts it somewhere else.\n"
+            "{}",
+            name_of(box), i / box.columns, i % box.columns,
+            is_poison(got[i]) ? "has no place" : fmt::format("does not go to byte {}", got[i]),
+            hint(box)));
   }
 }
 
 // Every box of these modes that the engine has copied: plain ones stand first in the dump.
 void check_modes(Check& check) {
-  check.expected("as an H200 did");
+  check.expected("as on an H200");
   int boxes = 0;
   for (double mode : check.row.numbers("modes")) {
     for (const TensorBox& box : tensor_boxes()) {

@@ -68,7 +68,7 @@ template <class T>
 std::string place(const std::vector<T>& got, const std::vector<T>& want, uint32_t n) {
   size_t i = 0;
   while (i < want.size() && matches(got[i], want[i], 0)) ++i;
-  return fmt::format(" out[{}] is row {}, column {} of out: in[{}][{}] belongs there.", i, i / n,
+  return fmt::format(" out[{}] is row {}, column {} of out, where in[{}][{}] belongs.", i, i / n,
                      i % n, i % n, i / n);
 }
 
@@ -179,9 +179,10 @@ const Version kNaive{"transpose_naive"}, kTiled{"transpose_tiled"}, kPadded{"tra
     kSwizzled{"transpose_swizzled"};
 
 const char kSectorIdea[] =
-    "A warp that reads along a row of in and writes along a row of out needs other elements to "
-    "write than it has read. Where can a block's threads exchange them?";
-const char kBeginWithTile[] = "Begin with what fixes transpose_tiled.";
+    "A warp that reads along a row of in and writes along a row of out must "
+    "write other elements than it has read. Where can the threads of a block "
+    "exchange them?";
+const char kBeginWithTile[] = "Begin with the idea that fixes transpose_tiled.";
 
 Version best(Check& check) {
   const Tile tile = tile_of_best(check, check.session.module);
@@ -266,7 +267,8 @@ TEST_SUITE("lab:transpose") {
     check.figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
     const Waste waste = worst_shared(check, *launched);
     if (check.verdict.credit == 1 && waste.line > 0)
-      check.explain(waste.line, "No points are lost here, and B2 is about it. " + waste.message);
+      check.explain(waste.line,
+                    "No points are lost here: B2 is about these conflicts. " + waste.message);
   }
 
   LAB_CHECK("B1 tiled: partial tiles" * takes("rows", "columns", "ideal")) {
@@ -288,9 +290,10 @@ TEST_SUITE("lab:transpose") {
     for (const char* type : {"int", "float"})
       limit_shared(check, fmt::format("transpose_padded<{}>", type),
                    check.row.number("shared_bytes"));
-    credit_version_wavefronts(check, kPadded,
-                              "Word w lies in bank w % 32. Down a column the words are a row "
-                              "apart: which distance between rows sends 32 of them to 32 banks?");
+    credit_version_wavefronts(
+        check, kPadded,
+        "Word w lies in bank w % 32. The words of a column are one row apart: which "
+        "distance between rows sends 32 of them to 32 banks?");
   }
 
   LAB_CHECK("B3 swizzled: result" *
@@ -307,9 +310,10 @@ TEST_SUITE("lab:transpose") {
     for (const char* type : {"int", "float"})
       limit_shared(check, fmt::format("transpose_swizzled<{}>", type),
                    check.row.number("shared_bytes"));
-    credit_version_wavefronts(check, kSwizzled,
-                              "Each row may keep its elements in an order of its own. Which "
-                              "permutation of 32 places, another one for each row, is one XOR?");
+    credit_version_wavefronts(
+        check, kSwizzled,
+        "Each row may keep its elements in an order of its own. Which permutation of "
+        "32 places, a different one for each row, takes only one XOR?");
   }
 
   LAB_CHECK("B4 best: result" * takes("large", "rows", "columns", "large_rows", "large_columns")) {
@@ -333,9 +337,10 @@ TEST_SUITE("lab:transpose") {
   }
 
   LAB_CHECK("B4 best: wavefronts" * takes("threads_at_work", "rows", "columns", "ideal", "drawn")) {
-    credit_version_wavefronts(check, best(check),
-                              "Accesses of 16 bytes are served 8 lanes at a time, of 8 bytes 16 "
-                              "lanes: these have to meet all 32 banks among themselves.");
+    credit_version_wavefronts(
+        check, best(check),
+        "The hardware serves accesses of 16 bytes 8 lanes at a time, and of 8 bytes "
+        "16 lanes at a time: these lanes must use all 32 banks together.");
   }
 }
 

@@ -29,21 +29,21 @@ inline Tile tile_of_best(Check& check, device::LoadedModule& module) {
   const auto bytes = module.read_symbol("lab32_tile_transpose_best");
   std::array<int32_t, 3> asked{};
   if (!bytes || bytes->size() != sizeof(asked))
-    check.lose(
-        {Failure::Kind::missing, "", "LAB32_TILE(transpose_best)"}, 0,
-        "The file has no tile for transpose_best: say LAB32_TILE(transpose_best, .rows = 64, "
-        ".columns = 64, .threads = 256).");
+    check.lose({Failure::Kind::missing, "", "LAB32_TILE(transpose_best)"}, 0,
+               "The file does not say which tile transpose_best uses: add "
+               "LAB32_TILE(transpose_best, .rows = 64, .columns = 64, .threads = 256).");
   std::memcpy(asked.data(), bytes->data(), sizeof(asked));
   const auto [rows, columns, threads] = asked;
   const int line = check.line_of("LAB32_TILE");
   const Failure invalid{Failure::Kind::invalid, "", "LAB32_TILE(transpose_best)"};
   if (rows < 1 || columns < 1 || rows > 4096 || columns > 4096)
-    check.lose(invalid, line,
-               fmt::format("A tile of {} x {} elements: rows and columns are 1 to 4096 each.", rows,
-                           columns));
+    check.lose(
+        invalid, line,
+        fmt::format("LAB32_TILE: a tile of {} x {} elements; rows and columns must be 1 to 4096.",
+                    rows, columns));
   if (threads < 1 || threads > 1024)
     check.lose(invalid, line,
-               fmt::format("A block of {} threads: 1 to 1024 can be launched.", threads));
+               fmt::format("LAB32_TILE: .threads is {}; a block has 1 to 1024 threads.", threads));
   return {static_cast<uint32_t>(rows), static_cast<uint32_t>(columns),
           static_cast<uint32_t>(threads)};
 }

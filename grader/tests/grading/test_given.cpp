@@ -47,14 +47,14 @@ TEST_CASE("grading: given: what a file lacks is told in its own terms, each thin
     const std::string told = told_of(lab, "#include \"lab32.cuh\"\n");
     CAPTURE(told);
     for (const std::string& thing : things)
-      CHECK(contains(told, "mine.cu: error: it has no " + thing + " needs:\n"));
+      CHECK(contains(told, "mine.cu: error: the file has no " + thing + " needs:\n"));
     CHECK(!contains(told, "given"));
     CHECK(!contains(told, "warning"));  // nor what else follows from that
     CHECK(!contains(told, "errors detected"));
     std::set<std::string> lines;
     std::istringstream in(told);
     for (std::string line; std::getline(in, line);)
-      if (contains(line, "error: it has no")) CHECK(lines.insert(line).second);
+      if (contains(line, "error: the file has no")) CHECK(lines.insert(line).second);
   }
 }
 

@@ -76,7 +76,7 @@ void check_no_answers(const std::string& lab) {
     for (const grading::Question& question : row.questions()) {
       ++asked;
       const std::string unit = question.name.substr(question.name.rfind('_') + 1);
-      for (const char* between : {" ", " times the "}) {
+      for (const char* between : {" ", " times the ", " times as many "}) {
         const std::string answer =
             fmt::format(" {}{}{}", question.answer.number().value(), between, unit);
         CHECK_MESSAGE(text.find(answer) == std::string::npos, lab, ": ", question.name, ":",

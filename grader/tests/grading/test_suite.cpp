@@ -139,7 +139,7 @@ TEST_CASE(
   const std::string message = graded(false).test("kernel").message;
   CHECK(message.find("The kernel printed, n = ") != std::string::npos);
   CHECK(message.find(":\n    x = 3\n    \\x1b[31mred\n    line\n") != std::string::npos);
-  CHECK(message.find("\n    and 12 lines more") != std::string::npos);
+  CHECK(message.find("\n    and 12 more lines") != std::string::npos);
   CHECK(graded(true).test("kernel").message.empty());
 }
 
@@ -150,15 +150,14 @@ TEST_CASE("grading: what went wrong with the machine is no check's failure") {
       throw MachineError("the disk is full");
     };
     CHECK_THROWS_WITH_AS(grade_harness(broken),
-                         memory ? "there is not enough memory on this machine" : "the disk is full",
+                         memory ? "this machine has not enough memory" : "the disk is full",
                          MachineError);
   }
 }
 
 TEST_CASE("grading: no exception is unknown") {
   const Graded graded = grade_harness([](FakeDevice&, auto&, auto&) -> device::Run { throw 4711; });
-  CHECK(graded.test("kernel").message ==
-        "The grader has failed here with an error that it does not know.");
+  CHECK(graded.test("kernel").message == "The grader has failed here with an unknown error.");
   CHECK(graded.test("kernel").status == Status::error);
 }
 
@@ -176,8 +175,8 @@ TEST_CASE("grading: a launch has limits, and so have a check and a lab for all o
   spending.add("B1", 1, 0.5);
   CHECK(spending.used_up("B1"));
   CHECK(spending.why("B1") ==
-        "Not launched: the check's launches before this one have used up its 500,000,000 "
-        "instructions.");
+        "Not launched: earlier launches of this check have used up its limit of "
+        "500,000,000 instructions.");
   spending.limit("B1", options);  // 0 would be no limit
   CHECK(options.launch_budget == 1);
   CHECK_FALSE(spending.used_up("B2"));
@@ -185,15 +184,15 @@ TEST_CASE("grading: a launch has limits, and so have a check and a lab for all o
   spending.add("B3", 1, 0.5);
   CHECK(spending.used_up("B3"));
   CHECK(spending.why("B3") ==
-        "Not launched: the launches before this check have used up the 1,000,000,000 instructions "
-        "that a lab has, most of them in \"B1\".");
+        "Not launched: earlier checks have used up the lab's limit of 1,000,000,000 "
+        "instructions, most of it in \"B1\".");
   const AssumedSlowness usual(1);
   Spending slow;
   slow.add("B2", 5, 9 * Spending::kSlower);
   CHECK_FALSE(slow.used_up("B3"));
   slow.add("B3", 5, 11 * Spending::kSlower);
   CHECK(slow.used_up("B4"));
-  CHECK(slow.why("B4").find("most of them in \"B3\"") != std::string::npos);
+  CHECK(slow.why("B4").find("most of it in \"B3\"") != std::string::npos);
 }
 
 TEST_CASE("grading: a slow machine has more seconds, and no more instructions") {
@@ -205,8 +204,8 @@ TEST_CASE("grading: a slow machine has more seconds, and no more instructions") 
   spending.add("B1", 1'000, 2 * kSecond);
   CHECK(spending.used_up("B1"));
   CHECK(spending.why("B1") ==
-        fmt::format("Not launched: the check's launches before this one have used up its {:g} s of "
-                    "simulation.",
+        fmt::format("Not launched: earlier launches of this check have used up its limit of {:g} "
+                    "s of simulation.",
                     10 * kSecond));
   spending.add("B2", 1'000, 18 * kSecond);
   CHECK_FALSE(spending.used_up("B2"));
@@ -318,7 +317,7 @@ TEST_CASE("grading: a wrong result loses, and names index and values") {
   CHECK(graded.test("after").status == Status::failed);
   CHECK(graded.test("after").failure->kind == report::Failure::Kind::prerequisite);
   CHECK(graded.test("after").failure->subject == "kernel");
-  CHECK(graded.test("after").message == "Counts once almost nothing is lost there: see `kernel`.");
+  CHECK(graded.test("after").message == "Counts once nearly all points are reached: see `kernel`.");
   CHECK(graded.leaked == 0);
 }
 
@@ -400,7 +399,7 @@ TEST_CASE("grading: what a device cannot count is not run, and counts neither wa
     return run;
   });
   CHECK(graded.test("kernel").status == Status::not_run);
-  CHECK(graded.test("kernel").message == "the device `fake` does not count sectors");
+  CHECK(graded.test("kernel").message == "The device `fake` does not count sectors.");
   CHECK(graded.test("kernel").not_run->kind == report::NotRun::Kind::no_counters);
   CHECK(graded.test("kernel").not_run->device == "fake");
   CHECK(graded.lab.max_score == 3);
@@ -495,8 +494,8 @@ TEST_CASE("grading: a missing kernel loses its test only") {
   const Graded graded = grade_harness(nullptr);
   CHECK(graded.test("kernel").status == Status::failed);
   CHECK(graded.test("kernel").message ==
-        "The file has no kernel `kernel` (it has other). Names and parameters of the kernels stay "
-        "as given.");
+        "The file has no kernel `kernel` (it has other). Keep the names and "
+        "parameters of the given kernels.");
   CHECK(graded.test("check").status == Status::passed);
 }
 

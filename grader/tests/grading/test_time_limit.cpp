@@ -31,7 +31,7 @@ TEST_CASE("grading: who has no time left loses what was not run, and the total s
   CHECK(lab.status == Status::failed);
   CHECK(lab.score == 0);
   CHECK(lab.max_score == 100);
-  CHECK(lab.message.find("The lab's time is used up (1e-09 s, --time-limit)") == 0);
+  CHECK(lab.message.find("The lab's time limit of 1e-09 s (--time-limit) is reached") == 0);
   for (const report::Test& test : lab.tests) {
     CAPTURE(test.name);
     if (test.bonus) {
@@ -61,8 +61,7 @@ TEST_CASE("grading: what took the lab's time is told") {
   endless.seconds = 1.4;
   lost.failure = limit.failure();
   CHECK(limit.what_took_it({quick, endless}) == "");
-  CHECK(
-      limit.what_took_it({quick, endless, lost}) ==
-      "The lab's time is used up (2 s, --time-limit), and one check was not run. \"endless\" took "
-      "1.4 s of it, compiling 0.5 s.");
+  CHECK(limit.what_took_it({quick, endless, lost}) ==
+        "The lab's time limit of 2 s (--time-limit) is reached, so one check was not "
+        "run. \"endless\" took 1.4 s, compiling 0.5 s.");
 }

@@ -50,10 +50,10 @@ TEST_SUITE("labs speed") {
     CHECK(test.status == Status::passed);
     CHECK(test.expected == "0.72 of a copy");
     CHECK(test.figures.at("fraction_expected") == doctest::Approx(0.95 * 95 / 125));
-    says(test, "reference solution: 125 µs (yours is 1.040 times that");
+    says(test, "reference solution: 125 µs (yours takes 1.040 times as long");
     says(test,
-         "The reference solution has 0.76 of a copy on this card, so 95 % of that is asked for and "
-         "not 0.90.");
+         "The reference solution reaches 0.76 of a copy on this card, so the limit is "
+         "95 % of that instead of 0.90.");
     watch.reference = 100e-6;  // 0.95: the rubric's 0.90 holds
     CHECK(graded(&watch, nullptr, Model::none, 7, kTime, true).expected == "0.90 of a copy");
   }
@@ -85,7 +85,7 @@ TEST_SUITE("labs speed") {
     CHECK(test.status == Status::passed);
     CHECK(test.score == 4);
     says(test, "Inconclusive, which counts for you");
-    says(test, "Timed again with more rounds");
+    says(test, "Timed twice");
     REQUIRE(watch.asked.size() == 2);
     CHECK(watch.asked[0].wanted_interval == 0.02);
     CHECK(watch.asked[1].wanted_interval == kLongInterval);
@@ -103,7 +103,7 @@ TEST_SUITE("labs speed") {
       CHECK(test.status == (fraction > 0.9 ? Status::passed : Status::failed));
       CHECK(test.score == doctest::Approx(fraction > 0.9 ? 4 : 2).epsilon(0.02));
       CHECK(test.message.find("Inconclusive") == std::string::npos);
-      says(test, "Timed again with more rounds");
+      says(test, "Timed twice");
     }
   }
 
@@ -117,7 +117,8 @@ TEST_SUITE("labs speed") {
     CHECK(test.failure->kind == report::Failure::Kind::impossible_time);
     CHECK(*test.failure->expected == doctest::Approx(75e-6));
     says(test,
-         "Physically impossible: 70.0 µs for 800 MB that memory needs 75.0 µs for at its peak");
+         "Physically impossible: 70.0 µs for 800 MB, which takes 75.0 µs at the peak "
+         "bandwidth");
   }
 
   TEST_CASE("grading: outputs of timed launches are verified") {
@@ -144,7 +145,7 @@ TEST_SUITE("labs speed") {
     FakeTimer watch;
     watch.clocks_before = device::Clocks{1980, 3201, 0};
     watch.clocks_after = device::Clocks{1500, 3201, 0};
-    says(graded(&watch), "The card's clock moved from 1980 to 1500 MHz");
+    says(graded(&watch), "The card's clock changed from 1980 to 1500 MHz");
     watch.clocks_after = device::Clocks{1980, 3201, 0x20};
     says(graded(&watch), "The card was throttled");
     watch.clocks_after = device::Clocks{1975, 3201, 0};

@@ -30,7 +30,7 @@ TEST_SUITE("labs steps") {
     CHECK(test.figures.at("reference_gain") == doctest::Approx(152.0 / 104.5));
     CHECK(test.figures.at("against_reference") == doctest::Approx(1.045));
     says(test, "slowly_twice 155 µs, twice 100 µs; 1.550 times as fast");
-    says(test, "The reference solution's are 1.455 times apart in the same rounds");
+    says(test, "The same step makes the reference solution 1.455 times as fast");
     const device::TimingPlan& asked = watch.asked.back();
     REQUIRE(asked.candidates.size() == 4);
     CHECK(asked.candidates[1].submitted);
@@ -70,11 +70,12 @@ TEST_SUITE("labs steps") {
     CHECK(slow.status == Status::failed);
     CHECK(slow.score == doctest::Approx(0).epsilon(0.02));
     says(slow,
-         "The reference solution's slowly_twice takes 152 µs: the step is counted from 169 µs.");
+         "The reference solution's slowly_twice takes 152 µs, so the check compares "
+         "with 169 µs.");
     watch.own = watch.before = 100e-6;
     const report::Test fast = step(watch);
     CHECK(fast.status == Status::passed);
-    says(fast, "the step is counted from 152 µs.");
+    says(fast, "so the check compares with 152 µs.");
   }
 
   TEST_CASE("grading: a step that the reference solution does not gain by is not asked for") {
@@ -88,8 +89,8 @@ TEST_SUITE("labs steps") {
     CHECK(test.not_run->gain == doctest::Approx(107.6 / 104.5));
     says(
         test,
-        "On NVIDIA Fake 1 this step is none: the reference solution, timed just now, is 1.03 times "
-        "as fast by it, and less than 1.05 is not asked for.");
+        "This step is not timed on NVIDIA Fake 1: it makes the reference solution, timed just now, "
+        "only 1.03 times as fast, and the check needs 1.05.");
   }
 
   TEST_CASE("grading: who has no right version loses a step only where it is asked for") {

@@ -204,7 +204,7 @@ def test_a_withheld_picture_is_explained_in_one_line():
     status, _, errors = lab32("explain", "transpose", "B1 tiled: sectors")
     assert status == 2
     assert (
-        "it shows what `A2 a column of a tile` asks; answer that first"
+        "it would answer a question of `A2 a column of a tile`; answer that first"
         in errors
     )
 
@@ -212,13 +212,13 @@ def test_a_withheld_picture_is_explained_in_one_line():
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["coalescing", "A1"], "A1 requests: it has no access of yours to draw (27"),
+        (["coalescing", "A1"], "A1 requests: your kernels have no access to draw (27"),
         pytest.param(["coalescing", "B1 scale: sectors", "--warp", "99"],
-                     "B1 scale: sectors: no access of yours at warp 99", marks=pytest.mark.slow),
-        pytest.param(["coalescing", "--line", "9999"], "no picture of coalescing: no access of yours at line 9999",
+                     "B1 scale: sectors: your kernels have no access at warp 99", marks=pytest.mark.slow),
+        pytest.param(["coalescing", "--line", "9999"], "no picture of coalescing: your kernels have no access at line 9999",
                      marks=pytest.mark.slow),
         (["coalescing", "--swizzle", "3,0,3"], "--swizzle goes with the lab swizzle"),
-        pytest.param(["transpose"], "no picture of transpose: it shows what `A", marks=pytest.mark.slow),
+        pytest.param(["transpose"], "no picture of transpose: it would answer a question of `A", marks=pytest.mark.slow),
         (["nolab"], "there is no lab `nolab`; the labs are: "),
         (["bank_conflicts", "B1 row_scan: wave", "--picture", "race"], "no picture of race here; there are: access, "),
     ],
@@ -241,7 +241,7 @@ def test_reads_of_an_answer_functions_table_are_not_drawn(tmp_path, lab, check):
     for folder in (tmp_path, ROOT / "solutions"):
         status, text, errors = lab32("explain", lab, check, "--dir", folder)
         assert (status, text) == (2, "")
-        assert "no access of yours to draw" in errors or "no kernel of yours that touches memory" in errors
+        assert "have no access to draw" in errors or "none of your kernels that access memory" in errors
 
 
 @pytest.mark.parametrize("shape", ["8,4,8", "16,0,-16", "3,2,20", "0,0,31"])
@@ -275,7 +275,7 @@ def test_pictures_do_not_answer_open_questions(tmp_path):
     ):
         status, _, errors = lab32("explain", lab, check)
         assert status == 2
-        assert f"it shows what `{question}` asks; answer that first" in errors
+        assert f"it would answer a question of `{question}`; answer that first" in errors
     solved = (ROOT / "solutions/shuffle/shuffle.cu").read_text()
     (tmp_path / "shuffle").mkdir()
     for text, there in ((solved, True), (solved.replace("down_lane_20, 20", "down_lane_20, -1"), False)):

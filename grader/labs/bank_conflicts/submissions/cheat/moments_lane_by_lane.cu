@@ -1,4 +1,4 @@
-// verdict: B4 row_moments: wavefronts | failed | "of all threads do"
+// verdict: B4 row_moments: wavefronts | failed | "of all threads work"
 // Each lane reads its row from device memory, one lane after the other.
 __global__ void row_moments(const uchar4* in, int* out, int n) {
   int row = kBlock * blockIdx.x + threadIdx.x;

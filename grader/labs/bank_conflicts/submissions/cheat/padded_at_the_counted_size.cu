@@ -1,4 +1,4 @@
-// verdict: B1 row_scan: wavefronts | failed | "what else does your file do there?"
+// verdict: B1 row_scan: wavefronts | failed | "what does your file do differently there?"
 // The word of padding for the n whose wavefronts are published; for all others rows as they were
 // given, and a multiple of 32.
 __global__ void row_scan(const int* in, int* out, int n) {

@@ -1,4 +1,4 @@
-// verdict: B1 row_scan: wavefronts | failed | "of all threads do"
+// verdict: B1 row_scan: wavefronts | failed | "of all threads work"
 // Each lane walks down its row in device memory, one lane after the other: no shared memory, and
 // never more sectors than a request of one lane needs.
 __global__ void row_scan(const int* in, int* out, int n) {

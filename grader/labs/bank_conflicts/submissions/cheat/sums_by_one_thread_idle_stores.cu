@@ -1,4 +1,4 @@
-// verdict: B3 block_sums: wavefronts | failed | "of all threads do"
+// verdict: B3 block_sums: wavefronts | failed | "of all threads work"
 // One thread of the block adds all 256 elements; the others store to shared memory as if they did.
 __global__ void block_sums(const int* in, int* out, int n) {
   __shared__ int busy[kBlock];

@@ -1,6 +1,6 @@
-// verdict: A1 words of 4 bytes | failed | "It seems to take the byte's number for the word's"
-// verdict: A2 parts of a word | failed | "It seems to take the byte's number for the word's"
-// verdict: A3 8 and 16 bytes | failed | "that is not so"
+// verdict: A1 words of 4 bytes | failed | "It seems to use the byte address as the number of the word"
+// verdict: A2 parts of a word | failed | "It seems to use the byte address as the number of the word"
+// verdict: A3 8 and 16 bytes | failed | "which is wrong"
 // verdict: A5 applied to strides | failed | "touch<char> with stride 2"
 // The first word only, and of that the byte's number modulo 32.
 __device__ int wavefronts(const unsigned address[32], int bytes, unsigned active) {

@@ -1,7 +1,7 @@
-// verdict: A1 words of 4 bytes | failed | "those that want the same word of a bank get it together"
+// verdict: A1 words of 4 bytes | failed | "lanes that access the same word of a bank get it together"
 // verdict: A2 parts of a word | failed | "Bank/word where it lies"
-// verdict: A3 8 and 16 bytes | failed | "that is not so"
-// verdict: A4 loads | failed | "that is not so"
+// verdict: A3 8 and 16 bytes | failed | "which is wrong"
+// verdict: A4 loads | failed | "which is wrong"
 // verdict: A5 applied to strides | failed | "touch<char> with stride 1"
 // No broadcast: lanes in the fullest bank.
 __device__ int phase(const unsigned address[32], int bytes, unsigned active, int first, int lanes) {

@@ -1,4 +1,4 @@
-// verdict: B2 look_up: wavefronts | failed | "declares 33,792 bytes of shared memory, and the task allows 32,768"
+// verdict: B2 look_up: wavefronts | failed | "declares 33,792 bytes of shared memory, but the task allows 32,768"
 __global__ void look_up(const int* table, const unsigned char* row, const int* column, int* out,
                         int n) {
   __shared__ int entries[256 * 33];

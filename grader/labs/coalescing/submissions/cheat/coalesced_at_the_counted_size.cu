@@ -1,5 +1,5 @@
-// verdict: B1 scale: sectors | failed | "what else does your file do there?"
-// verdict: B2 fields: sectors | failed | "what else does your file do there?"
+// verdict: B1 scale: sectors | failed | "what does your file do differently there?"
+// verdict: B2 fields: sectors | failed | "what does your file do differently there?"
 // The given kernel and the given layout, but for the one size at which sectors are counted.
 __global__ void scale(const float* in, float* out, float factor, int n) {
   int step = n == 1 << 20 ? 256 : 1;

@@ -1,5 +1,5 @@
-// verdict: A1 requests | failed | "It answers 0 to everything"
-// verdict: A2 sectors | failed | "It answers 0 to everything"
+// verdict: A1 requests | failed | "Your function returns 0 for every input"
+// verdict: A2 sectors | failed | "Your function returns 0 for every input"
 // verdict: A3 applied to add1 ... add5 | failed | "add1"
 // Functions that count nothing, and given kernels that do nothing: what is counted agrees.
 __device__ int requests(const unsigned long long address[32], int bytes, unsigned active) {

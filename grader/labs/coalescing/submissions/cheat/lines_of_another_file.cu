@@ -1,4 +1,4 @@
-// verdict: B1 scale: sectors | failed | "neighbouring lanes meet neighbouring elements"
+// verdict: B1 scale: sectors | failed | "neighbouring lanes access neighbouring elements"
 // verdict: B5 axpy: requests | failed | "requests"
 // The given kernels, under the name of a header of CUDA's: what is counted has no line to be told
 // of, and is counted.

@@ -1,5 +1,5 @@
-// verdict: B1 scale: sectors | failed | "of all threads do"
-// verdict: B4 centre: sectors | failed | "of all threads do"
+// verdict: B1 scale: sectors | failed | "of all threads work"
+// verdict: B4 centre: sectors | failed | "of all threads work"
 // The first block does the work of all, and the others leave: coalesced, and on one multiprocessor.
 __global__ void scale(const float* in, float* out, float factor, int n) {
   if (blockIdx.x > 0) return;

@@ -1,4 +1,4 @@
-// verdict: B2 fields: sectors | failed | "Let slot() put side by side what is read side by side"
+// verdict: B2 fields: sectors | failed | "Let slot() put values side by side"
 // Only the field that is known to be counted has an array of its own; the other seven stay
 // structures.
 __device__ int slot(int field, int i, int n) {

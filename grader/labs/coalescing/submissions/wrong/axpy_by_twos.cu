@@ -1,4 +1,4 @@
-// verdict: B5 axpy: requests | failed | "49,152 requests for what 24,576 could carry"
+// verdict: B5 axpy: requests | failed | "49,152 requests, where 24,576 are enough"
 // Eight bytes per lane: half of the way.
 __global__ void axpy(float a, const float* x, float* y, int n) {
   int threads = gridDim.x * blockDim.x;

@@ -1,4 +1,4 @@
-// verdict: B3 push: sectors | failed | "Let global memory see it as that"
+// verdict: B3 push: sectors | failed | "Load and store them as floats in global memory"
 // half right
 // Two float4 per particle: a quarter of the requests, but each still leaves half of its sectors.
 __global__ void push(const Particle* in, Particle* out, float ex, float ey, float ez, float dt,

@@ -1,4 +1,4 @@
-// verdict: A2 sectors | failed | "and that is not so"
+// verdict: A2 sectors | failed | "which is wrong"
 // The number of the sector in 32 bits: addresses that differ in bit 40 only are taken for one.
 __device__ int sectors(const unsigned long long address[32], int bytes, unsigned active) {
   int count = 0;

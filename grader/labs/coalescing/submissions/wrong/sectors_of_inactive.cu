@@ -1,4 +1,4 @@
-// verdict: A3 applied to add1 ... add5 | failed | "with its lanes in another order"
+// verdict: A3 applied to add1 ... add5 | failed | "lanes in another order"
 // verdict: A2 sectors | failed | "It seems to count inactive lanes, too"
 __device__ int sectors(const unsigned long long address[32], int bytes, unsigned active) {
   int count = 0;

@@ -1,5 +1,5 @@
-// verdict: A3 applied to add1 ... add5 | failed | "with its lanes in another order"
-// verdict: A2 sectors | failed | "a sector may come back later"
+// verdict: A3 applied to add1 ... add5 | failed | "lanes in another order"
+// verdict: A2 sectors | failed | "a later lane may access a sector again"
 // Right wherever addresses ascend.
 __device__ int sectors(const unsigned long long address[32], int bytes, unsigned active) {
   int count = 0;

@@ -1,5 +1,5 @@
-// verdict: A1 blocks that reside | failed | "just the shared memory it asks for"
-// verdict: A2 what limits them | failed | "and that is not so"
+// verdict: A1 blocks that reside | failed | "exactly the shared memory it asks for"
+// verdict: A2 what limits them | failed | "which is wrong"
 __device__ int resident_blocks(Multiprocessor sm, Usage usage) {
   sm.shared_unit = 1;
   Allowed most = allowed(sm, usage);

@@ -1,5 +1,5 @@
 // verdict: A1 blocks that reside | failed | "the registers it asks for"
-// verdict: A2 what limits them | failed | "and that is not so"
+// verdict: A2 what limits them | failed | "which is wrong"
 // half right
 __device__ int resident_blocks(Multiprocessor sm, Usage usage) {
   int warps = ceil_div(usage.threads, kWarpSize);

@@ -1,5 +1,5 @@
-// verdict: A1 blocks that reside | failed | "what the system takes of each block's shared memory"
-// verdict: A2 what limits them | failed | "and that is not so"
+// verdict: A1 blocks that reside | failed | "the shared memory that the system reserves in each block"
+// verdict: A2 what limits them | failed | "which is wrong"
 __device__ int resident_blocks(Multiprocessor sm, Usage usage) {
   sm.shared_reserved = 0;
   Allowed most = allowed(sm, usage);

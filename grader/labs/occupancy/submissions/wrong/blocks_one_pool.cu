@@ -1,5 +1,5 @@
-// verdict: A1 blocks that reside | failed | "take the registers for one pool"
-// verdict: A2 what limits them | failed | "and that is not so"
+// verdict: A1 blocks that reside | failed | "treat the registers as one pool"
+// verdict: A2 what limits them | failed | "which is wrong"
 __device__ Allowed allowed(Multiprocessor sm, Usage usage) {
   Allowed most;
   int warps = ceil_div(usage.threads, kWarpSize);

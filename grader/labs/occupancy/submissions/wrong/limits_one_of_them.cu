@@ -1,4 +1,4 @@
-// verdict: A2 what limits them | failed | "which other resource allows no more blocks"
+// verdict: A2 what limits them | failed | "which other one allows no more blocks"
 __device__ int limits(Multiprocessor sm, Usage usage) {
   Allowed most = allowed(sm, usage);
   int blocks = resident_blocks(sm, usage);

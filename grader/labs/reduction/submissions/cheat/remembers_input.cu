@@ -1,4 +1,4 @@
-// verdict: v8: requests | failed | "requests for what 136,000 could carry"
+// verdict: v8: requests | failed | "requests, where 136,000 are enough"
 // verdict: v8: instructions | failed | "Counts once"
 // verdict on a GPU: v8: time | passed | "measured on"
 // verdict on a GPU: v7 to v8: time | passed | "measured on"

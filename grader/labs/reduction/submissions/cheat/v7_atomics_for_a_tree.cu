@@ -1,4 +1,4 @@
-// verdict: v7: sectors | failed | "what else does your file do there?"
+// verdict: v7: sectors | failed | "what does your file do differently there?"
 // verdict: v7: instructions | failed | "Counts once"
 // No tree: each thread adds its sum to out. For ints ptxas makes one add of a warp's 32, and only
 // ints are counted; for floats there are 32.

@@ -1,4 +1,4 @@
-// verdict: v7: sectors | failed | "what else does your file do there?"
+// verdict: v7: sectors | failed | "what does your file do differently there?"
 // verdict: v7: instructions | failed | "Counts once"
 // What is counted is the sum of ints; floats are added as the skeleton does, a piece a thread.
 template <class T, unsigned kThreads>

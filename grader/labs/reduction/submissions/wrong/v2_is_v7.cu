@@ -1,4 +1,4 @@
-// verdict: v2: divergence | failed | "12 wavefronts, where this step's kernel has 60 at least"
+// verdict: v2: divergence | failed | "12 wavefronts, where this step's kernel has at least 60"
 // A later version in an earlier one's place: v7's loop and v6's tree, with the given grid.
 template <unsigned kThreads>
 __device__ int unrolled(int* sums) {

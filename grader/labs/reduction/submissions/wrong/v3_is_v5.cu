@@ -1,4 +1,4 @@
-// verdict: v3: wavefronts | failed | "2 barriers, where this step's kernel has 7 at least"
+// verdict: v3: wavefronts | failed | "2 barriers, where this step's kernel has at least 7"
 // v5's last warp in v3's place.
 __global__ void reduce_v3(const int* in, int* out) {
   __shared__ int sums[kMostThreads];

@@ -1,5 +1,5 @@
-// verdict: C1 sum_by_warps: adds | failed | "of all threads do"
-// verdict: C2 sum_by_blocks: adds | failed | "of all threads do"
+// verdict: C1 sum_by_warps: adds | failed | "of all threads work"
+// verdict: C2 sum_by_blocks: adds | failed | "of all threads work"
 // One warp of the whole grid adds all elements, and stores the sum: not a single atomic.
 __device__ void add_all(const float* in, float* total, int n) {
   if (blockIdx.x != 0 || threadIdx.x >= kWarpSize) return;

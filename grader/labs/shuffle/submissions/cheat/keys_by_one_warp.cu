@@ -1,4 +1,4 @@
-// verdict: C3 sum_by_key: adds | failed | "of all threads do"
+// verdict: C3 sum_by_key: adds | failed | "of all threads work"
 // One warp of the whole grid takes all elements, 32 at a time, and the others leave: no more adds
 // than the task asks for, and an idle GPU.
 __global__ void sum_by_key(const int* key, const float* value, float* totals, int n) {

@@ -1,5 +1,5 @@
-// verdict: D3 softmax: sectors | failed | "what else does your file do there?"
-// verdict: D4 layer_norm: sectors | failed | "what else does your file do there?"
+// verdict: D3 softmax: sectors | failed | "what does your file do differently there?"
+// verdict: D4 layer_norm: sectors | failed | "what does your file do differently there?"
 // Rows of 4096, whose sectors are counted, are kept in registers; all others are read three times.
 __device__ void three_times(const float* row, float* result, int columns, Words& words) {
   float top = -INFINITY, sum = 0;

@@ -1,5 +1,5 @@
 // verdict: B3 reduce_shuffle: wavefronts | failed | "are fewer than the task takes in shared memory"
-// verdict: B3 reduce_shuffle: barriers | failed | "sectors for what"
+// verdict: B3 reduce_shuffle: barriers | failed | "sectors, where"
 // Atomics in device memory, and half of the wavefronts of a solution for nothing.
 __global__ void reduce_shuffle(const float* in, float* out, int n) {
   __shared__ float idle[1024];

@@ -1,4 +1,4 @@
-// verdict: B2 warp_reduce_sum: shared | failed | "sectors for what"
+// verdict: B2 warp_reduce_sum: shared | failed | "sectors, where"
 // No shuffle: lanes leave their values in an array in device memory, and lane 0 adds them up.
 template <class T>
 __device__ volatile T left[1 << 22];

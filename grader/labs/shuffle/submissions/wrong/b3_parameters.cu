@@ -1,4 +1,4 @@
-// verdict: B3 reduce_shuffle: result | failed | "is called with (in, out, 4 bytes)"
+// verdict: B3 reduce_shuffle: result | failed | "the grader calls it with (in, out, 4 bytes)"
 // verdict: B3 reduce_shuffle: wavefronts | failed | "Counts once the result is right"
 // verdict: B3 reduce_shuffle: barriers | failed | "Counts once the result is right"
 // verdict: B4 a sum of 2^24 ones | failed | "Counts once the result is right"

@@ -1,4 +1,4 @@
-// verdict: B2 warp_reduce_sum: result | failed | "shuffles by 32 lanes; a warp has 32"
+// verdict: B2 warp_reduce_sum: result | failed | "shuffles by 32 lanes, but a warp has only 32"
 // verdict: B2 warp_reduce_sum: shared | failed | "Counts once the result is right"
 // verdict: B3 reduce_shuffle: result | failed | "shuffles by 32 lanes"
 // verdict: B3 reduce_shuffle: wavefronts | failed | "Counts once the result is right"

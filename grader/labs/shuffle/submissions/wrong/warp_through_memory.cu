@@ -1,4 +1,4 @@
-// verdict: B2 warp_reduce_sum: shared | failed | "hand each other registers"
+// verdict: B2 warp_reduce_sum: shared | failed | "can exchange registers"
 // verdict: B3 reduce_shuffle: wavefronts | failed | "Inside a warp nothing needs shared memory"
 // A tree in shared memory, each warp in its own words, each step read, synchronised, then written.
 template <class T>

@@ -1,4 +1,4 @@
-// verdict: C2 padded: wavefronts | failed | "what else does your file do there?"
+// verdict: C2 padded: wavefronts | failed | "what does your file do differently there?"
 // The chunk of padding for as many tiles as are counted, rows of 128 bytes for any other number.
 template <bool kTranspose>
 __global__ void weigh_padded(const uint4* in, const unsigned* weight, uint4* out) {

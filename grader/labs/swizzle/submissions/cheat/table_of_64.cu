@@ -1,7 +1,7 @@
-// verdict: A2 any B, M, S | failed | "it takes offset 75 to 75, and that is not so"
-// verdict: B3 rows of any width | failed | "is torn or misaligned"
-// verdict: D1 the 128-byte mode | failed | "An H200 has put it somewhere else"
-// verdict: D2 the 64- and 32-byte modes | failed | "An H200 has put it somewhere else"
+// verdict: A2 any B, M, S | failed | "it takes offset 75 to 75, which is wrong"
+// verdict: B3 rows of any width | failed | "is split or misaligned"
+// verdict: D1 the 128-byte mode | failed | "An H200 puts it somewhere else"
+// verdict: D2 the 64- and 32-byte modes | failed | "An H200 puts it somewhere else"
 // The 64 entries of the document's table, copied out of it, for whatever B, M and S.
 __constant__ unsigned char entries[64] = {
     0,  1,  2,  3,  4,  5,  6,  7,  9,  8,  11, 10, 13, 12, 15, 14, 18, 19, 16, 17, 22, 23,

@@ -1,5 +1,5 @@
-// verdict: D1 the 128-byte mode | failed | "The same box at base 0 comes out right"
-// verdict: D2 the 64- and 32-byte modes | failed | "The same box at base 0 comes out right"
+// verdict: D1 the 128-byte mode | failed | "Your function is right for this box at base 0"
+// verdict: D2 the 64- and 32-byte modes | failed | "Your function is right for this box at base 0"
 // The offset in the box instead of the address: right where the base is a multiple of 1024.
 __device__ int landing(int mode, int base, int y, int x, int element_bytes) {
   unsigned offset = y * mode + x * element_bytes;

@@ -1,4 +1,4 @@
-// verdict: B1 chunks of 16 bytes | failed | "it keeps its place inside"
+// verdict: B1 chunks of 16 bytes | failed | "the element keeps its place inside"
 // The element loses its place inside the chunk.
 template <class T>
 __device__ Place documented_place(int y, int x, int nx) {

@@ -1,4 +1,4 @@
-// verdict: A2 any B, M, S | failed | "shifts by -3; C++ gives a result for 0 to 31 only"
+// verdict: A2 any B, M, S | failed | "shifts by -3, but C++ defines shifts by 0 to 31 only"
 // A shift by a negative S to the right is no shift to the left; here no compiler sees it.
 __device__ int as_it_is(int s) {
   volatile int kept = s;

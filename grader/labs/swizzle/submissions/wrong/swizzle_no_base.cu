@@ -1,7 +1,7 @@
-// verdict: A2 any B, M, S | failed | "It seems to leave M out"
-// verdict: B3 rows of any width | failed | "is torn or misaligned"
-// verdict: D1 the 128-byte mode | failed | "An H200 has put it somewhere else"
-// verdict: D2 the 64- and 32-byte modes | failed | "An H200 has put it somewhere else"
+// verdict: A2 any B, M, S | failed | "It seems to ignore M"
+// verdict: B3 rows of any width | failed | "is split or misaligned"
+// verdict: D1 the 128-byte mode | failed | "An H200 puts it somewhere else"
+// verdict: D2 the 64- and 32-byte modes | failed | "An H200 puts it somewhere else"
 // M is left out: right where it is 0.
 template <int B, int M, int S>
 __device__ unsigned swizzle(unsigned offset) {

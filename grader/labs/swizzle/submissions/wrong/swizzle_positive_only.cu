@@ -1,4 +1,4 @@
-// verdict: A2 any B, M, S | failed | "It seems to take a negative S for a positive one"
+// verdict: A2 any B, M, S | failed | "It seems to treat a negative S as a positive one"
 // A negative S is taken for a positive one.
 template <int B, int M, int S>
 __device__ unsigned swizzle(unsigned offset) {

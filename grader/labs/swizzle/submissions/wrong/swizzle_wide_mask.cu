@@ -1,5 +1,5 @@
-// verdict: A2 any B, M, S | failed | "and that is not so"
-// verdict: D2 the 64- and 32-byte modes | failed | "An H200 has put it somewhere else"
+// verdict: A2 any B, M, S | failed | "which is wrong"
+// verdict: D2 the 64- and 32-byte modes | failed | "An H200 puts it somewhere else"
 // One bit too many in the mask: (2 << B) - 1.
 template <int B, int M, int S>
 __device__ unsigned swizzle(unsigned offset) {

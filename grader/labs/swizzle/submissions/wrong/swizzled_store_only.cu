@@ -1,4 +1,4 @@
-// verdict: C3 swizzled: result | failed | "Do the store and the load agree"
+// verdict: C3 swizzled: result | failed | "Do the store and the load use the same place"
 // verdict: C3 swizzled: wavefronts | failed | "Counts once the result is right"
 // The load does not know of the swizzle.
 template <bool kTranspose>

@@ -1,4 +1,4 @@
-// verdict: B4 best: sectors | failed | "requests are more than the task needs"
+// verdict: B4 best: sectors | failed | "but the task needs fewer than"
 // verdict: B4 best: requests | failed | "see `B4 best: sectors`"
 // verdict: B4 best: wavefronts | failed | "see `B4 best: sectors`"
 // Blocks of one thread, which has no neighbours to be coalesced with and nobody to wait for.

@@ -1,4 +1,4 @@
-// verdict: B4 best: requests | failed | "what else does your file do there?"
+// verdict: B4 best: requests | failed | "what does your file do differently there?"
 // Four elements at a time in the shape whose requests are published, one by one in all others.
 template <class T>
 __global__ void transpose_best(const T* in, T* out, int n, int m) {

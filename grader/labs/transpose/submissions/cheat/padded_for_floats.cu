@@ -1,4 +1,4 @@
-// verdict: B2 padded: wavefronts | failed | "what else does your file do there?"
+// verdict: B2 padded: wavefronts | failed | "what does your file do differently there?"
 // Only the type whose wavefronts are published is padded.
 template <class T>
 constexpr int kPadding = T(1) / 2 == 0 ? 0 : 1;

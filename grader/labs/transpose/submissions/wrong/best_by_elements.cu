@@ -1,4 +1,4 @@
-// verdict: B4 best: requests | failed | "65,536 requests for what 16,384 could carry"
+// verdict: B4 best: requests | failed | "65,536 requests, where 16,384 are enough"
 // half right
 // 16 elements per thread, one after the other: a quarter of the points.
 template <class T>

@@ -1,4 +1,4 @@
-// verdict: B3 swizzled: result | failed | "belongs there"
+// verdict: B3 swizzled: result | failed | "belongs"
 // verdict: B3 swizzled: sectors | failed | "Counts once the result is right"
 // verdict: B3 swizzled: wavefronts | failed | "see `B3 swizzled: sectors`"
 // half right

@@ -1,4 +1,4 @@
-// verdict: B1 tiled: result | failed | "belongs there"
+// verdict: B1 tiled: result | failed | "belongs"
 // verdict: B1 tiled: sectors | failed | "Counts once the result is right"
 // verdict: B1 tiled: partial tiles | failed | "Counts once the result is right"
 // The tiles change places, their elements do not; at the edge the reads meet what nobody wrote.
