@@ -7,7 +7,7 @@
 namespace lab32::grading {
 namespace {
 
-// The costliest share is the one whose failure is told.
+// The verdict keeps the failure that has cost the largest part of the points.
 void note_share(Verdict& verdict, double share, const Failure& failure) {
   verdict.has_share = true;
   if (share >= verdict.worst_share) return;
@@ -15,7 +15,7 @@ void note_share(Verdict& verdict, double share, const Failure& failure) {
   verdict.failure = failure;
 }
 
-// Nothing moved where nothing had to: full credit, not 0 / 0.
+// An access that needs no traffic and causes none gets full credit, instead of 0 / 0.
 double share_of(double ideal, double reached) { return reached > ideal ? ideal / reached : 1; }
 
 Failure waste(double ideal, double reached) {
@@ -50,7 +50,7 @@ void Check::require_prerequisites() {
   measured("not counted");
   Failure failure{Failure::Kind::prerequisite};
   failure.subject = open->check;
-  // A row with a share of its points lost has a right result.
+  // A check with credit "share" has a right result, and may still have lost points.
   failure.detail =
       open->credit == Credit::all ? "the result is right" : "nearly all points are reached";
   lose(failure);

@@ -1,5 +1,7 @@
-// A check that runs: what it works with, what its launches have left, and what it says about
-// itself. The runner makes a report::Test of it (run_suite.h).
+// One check while it runs. A LAB_CHECK reads its rubric row and its session here, launches kernels
+// (launch.h), and reports what it found with measured(), expected(), explain(), credit...() and
+// lose(). When the body ends, or throws TestOver, run_suite.h turns the verdict into a
+// report::Test.
 #pragma once
 
 #include <map>
@@ -24,9 +26,10 @@ struct Verdict {
   int line = 0;
   std::map<std::string, double> figures;
   double credit = 1;
-  bool has_share = false;     // one of credit...() was called
-  double worst_share = 1;     // whose failure is kept
-  std::string withheld = {};  // the question that a count's number waits for
+  bool has_share = false;  // one of credit...() was called
+  double worst_share = 1;  // the smallest share so far; `failure` belongs to it
+  std::string withheld =
+      {};  // the check with the question that must pass before the count is shown
   bool lost = false;
   std::optional<Failure> failure;
   std::optional<NotRun> not_run;
@@ -34,7 +37,7 @@ struct Verdict {
   std::string error;         // the message of an Error, or of any other exception
 };
 
-// Thrown to end a check whose verdict is complete. Carries nothing: the verdict does.
+// Thrown to end a check at once. The verdict is complete by then, so the exception carries nothing.
 struct TestOver {};
 
 struct Check {
@@ -46,65 +49,69 @@ struct Check {
   const RubricRow& row;
   Verdict verdict = {};
 
-  std::vector<DeviceArray*> arrays = {};  // as they were allocated
+  std::vector<DeviceArray*> arrays = {};  // in the order of their allocation
   std::vector<Region> launched = {};      // the arrays of the last launch
-  std::string printed = {};               // what that launch has printed, for a message
-  ScheduleTrial trial;                    // of the launches
-  bool sharing_launch = false;            // the launch that runs will be a SharedLaunch
-  std::string withheld = {};              // the check that asks what this one could tell
-  std::string undefined_amount = {};      // the first shift or shuffle by such an amount
-  // Where pictures are wanted: those of the last launch, and of the one that wasted most.
+  std::string printed = {};               // the output of that launch, as text for a message
+  ScheduleTrial trial;                    // decides which launch is repeated in another order
+  bool sharing_launch = false;            // while a SharedLaunch is made
+  std::string withheld = {};  // the check whose questions this check's details would answer
+  std::string undefined_amount =
+      {};  // a sentence about the first shift or shuffle by an undefined amount
+  // Only if the session wants pictures: the last launch, and the launch that wasted most.
   std::shared_ptr<const pictures::Launch> last_pictures = {}, pictures = {};
-  std::vector<pictures::Mapping> mappings = {};  // to be drawn, too
+  std::vector<pictures::Mapping> mappings = {};  // swizzles to draw in the pictures
 
   device::Device& device() const { return session.setup.device; }
-  // The check's own stream.
+  // Random numbers that depend on the seed and on the check's name only.
   Random random() const { return Random(stream_of(session.setup.seed, row.check)); }
-  // Where the submission defines a kernel or a function; 0: it does not.
+  // The line on which the submission defines a kernel or a function; 0: it does not define it.
   int line_of(const std::string& name) const { return session.source.find(name); }
-  // Whether the check of that name has been passed, or nearly.
+  // Whether the check of that name has passed or has nearly all its points (98 %).
   bool has_passed(const std::string& check) const;
-  // A kernel that does nothing is fast: the first prerequisite that has not passed; null: all have.
+  // The first prerequisite that has not passed; null: all have. A kernel that computes nothing
+  // would be fast, so checks of counts and of time need the check of the result.
   const RubricRow* open_prerequisite() const;
-  // The check is lost unless all have passed. The runner asks before the check begins; of a bonus,
-  // credit_speed and credit_step ask, once they know whether this machine can time it.
+  // Loses the check unless all prerequisites have passed. The runner calls this before a check
+  // begins. For a bonus, credit_speed and credit_step call it themselves, after they know whether
+  // this machine can time the check.
   void require_prerequisites();
 
-  // The score report's two columns: short.
+  // The texts for the two columns of the score report. Keep them short.
   void measured(std::string text) { verdict.measured = std::move(text); }
   void expected(std::string text) { verdict.expected = std::move(text); }
 
-  // A number for those who read results by machine.
+  // A number for programs that read the result (JSON).
   void figure(const std::string& name, double value) { verdict.figures[name] = value; }
 
-  // What is wrong and which idea fixes it, with the line of the student's file (0: none in
-  // particular). The source line is quoted. Later words are added to earlier ones.
+  // Adds an explanation to the message: the fault and the idea that fixes it. If `line` is greater
+  // than 0, the message quotes that line of the student's file first.
   void explain(int line, const std::string& message);
 
-  // What was measured is worth ideal / reached of the points, at most all. Several in one check
+  // Gives ideal / reached of the points, but not more than all. Several calls in one check
   // multiply.
   void credit(double ideal, double reached);
-  // The same, but the worst of several decides.
+  // As credit(), but several calls do not multiply: the smallest share counts.
   void credit_at_most(double ideal, double reached);
-  // Worth `share` of the points, at most all; below 1 for the reason `failure`.
+  // Gives `share` of the points, but not more than all. `failure` is the reason if it is below 1.
   void credit_share(double share, const Failure& failure);
 
-  // The count is more than is needed, and `question` asks what it is made of: until that has been
-  // passed it is not told. Its points would tell it, so they come in whole quarters.
+  // Hides a count that is too large as long as the check `question` has not passed, because the
+  // count would answer it. The points would reveal the count, too, so they are rounded to quarters.
   void withhold_count(const std::string& question);
 
-  // The check is lost here and now: nothing after this could be judged. Without a message: words.h
-  // has one for such a failure.
+  // Ends the check as lost, when nothing after this point can be checked. Without `message`, the
+  // text comes from words.h.
   [[noreturn]] void lose(const Failure& failure, int line, const std::string& message);
   [[noreturn]] void lose(const Failure& failure, int line = 0);
 
-  // The check is lost, and goes on: there is more to say.
+  // Marks the check as lost, but goes on: it has more to report.
   void fail(const Failure& failure);
 
-  // Lost for a wrong result.
+  // As above, for a wrong result.
   [[noreturn]] void lose(int line, const std::string& message);
 
-  // What this check needs cannot be had here. It counts neither for nor against.
+  // Ends the check as not run, because this machine lacks something that it needs. The check then
+  // counts neither for nor against the student.
   [[noreturn]] void not_run(const NotRun& reason);
 };
 

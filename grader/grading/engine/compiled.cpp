@@ -29,7 +29,7 @@ const char kNamespace[] = "lab32_given::";
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// All names in a text, keywords too; none of its comments and strings.
+// All identifiers and keywords of a text, without those in comments and strings.
 std::set<std::string> names_in(const std::string& text) {
   std::set<std::string> names;
   for (size_t at = 0; at < text.size();) {
@@ -50,8 +50,8 @@ std::set<std::string> names_in(const std::string& text) {
   return names;
 }
 
-// Macros of the submission would reach into what comes behind it. CUDA's own come back as its
-// headers (crt/host_defines.h) have them.
+// Undefines the submission's macros, which would otherwise change the code that is compiled behind
+// it. CUDA's own macros are defined again as in its headers (crt/).
 std::string without_macros(const std::string& text) {
   std::string lines;
   for (const std::string& name : names_in(text)) lines += "#undef " + name + "\n";
@@ -61,7 +61,7 @@ std::string without_macros(const std::string& text) {
   return "#undef __attribute__\n" + lines;
 }
 
-// "#line" for a piece of given.cu, so that its kernel has the submission's lines.
+// A "#line" that gives a piece of given.cu the line numbers of the kernel in the submission.
 std::string place_of(const std::string& piece, const SourceFile& source) {
   static const Pattern kernel(".*__global__ void ([A-Za-z0-9_]+)\\(.*");
   std::istringstream in(piece);
@@ -71,7 +71,8 @@ std::string place_of(const std::string& piece, const SourceFile& source) {
     if (!name) continue;
     const int there = source.find(name->at(1));
     if (there > before) return fmt::format("#line {} \"@SUBMISSION@\"\n", there - before);
-    return fmt::format("#line 1 \"given-{}.cu\"\n", name->at(1));  // told by in_students_terms()
+    return fmt::format("#line 1 \"given-{}.cu\"\n",
+                       name->at(1));  // in_students_terms() translates this name
   }
   return "#line 1 \"given.cu\"\n";
 }
@@ -95,7 +96,8 @@ std::string in_students_terms(const std::string& messages, const std::string& di
   static const Pattern lacking(
       "^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\): error: the global scope has no (\"[^\"]+\")$"),
       place("^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\):"), file("\"?given-([A-Za-z0-9_]+)\\.cu\"?"),
-      instance("lab32_given::(.*) at line [0-9]+$"),  // of a text that is not the student's
+      instance(
+          "lab32_given::(.*) at line [0-9]+$"),  // a position in a text that is not the student's
       rest("^(Remark: |[0-9]+ errors? detected )");
   if (messages.find("given-") == std::string::npos) return messages;
   std::istringstream in(messages);
@@ -105,7 +107,7 @@ std::string in_students_terms(const std::string& messages, const std::string& di
     lacks = lacks || lacking.match(line);
   std::set<std::string> told;
   std::string out;
-  bool dropped = false;  // the message that goes on
+  bool dropped = false;  // the current message is dropped
   for (std::string line : lines) {
     const bool begins = !line.empty() && line[0] != ' ';
     if (const auto found = lacking.match(line)) {
@@ -114,7 +116,7 @@ std::string in_students_terms(const std::string& messages, const std::string& di
           fmt::format("{}: error: the file has no {}, which the grader's kernel {} needs:", display,
                       found->at(2), found->at(1));
     } else if (const auto used = place.search(line)) {
-      dropped = lacks;  // what follows from that
+      dropped = lacks;  // drop its follow-up notes, too
       line.replace(0, used->at(0).size(),
                    fmt::format("{}, where the grader's kernel {} uses it:", display, used->at(1)));
     } else if (begins) {

@@ -1,6 +1,7 @@
-// A submission as its lab compiles it. Kernels that a lab's file marks as given belong to the
-// grader: labs/<lab>/given.cu is compiled behind each submission, in a namespace of its own, and
-// checks launch these. So nothing is won by emptying them, or by making them cheaper than they are.
+// Compiles a submission together with its lab's given kernels. Kernels that the student's file
+// marks as given belong to the grader: labs/<lab>/given.cu is compiled behind each submission, in a
+// namespace of its own, and the checks launch those copies. A submission therefore gains nothing by
+// emptying a given kernel or by making it cheaper.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +20,25 @@ namespace lab32::grading {
 
 struct Check;
 
-// What is compiled behind the submission `source` (toolchain::CompileOptions::behind); empty where
-// the lab has no given.cu. Macros of the submission end before it. A kernel has the line numbers
-// that it has in the submission, so that a table of it can be read there.
+// The text that is compiled behind the submission `source` (toolchain::CompileOptions::behind);
+// empty if the lab has no given.cu. It undefines the submission's macros first. Each kernel has the
+// line numbers of its copy in the submission, so that tables can refer to them.
 std::string text_of_given(const std::string& lab, const SourceFile& source);
 
-// What the compiler says of it, where the submission has no such kernel and so no line of it: what
-// is missing there, or does not fit, and which kernel of the grader's needs it. Each thing once.
+// Translates the compiler's messages about given kernels for a submission that lacks a function
+// that they call, or declares it differently: what is missing or does not fit, and which kernel
+// needs it. Each problem is reported once.
 std::string in_students_terms(const std::string& messages, const std::string& display);
 
-// The name of a given kernel in a module; where that has none of the grader's, its own.
+// The full name of a given kernel in a module. If the module has no copy of the grader's, this is
+// the name of the submission's own kernel.
 std::string given(const std::string& kernel, device::LoadedModule& module);
-// Whether a module's kernel is one of the grader's.
+// Whether the kernel of that name is one of the grader's.
 bool is_given(const std::string& kernel);
-// In that of the check.
+// As given(kernel, module), in the module of the check.
 std::string given(const Check& check, const std::string& kernel);
 
-// With the lab's given kernels; `more` is compiled behind these.
+// Compiles the submission with the lab's given kernels. `more` is compiled behind them.
 toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
                              const std::string& arch, const std::string& display,
                              const std::string& more = "");
@@ -43,20 +46,20 @@ toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission
 struct Compilation {
   toolchain::Submission submission;
   toolchain::Artifact artifact;
-  double seconds = 0;  // by the clock
+  double seconds = 0;  // wall-clock time
 };
 
-// A compilation that goes on.
+// A compilation in the background.
 class Compiling {
  public:
-  Compiling() = default;  // of no file
-  // Reads and compiles DIR/LAB/LAB.cu.
+  Compiling() = default;  // no compilation
+  // Reads and compiles the file.
   Compiling(const std::string& lab, const std::filesystem::path& file, const std::string& arch,
             Background::When when);
 
   bool valid() const { return work_.valid(); }
   void wait() { work_.wait(); }
-  // Waits; throws what is in place of a result. Once only.
+  // Waits for the result, or throws the error of the compilation. May be called once.
   Compilation get();
 
  private:
@@ -66,16 +69,16 @@ class Compiling {
 
 struct Ptx {
   bool compiles = false;
-  std::string text;  // where it does not: why, in the compiler's words
+  std::string text;  // if the file does not compile: the compiler's messages
 };
 
-// What `lab32 grade` would run of this file; positions name it LAB.cu. Throws Error for what is not
-// the submission's own fault.
+// The PTX that `lab32 grade` would run for this file. Its line information names the file LAB.cu.
+// Throws Error for problems that are not the submission's fault.
 Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std::string& device);
 
-// `kernel`: an instance of a template of checks/<lab>/given.cu with the parameters (const unsigned*
-// in, unsigned* out, int n), as "swizzle_all<3, 0, 3>". Throws Error where the file does not
-// compile with it, or the kernel does not run to its end.
+// Runs an instance of a template of the lab's given.cu and returns its output. `kernel`: the
+// instance, as "swizzle_all<3, 0, 3>", with the parameters (const unsigned* in, unsigned* out, int
+// n). Throws Error if the file does not compile with it, or if the kernel faults.
 std::vector<uint32_t> given_values(const std::string& lab, const std::filesystem::path& file,
                                    const std::string& device, const std::string& kernel,
                                    const std::vector<uint32_t>& in);

@@ -11,15 +11,15 @@ namespace lab32::grading {
 
 namespace {
 
-// The largest launch of a reference solution issues 18 million instructions, all those of a lab 200
-// million. They take a second and five.
+// The largest launch of a reference solution issues 18 million warp instructions, and all launches
+// of a lab issue 200 million. They take one second and five seconds.
 constexpr uint64_t kLaunchInstructions = 200'000'000, kCheckInstructions = 500'000'000,
                    kLabInstructions = 1'000'000'000;
 
 constexpr double kSlower = Spending::kSlower;
 constexpr double kLaunchSeconds = 6 * kSlower, kCheckSeconds = 10 * kSlower,
                  kLabSeconds = 20 * kSlower;
-// Of a block's threads together: 64 KiB for each of 1024.
+// Local memory of all threads of a block: 64 KiB for each of 1024.
 constexpr uint64_t kBlockLocalBytes = 64 << 20;
 
 }  // namespace
@@ -89,7 +89,7 @@ std::string Spending::why(const std::string& check) const {
 using report::Failure;
 using report::Test;
 
-// Sanitizers make all of it slower, as they do launches (spending.cpp).
+// Sanitizers slow down the whole grading, as they slow down launches (Spending::kSlower).
 double TimeLimit::usual() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return 1200;

@@ -1,8 +1,8 @@
-// What grading a submission may take. Spending limits what its kernels may take: a launch, all
-// launches of a check, and all launches of a lab. Instructions are counted, so that a verdict does
-// not depend on the machine; seconds are the last resort, for instructions that take long each, and
-// a slow machine has more of them (base/machine_speed.h). TimeLimit is for those who wait: the
-// seconds that grading a lab may take with its compilation (`lab32 grade --time-limit`).
+// Limits on what grading a submission may cost. Spending limits the kernels: one launch, all
+// launches of a check, and all launches of a lab. It counts instructions, so that a verdict does
+// not depend on the machine; a limit in seconds catches instructions that take long, and is longer
+// on a slow machine (work_time.h). TimeLimit bounds how long a user waits: the seconds for one
+// lab, including its compilation (`lab32 grade --time-limit`).
 #pragma once
 
 #include <algorithm>
@@ -20,19 +20,19 @@ namespace lab32::grading {
 
 class Spending {
  public:
-  // Sanitizers make a launch that much slower.
+  // How much sanitizers slow down a launch.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static constexpr double kSlower = 40;
 #else
   static constexpr double kSlower = 1;
 #endif
 
-  // A launch's own limits, or the rest of the check's, or of the lab's.
+  // Sets the limits of the next launch: those of a launch, or the rest of the check's or the lab's.
   void limit(const std::string& check, device::LaunchOptions& options) const;
   bool used_up(const std::string& check) const;
-  // What a launch of this check took.
+  // Records the cost of a launch of this check.
   void add(const std::string& check, uint64_t instructions, double seconds);
-  // Why the check cannot launch any more, once all is used up.
+  // The message for a check that may not launch any more.
   std::string why(const std::string& check) const;
 
  private:
@@ -41,7 +41,7 @@ class Spending {
     double seconds = 0;
   };
   Spent of(const std::string& check) const;
-  // What there is left for it.
+  // The rest of the limits for this check.
   Spent left(const std::string& check) const;
 
   Spent all_;
@@ -50,29 +50,30 @@ class Spending {
 
 class TimeLimit {
  public:
-  // A reference solution takes two to five, with its compilation. These, unlike what somebody asks
-  // for, are those of a usual machine: a slow one has more (base/machine_speed.h).
+  // The default limit. A reference solution takes two to five seconds, including its compilation.
+  // The default is for a usual machine and grows on a slow one (work_time.h); a limit that the
+  // user names does not.
   static double usual();
 
-  // `compiling`: went before. Its clock starts now.
+  // The clock starts now. `compiling`: seconds that the compilation has already taken.
   explicit TimeLimit(double seconds = usual(), double compiling = 0)
       : seconds_(seconds), compiling_(compiling) {}
 
-  // Timing on a GPU takes what it takes, and is limited for itself.
+  // Excludes timing on a GPU, which has limits of its own.
   void leave_out(double seconds) { left_out_ += seconds; }
-  // Below 0 where it is used up.
+  // Seconds that are left; below 0 once the limit is reached.
   double left() const {
     const double worked = watch_.seconds() - left_out_;
     if (seconds_ != usual()) return seconds_ - compiling_ - worked;
-    // Compilers are timed by the clock, and have limits of their own: on a busy machine they must
-    // not leave the kernels too little.
+    // The compilation is timed by the wall clock and has limits of its own. On a busy machine it
+    // must not leave too little time for the kernels.
     const double spent = std::min(compiling_, kMostOfCompilers) + worked;
     if (spent < slowness() * seconds_) return slowness() * seconds_ - spent;
     return measure_slowness() * seconds_ - spent;
   }
   bool used_up() const { return left() <= 0; }
   report::Failure failure() const;
-  // What has taken the time, in one line; empty where every check of `tests` was run.
+  // One line that says which check took most of the time; empty if every check of `tests` was run.
   std::string what_took_it(const std::vector<report::Test>& tests) const;
 
  private:

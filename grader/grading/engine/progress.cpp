@@ -8,7 +8,8 @@
 namespace lab32::grading {
 namespace {
 
-// A step shorter than this is not worth a flicker; where lines stay, not worth a line.
+// Shorter steps are not reported: on a terminal they would flicker, and elsewhere each report is a
+// line that stays.
 constexpr auto kTerminalPatience = std::chrono::milliseconds(150);
 constexpr auto kLogPatience = std::chrono::seconds(5);
 

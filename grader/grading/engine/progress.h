@@ -1,4 +1,5 @@
-// What a long step is doing, on stderr: erased afterwards on a terminal, a plain line elsewhere.
+// Reports long steps on stderr. A terminal shows the current step and erases it afterwards; other
+// outputs get a plain line per step.
 #pragma once
 
 #include <condition_variable>
@@ -10,13 +11,13 @@ namespace lab32::grading {
 
 class Progress {
  public:
-  // Silent when not `enabled`, as in tests.
+  // Prints nothing unless `enabled`; tests do not enable it.
   explicit Progress(bool enabled);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // A step lasts as long as its Step; an inner one takes the outer's place.
+  // A step lasts as long as its object. An inner step replaces the outer one on the terminal.
   class Step {
    public:
     Step(Progress& progress, const std::string& what);
@@ -30,7 +31,7 @@ class Progress {
   };
 
  private:
-  std::string begin(const std::string& what);  // returns what was shown before
+  std::string begin(const std::string& what);  // returns the text that was shown before
   void watch();
   void erase();
 

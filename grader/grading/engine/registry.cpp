@@ -20,13 +20,14 @@ struct Found {
   RegisteredCheck check;
 };
 
-// Filled before main() by other files' static initialisers: made when first asked for.
+// A function-local static, because static initialisers of other files add to it before main().
 std::vector<Found>& found_checks() {
   static std::vector<Found> checks;
   return checks;
 }
 
-// The keys that the check at that file and line takes; a decorator is called before registered().
+// The keys that the check at that file and line takes. doctest calls a decorator before
+// registered().
 std::vector<std::string>& taken_at(const doctest::detail::TestCase& test) {
   static std::map<std::pair<std::string, unsigned>, std::vector<std::string>> keys;
   return keys[{test.m_file.c_str(), test.m_line}];

@@ -1,5 +1,6 @@
-// The checks that are linked in: each LAB_CHECK in a suite "lab:<lab>". A check says how a thing is
-// measured and which values of the rubric it takes for that; all else about it is the rubric's.
+// The checks that are linked into this program: every LAB_CHECK in a suite "lab:<lab>". The code of
+// a check says how to measure something, and which values of the rubric it takes; the rubric holds
+// everything else about the check.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -7,8 +8,9 @@
 #include <string>
 #include <vector>
 
-// LAB_CHECK("B1 scale: sectors" * takes("n", "ideal")) { check.measured(...); }: a TEST_CASE whose
-// body is a function of the running check. run_suite() alone can run it.
+// Defines a check: LAB_CHECK("B1 scale: sectors" * takes("n", "ideal")) { check.measured(...); }
+// The body is a function of the running check `check`, inside a doctest TEST_CASE that only
+// run_suite() can run.
 #define LAB_CHECK(decorators) LAB_CHECK_IN(DOCTEST_ANONYMOUS(lab_check_), decorators)
 #define LAB_CHECK_IN(function, decorators)              \
   static void function(lab32::grading::Check& check);   \
@@ -20,17 +22,16 @@
 namespace lab32::grading {
 
 struct Check;
-// Runs the body of a LAB_CHECK with the check that run_suite() has begun.
+// Runs the body of a LAB_CHECK with the check that run_suite() has started.
 void run_in_suite(void (*body)(Check&));
 
-// Enters a LAB_CHECK among the registered ones.
+// A doctest decorator that adds the LAB_CHECK to the registered checks.
 struct registered {
   void fill(doctest::detail::TestCase& test) const;
 };
 
-// LAB_CHECK("B1 scale: sectors" * takes("n", "ideal")): the keys of the rubric that this check
-// reads, in its own table or, where that has none, at the top of the file. A decorator as doctest's
-// own: `fill` is called once for each check, before main().
+// A doctest decorator: the keys of the rubric that the check reads, from its own table or from the
+// top of the file. doctest calls `fill` once per check, before main().
 struct takes {
   std::vector<std::string> keys;
   template <class... Keys>
@@ -44,21 +45,21 @@ struct RegisteredCheck {
   std::vector<std::string> takes;
 };
 
-// In the order in which doctest runs them: by file, then line.
+// The checks of a lab in doctest's order: by file, then by line.
 std::vector<RegisteredCheck> registered_checks(const std::string& lab);
 
 // The suite of a lab: "lab:coalescing". The grader's own tests leave suites of this prefix out.
 inline std::string suite_of(const std::string& lab) { return "lab:" + lab; }
 
-// The labs that have a suite, sorted. One whose name begins with a dot is hidden, as files are: a
-// test of the harness has such a suite.
+// The labs that have a suite, sorted. A lab whose name begins with a dot is hidden; a test of the
+// harness uses one.
 std::vector<std::string> known_labs();
 
-// Whether each lab that has a rubric has a suite in this program.
+// Whether each lab that has a rubric also has a suite in this program.
 bool all_suites_linked();
 
-// What a command is to work on: `named`, or all labs where none is. Throws Error for a lab that has
-// no suite here.
+// The labs that a command works on: `named`, or all labs if `named` is empty. Throws Error for a
+// lab without a suite in this program.
 std::vector<std::string> labs_or_all(const std::vector<std::string>& named);
 
 }  // namespace lab32::grading

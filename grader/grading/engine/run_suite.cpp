@@ -21,28 +21,29 @@ namespace {
 
 constexpr const char* kReporter = "lab32";
 
-// doctest makes its reporters itself and hands them nothing of ours, and its test cases take no
-// arguments: both find the check that runs here, and nothing outside this file does.
+// The state that a LAB_CHECK and the Reporter share. doctest creates reporters itself and passes no
+// arguments to test cases, so this state is global to the file.
 struct Running {
   Check& check;
-  // What went wrong with the machine: doctest would go on with the next check.
+  // An error of the machine. It ends the grading, while doctest would continue with the next check.
   std::string machine_fault = {};
 };
 Running* running = nullptr;
 
-// Down to hundredths, so that full points mean full marks.
+// Rounded down to hundredths, so that only full credit gives full points.
 double part_of(double points, double credit) {
   return credit >= 1 ? points : std::floor(points * std::max(0.0, credit) * 100 + 1e-9) / 100;
 }
 
-// The rubric decides how much of a share counts.
+// The points of a check: its rubric row says whether a share of them counts.
 double score_of(const RubricRow& row, const Verdict& v) {
   if (row.credit == Credit::share)
     return part_of(row.points, v.withheld.empty() ? v.credit : std::floor(4 * v.credit) / 4);
   return v.credit >= 1 ? row.points : 0;
 }
 
-// A share cannot be given of what a check does not measure as one.
+// Why the verdict does not fit the rubric row: the row wants a share, and the check passes or
+// fails.
 std::string misfit(const RubricRow& row, const Verdict& v) {
   if (row.credit == Credit::all || v.has_share) return "";
   return fmt::format("its rubric has credit = \"share\", and this check passes or fails: \"all\"");
@@ -78,8 +79,8 @@ report::Test result_of(const RubricRow& row, const Verdict& v, const std::string
   return test;
 }
 
-// What comes after a check may count once so much of it is reached: a warp's worth of waste here
-// is no reason to lose all of that.
+// A check with at least this share of its points counts as passed for its successors. A little
+// waste must not cost a student all of the next check.
 constexpr double kReached = 0.98;
 
 bool is_reached(const RubricRow& row, const report::Test& test) {
@@ -98,7 +99,7 @@ void end_check(Check& check, report::Lab& lab) {
   if (verdict.lost && check.trial.judging() && !is_out_of_time(verdict))
     check.explain(0, ScheduleTrial::explanation());
   if (verdict.lost && check.row.credit == Credit::all && !is_out_of_time(verdict)) {
-    // A warning is of the whole file, so it is told once.
+    // The compiler's warning belongs to the whole file, so only one check reports it.
     const std::string why = check.undefined_amount.empty()
                                 ? std::exchange(s.shift_warning, std::string())
                                 : check.undefined_amount;
@@ -117,7 +118,7 @@ void end_check(Check& check, report::Lab& lab) {
   if (is_reached(check.row, test)) s.passed.insert(&check.row);
 }
 
-// Says nothing, and remembers the first CHECK that failed.
+// A doctest reporter that prints nothing and remembers the first CHECK that failed.
 class Reporter : public doctest::IReporter {
  public:
   explicit Reporter(const doctest::ContextOptions&) {}
@@ -142,17 +143,18 @@ class Reporter : public doctest::IReporter {
 
 REGISTER_REPORTER(kReporter, 1, Reporter);
 
-// The check's own error, unless the check has ended before it.
+// Records an error of the check, unless the check has already ended.
 void note_error(Check& check, const std::string& error) {
   if (check.verdict.lost || check.verdict.not_run || check.trial.judged()) return;
   check.verdict.error = error;
 }
 
-// A context of its own for each check: they run in the order of the rubric, not of files.
+// Each check runs in a doctest context of its own, because the rubric's order differs from the
+// order of the files.
 void run_in_context(Check& check) {
-  // The grader's own tests grade, too: this context then runs inside one of theirs. doctest
-  // restores all of the outer context's state but this flag, without which the outer test's next
-  // CHECK would end the process.
+  // The grader's own tests run this inside a test of theirs. doctest restores the state of the
+  // outer context except this flag; without it the next CHECK of the outer test would end the
+  // process.
   const bool nested = doctest::is_running_in_test;
   Running now{check};
   Running* const before = std::exchange(running, &now);
@@ -178,7 +180,7 @@ void run_check(Check& check, report::Lab& lab) {
   lab.tests.back().seconds = std::round(taken.count() * 1e3) / 1e3;
 }
 
-// A bonus that cannot be had here counts for nothing, whatever the time.
+// Loses the check if the lab's time is used up. A bonus that this machine cannot check is exempt.
 void require_time(Check& check) {
   const Session& s = check.session;
   if (!s.time_limit.used_up()) return;
@@ -188,7 +190,7 @@ void require_time(Check& check) {
   check.lose(s.time_limit.failure());
 }
 
-// Whether the check may begin; if not, it has ended.
+// Whether the check may begin. If not, its verdict is complete.
 bool may_begin(Check& check, report::Lab& lab) {
   try {
     if (!check.row.bonus) check.require_prerequisites();
@@ -200,7 +202,7 @@ bool may_begin(Check& check, report::Lab& lab) {
   }
 }
 
-// Runs the check, and once more where one of its launches gave something else in another order.
+// Runs the check. If one of its launches gave another result in another order, runs it once more.
 void run_row(Session& session, const RubricRow& row, report::Lab& lab) {
   Check check(session, row);
   if (!may_begin(check, lab)) return;
@@ -218,12 +220,12 @@ void run_row(Session& session, const RubricRow& row, report::Lab& lab) {
   lab.tests.back().seconds = seconds;
 }
 
-// The rows of `checks`, those that must have passed before them, and all questions: what one asks,
-// a check must not show. All rows where no check is named.
+// The rows of `checks`, their prerequisites, and all checks with questions, since open questions
+// decide what a check may show. All rows if `checks` is empty.
 std::set<const RubricRow*> needed(const std::vector<RubricRow>& rows,
                                   const std::vector<std::string>& checks) {
   std::set<const RubricRow*> found;
-  // A row comes behind those that it needs.
+  // Rows come after their prerequisites, so one pass backwards is enough.
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     const bool named = std::find(checks.begin(), checks.end(), row->check) != checks.end();
     if (checks.empty() || named || row->asks()) found.insert(&*row);
@@ -240,13 +242,13 @@ void run_in_suite(void (*body)(Check&)) {
   Check& check = running->check;
   try {
     body(check);
-  } catch (const TestOver&) {  // the verdict says why
+  } catch (const TestOver&) {  // the verdict has the reason
   } catch (const MachineError& error) {
     running->machine_fault = error.what();
   } catch (const std::bad_alloc&) {
     running->machine_fault = "this machine has not enough memory";
   } catch (const doctest::detail::TestFailureException&) {
-    throw;  // a REQUIRE, which log_assert() has seen
+    throw;  // from a REQUIRE; log_assert() has recorded it
   } catch (const std::exception& error) {
     note_error(check, error.what());
   } catch (...) {

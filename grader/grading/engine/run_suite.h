@@ -1,5 +1,4 @@
-// Runs the suite of a lab: each LAB_CHECK becomes a
-// report::Test.
+// Runs the checks of a lab, in the order of its rubric. Each LAB_CHECK becomes a report::Test.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace lab32::grading {
 
-// Runs the suite of `lab` in the session and appends its tests to lab.tests; scores are summed.
+// Runs the suite of `lab` in the session. Appends its tests to lab.tests and adds up their points.
 void run_suite(Session& session, report::Lab& lab);
 
 }  // namespace lab32::grading

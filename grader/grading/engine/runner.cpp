@@ -31,20 +31,20 @@ using report::Status;
 
 fs::path file_of(const fs::path& dir, const std::string& lab) { return dir / lab / (lab + ".cu"); }
 
-// A link that leads nowhere is there, and so is what may not be looked at.
+// A broken link counts as present, and so does a file that may not be inspected.
 bool is_missing(const fs::path& file) {
   std::error_code error;
   return fs::symlink_status(file, error).type() == fs::file_type::not_found;
 }
 
-// 48 bits: any reader of JSON keeps them, and nobody guesses them.
+// 48 bits, which any JSON reader keeps exactly, and which a student cannot guess.
 uint64_t fresh_seed() {
   std::random_device entropy;
   return (uint64_t{entropy()} << 32 | entropy()) & 0xffffffffffff;
 }
 
 std::vector<std::string> chosen(const GradeOptions& options) {
-  std::vector<std::string> labs;  // each once
+  std::vector<std::string> labs;  // without repetitions
   for (const std::string& lab : labs_or_all(options.labs))
     if (std::find(labs.begin(), labs.end(), lab) == labs.end()) labs.push_back(lab);
   std::error_code error;
@@ -65,7 +65,7 @@ std::vector<std::string> chosen(const GradeOptions& options) {
   return labs;
 }
 
-// A lab that cannot run loses all its points: each test with the reason's first line.
+// Fails all checks of a lab that cannot run. The message of each is the first line of the reason.
 void fail_all(report::Lab& lab, const Rubric& rubric, const std::string& file,
               const std::string& message) {
   lab.status = Status::error;
@@ -73,7 +73,7 @@ void fail_all(report::Lab& lab, const Rubric& rubric, const std::string& file,
   lab.tests.clear();
   lab.score = lab.max_score = 0;
   for (const RubricRow& row : rubric.rows()) {
-    if (row.bonus) continue;  // what was not timed loses nothing
+    if (row.bonus) continue;  // a bonus that is not timed loses no points
     report::Test test;
     test.name = row.check;
     test.status = Status::error;
@@ -85,7 +85,7 @@ void fail_all(report::Lab& lab, const Rubric& rubric, const std::string& file,
   }
 }
 
-// The machine's fault, so nobody's points.
+// The machine has failed, so the lab is not graded and the student loses no points.
 void not_graded(report::Lab& lab, const std::string& why) {
   lab.status = Status::not_graded;
   lab.message = why;
@@ -93,7 +93,7 @@ void not_graded(report::Lab& lab, const std::string& why) {
   lab.score = lab.max_score = 0;
 }
 
-// What a timer runs: the submission and, beside it, the reference solution, for its card.
+// The modules that a timer runs on its card: the submission and the reference solution.
 class TimedArtifacts {
  public:
   TimedArtifacts(const std::string& lab, const toolchain::Submission& submission,
@@ -141,7 +141,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
     run_suite(session, lab);
   } catch (const MachineError&) {
     throw;
-  } catch (const Error& e) {  // what the simulator cannot run
+  } catch (const Error& e) {  // the simulator cannot run this PTX
     fail_all(lab, rubric, display, e.what());
   }
 }
@@ -187,11 +187,11 @@ std::vector<LabFile> files_of(const GradeOptions& options) {
 }
 
 report::Result grade(const GradeOptions& options) {
-  // All rubrics first: one that does not fit is told before anything is compiled.
+  // All rubrics are read first, so that an error in one is reported before the compilation starts.
   std::vector<Rubric> rubrics;
   for (const std::string& lab : chosen(options))
     rubrics.emplace_back(options.rubric.empty() ? rubric_folder() : options.rubric, lab);
-  toolchain::installed();  // without nvcc nothing is graded
+  toolchain::installed();  // throws if there is no nvcc
   const std::unique_ptr<device::Device> device = device::open_device(options.device);
   const std::unique_ptr<device::Timer> timer = device::open_timer(options.device);
   Progress progress(options.progress);
@@ -202,7 +202,8 @@ report::Result grade(const GradeOptions& options) {
     timer->prepare();
   }
   result.seed = options.seed ? *options.seed : fresh_seed();
-  // One lab's kernels run while the next is compiled; but times are taken on a quiet machine.
+  // The next lab is compiled while the kernels of this one run, except with a timer: timing needs a
+  // machine that does nothing else.
   const auto when = timer ? Background::When::when_waited_for : Background::When::now;
   const auto file = [&](size_t i) { return file_of(options.dir, rubrics[i].lab()); };
   const auto begin = [&](size_t i) {
@@ -213,8 +214,8 @@ report::Result grade(const GradeOptions& options) {
     Compiling now = std::move(next);
     wait_for(now, file(i), progress);
     next = begin(i + 1);
-    // A device of its own: where arrays lie decides a little of what atomics and caches cost, and
-    // must not depend on the labs that were graded before.
+    // Each lab gets a device of its own. The addresses of arrays change the cost of atomics and
+    // caches a little, and a lab's result must not depend on the labs before it.
     const std::unique_ptr<device::Device> own = device::open_device(options.device);
     GradingSetup setup{*own, result.seed, progress, timer.get(), options.time_limit};
     setup.modelled_times = options.modelled_times;
@@ -250,7 +251,7 @@ void watch(GradeOptions options,
   const std::vector<LabFile> files = files_of(options);
   std::vector<std::filesystem::path> paths;
   for (const LabFile& file : files) paths.push_back(file.file);
-  FileWatch saves(paths);  // before the first grading, so that no save is missed
+  FileWatch saves(paths);  // starts before the first grading, so that it misses no save
   report::Result last = grade(options);
   options.seed = last.seed;
   show(last, "");
@@ -278,7 +279,7 @@ bool begins(const std::string& name, const std::string& with) {
          });
 }
 
-// The checks of that name, or whose names begin so: all, where `check` is empty.
+// The checks whose names are or begin with `check`; all checks if it is empty.
 std::vector<std::string> named(const Rubric& rubric, const std::string& check) {
   std::vector<std::string> found, names;
   for (const RubricRow& row : rubric.rows()) {
@@ -298,16 +299,18 @@ std::vector<std::string> named(const Rubric& rubric, const std::string& check) {
 
 double lost(const report::Test& test) { return test.max_score - test.score; }
 
-// Worth more to be looked at: what has gone wrong, then what has lost more points, wasted more.
+// Whether the picture of `a` is more useful than that of `b`: first failed checks, then those that
+// have lost more points, then those that waste more.
 bool rather(const report::Test& a, const report::Test& b) {
   if (a.pictures.has_value() != b.pictures.has_value()) return a.pictures.has_value();
-  // Of those without, who waits for an answer can say how to come by one.
+  // If neither has a picture, prefer the check that waits for an answer: its message says how to
+  // get one.
   if (a.withheld_until.empty() != b.withheld_until.empty()) return b.withheld_until.empty();
   if (lost(a) != lost(b)) return lost(a) > lost(b);
   return a.pictures && pictures::waste(*a.pictures) > pictures::waste(*b.pictures);
 }
 
-// "in block 3, warp 9"; empty where the worst access was asked for.
+// "in block 3, warp 9"; empty if the user did not choose a place.
 std::string place_of(const counters::CloseUpChoice& choice) {
   std::vector<std::string> words;
   if (choice.line) words.push_back(fmt::format("line {}", *choice.line));
@@ -317,7 +320,8 @@ std::string place_of(const counters::CloseUpChoice& choice) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// One line: a message begins with a place and the source there, which say nothing by themselves.
+// Why a check has no picture, in one line. The first lines of a check's message quote the source,
+// which would say nothing here.
 std::string why_not(const report::Lab& lab, const report::Test& test,
                     const counters::CloseUpChoice& choice) {
   if (!test.withheld_until.empty())
@@ -344,7 +348,7 @@ std::string why_not(const report::Lab& lab, const report::Test& test,
 
 pictures::Explanation explain(GradeOptions options, const std::string& check) {
   if (!options.close_up) options.close_up.emplace();
-  // Caches and time are modelled for each launch, too.
+  // Explaining models caches and time for each launch, which takes longer than grading.
   options.time_limit *= 4;
   options.checks = named(
       Rubric(options.rubric.empty() ? rubric_folder() : options.rubric, options.labs.at(0)), check);

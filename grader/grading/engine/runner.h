@@ -1,4 +1,6 @@
-// `lab32 grade`, but for the command line: from directories and names to a Result.
+// `lab32 grade` without its command line. grade() takes directories and names of labs, and returns
+// a Result. watch() repeats this each time a file is saved, and explain() makes pictures of one
+// check.
 #pragma once
 
 #include <cstdint>
@@ -20,54 +22,56 @@
 namespace lab32::grading {
 
 struct GradeOptions {
-  std::vector<std::string> labs;       // empty: all that `dir` holds
+  std::vector<std::string> labs;       // empty: all labs that `dir` holds
   std::filesystem::path dir = "labs";  // <dir>/<lab>/<lab>.cu
   std::filesystem::path rubric;        // <rubric>/<lab>.toml; empty: data/limits
   std::string device = "auto";
-  std::optional<uint64_t> seed;                     // absent: a fresh, secret one
-  bool progress = false;                            // tell on stderr what takes long
-  double time_limit = TimeLimit::usual();           // of each lab, in seconds
-  std::optional<counters::CloseUpChoice> close_up;  // the result is to have pictures
-  // Of the one lab: no other checks than these are wanted, and none runs that does not decide
-  // whether they run or what they may show. Empty: all.
+  std::optional<uint64_t> seed;            // absent: a new one, which the student does not know
+  bool progress = false;                   // report long steps on stderr
+  double time_limit = TimeLimit::usual();  // of each lab, in seconds
+  std::optional<counters::CloseUpChoice> close_up;  // if set, the result has pictures
+  // The checks to run, of the one lab. Their prerequisites run, too, and the checks whose questions
+  // decide what they may show. Empty: all checks.
   std::vector<std::string> checks = {};
-  // With close_up: is told of each launch of the submission's kernels, lab by lab.
+  // Needs close_up. Called with each launch of the submission's kernels, lab by lab.
   std::function<void(const pictures::Launch&)> every_launch = {};
-  bool modelled_times = true;  // where no GPU is, say what a timed kernel takes by the model
-  bool allow_missing = false;  // a file of `labs` that is not there loses its lab's points
+  bool modelled_times = true;  // without a GPU, report the modelled time of timed kernels
+  bool allow_missing =
+      false;  // a missing file of `labs` loses its lab's points instead of being an error
 };
 
-// Throws Error when nothing can be graded: no such lab, no file, no device, no nvcc, a rubric that
-// does not fit the checks.
+// Grades the labs. Throws Error if nothing can be graded: no such lab, no file, no device, no nvcc,
+// or a rubric that does not fit the checks.
 report::Result grade(const GradeOptions& options);
 
-// The labs that grade() would grade, and their files. Throws as it does.
+// The labs that grade() would grade, with their files. Throws as grade() does.
 struct LabFile {
   std::string lab;
   std::filesystem::path file;
 };
 std::vector<LabFile> files_of(const GradeOptions& options);
 
-// One submission at any path, as grade() does each lab: a file that cannot be read or compiled, or
-// a device that cannot run it, costs this lab its points and nothing else.
+// Grades one file as grade() does for each lab. A file that cannot be read or compiled, or a device
+// that cannot run it, only costs this lab its points.
 report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
                        const GradingSetup& setup);
 
-// `lab32 grade --watch`: grades a lab each time that its file is saved.
+// `lab32 grade --watch`: grades all labs, then each lab whenever its file is saved, and never
+// returns.
 //
-// Grades all, and then for ever what is saved. `show` is given each result and what is otherwise
-// than before (report/history.h), nothing at first. `complain` is told why a lab could not be
-// graded, which ends nothing. All gradings have the first one's seed. Throws what the first throws.
+// `show` gets each result, and the differences from the previous one (report/history.h), which are
+// empty at first. `complain` gets the reason if a lab could not be graded; watching continues. All
+// gradings use the seed of the first. Throws the first grading's errors.
 [[noreturn]] void watch(
     GradeOptions options,
     const std::function<void(const report::Result&, const std::string& changes)>& show,
     const std::function<void(const std::string&)>& complain);
 
-// `lab32 explain LAB [CHECK]`: pictures of what a check has seen.
+// `lab32 explain LAB [CHECK]`: pictures of the launches of a check.
 //
-// Grades the one lab of `options`, looking as closely as its close_up says, and takes the check of
-// that name, or whose name begins so; of several the one that has lost most. Without a name: that
-// of the whole lab. Throws Error where there is nothing to be shown, and says why.
+// Grades the one lab of `options`, in the detail that its close_up sets. Shows the check of that
+// name, or whose name begins so; of several, or without a name, the one that has lost most. Throws
+// Error with the reason if it has nothing to show.
 pictures::Explanation explain(GradeOptions options, const std::string& check);
 
 }  // namespace lab32::grading

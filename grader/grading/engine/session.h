@@ -1,5 +1,5 @@
-// The grading of one lab of a submission: what its checks work with, and what they leave for those
-// after them.
+// One lab of one submission while it is graded. GradingSetup holds the settings that all labs of a
+// grading share, and Session the state that earlier checks leave for later ones.
 #pragma once
 
 #include <functional>
@@ -22,44 +22,46 @@ namespace lab32::grading {
 
 class Progress;
 
-// What the labs of one grading have in common. Names that GradeOptions has, too, mean what they
-// mean there.
+// Settings that all labs of a grading share. Members mean the same as those of GradeOptions with
+// the same name.
 struct GradingSetup {
   device::Device& device;
   uint64_t seed;
   Progress& progress;
-  device::Timer* timer = nullptr;  // null: there is none
+  device::Timer* timer = nullptr;  // null: no GPU to time on
   double time_limit = TimeLimit::usual();
   bool modelled_times = true;
   std::optional<counters::CloseUpChoice> close_up = {};
   std::function<void(const pictures::Launch&)> every_launch = {};
   std::vector<std::string> checks = {};
-  // Is asked before each check: one that counts as passed is not run, and has no row in the result.
+  // Called before each check. A check for which it returns true counts as passed, is not run, and
+  // has no row in the result.
   std::function<bool(const RubricRow&)> counts_as_passed = {};
 };
 
-// An array as the last launch saw it: its memory may be gone when the launch is talked about.
+// An array of the last launch. It is a copy, because messages are written after the memory is
+// freed.
 struct Region {
   std::string name;
   uint64_t address = 0, bytes = 0, element_bytes = 1;
 };
 
-// A launch that more than one check looks at (launch.h).
+// A launch that several checks use (launch.h).
 struct SharedLaunch {
   std::shared_ptr<const device::Run> run;
-  std::vector<Region> launched;  // its arrays
+  std::vector<Region> launched;  // the launch's arrays
   std::shared_ptr<const pictures::Launch> pictures;
 };
 
-// What timing checks need; timer null: there is no GPU here.
+// What timing checks need.
 struct TimeKeeping {
   device::Timer* timer = nullptr;
-  // Compiled for the timer's card. reference: solutions/, null where it is not there.
+  // Compiled for the timer's card; reference is null without a solution.
   const toolchain::Artifact *submission = nullptr, *reference = nullptr;
 };
 
 struct PredictedTime {
-  double seconds = 0, error = 0;  // error: a share of it
+  double seconds = 0, error = 0;  // error: relative
   std::string bottleneck;         // of the longest launch
 };
 
@@ -68,17 +70,17 @@ struct Session {
   device::LoadedModule& module;
   const SourceFile& source;
   const Rubric& rubric;
-  const toolchain::Artifact* artifact = nullptr;  // what the module was loaded from
+  const toolchain::Artifact* artifact = nullptr;  // the module's source
   TimeKeeping time = {};
-  TimeLimit time_limit{};  // of all checks
+  TimeLimit time_limit{};  // of the whole lab
 
-  // What the checks until now have left.
-  std::set<const RubricRow*> passed = {};  // of those that have ended, or nearly (98 %)
-  Spending spending{};                     // of their launches
+  // Results of the checks that have run.
+  std::set<const RubricRow*> passed = {};  // checks with at least 98 % of their points
+  Spending spending{};                     // the cost of their launches
   std::map<std::string, SharedLaunch> shared_launches = {};
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
-  bool counts_withheld = false;    // by one of them: Check::withhold_count
-  std::string shift_warning = {};  // of the compiler, until a check has told it
+  bool counts_withheld = false;    // some check called Check::withhold_count
+  std::string shift_warning = {};  // the compiler's; empty once a check has reported it
 };
 
 }  // namespace lab32::grading

@@ -1,4 +1,5 @@
-// What a lab's suite includes. See labs/coalescing/build.cpp for one, README.md for what it says.
+// Everything that a lab's suite of checks includes. labs/coalescing/build.cpp is an example, and
+// grading/README.md explains it.
 #pragma once
 
 #include <doctest/doctest.h>

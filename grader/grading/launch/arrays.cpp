@@ -95,7 +95,7 @@ std::string pattern(const std::vector<size_t>& wrong, size_t total) {
   if (regular && last + step >= total)
     return fmt::format("every {} one from {} on", ordinal(step), first);
   if (regular) return fmt::format("every {} one from {} to {}", ordinal(step), first, last);
-  // All but a regular few: the right ones make the pattern.
+  // Most elements are wrong: describe the few right ones, if they form a pattern.
   std::vector<size_t> right;
   size_t w = 0;
   for (size_t i = 0; i < total; ++i)

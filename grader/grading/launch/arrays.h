@@ -1,6 +1,7 @@
-// Device arrays of a check, and the comparison of an output with what was expected. The harness
-// compares what a kernel may only read after each launch, and poisons what it is to write before.
-// Expected results never go to the device.
+// Device arrays of a check: Input for arrays that a kernel may only read, Output for those that it
+// writes. Outputs are poisoned before each launch, and the harness compares inputs afterwards, to
+// find kernels that change them. mismatch() compares an output with the expected values on the
+// host; these never go to the device.
 #pragma once
 
 #include <fmt/core.h>
@@ -19,8 +20,8 @@ namespace lab32::grading {
 
 struct Check;
 
-// An allocation, released at the end of its scope. `name` is how messages call it: the kernel's
-// parameter, as a student knows it.
+// An allocation that is freed at the end of its scope. `name` is the name in messages: that of the
+// kernel's parameter.
 class DeviceArray {
  public:
   DeviceArray(Check& check, std::string name, size_t element_bytes, size_t count);
@@ -35,14 +36,14 @@ class DeviceArray {
   size_t element_bytes() const { return element_bytes_; }
 
   void poison();
-  // Index of the first element that a launch has changed although it must not; -1: none.
+  // The index of the first element that a launch has changed and may only read; -1: none.
   virtual ptrdiff_t first_changed() const { return -1; }
   virtual bool read_only() const { return false; }  // by a kernel
 
  protected:
   void upload(const void* from);
   void download(void* to) const;
-  // Index of the first element that is not `values`' own; -1: none.
+  // The index of the first element that differs from `values`; -1: none.
   ptrdiff_t first_difference(const void* values) const;
 
  private:
@@ -52,7 +53,7 @@ class DeviceArray {
   device::Buffer buffer_;
 };
 
-// What a kernel only reads.
+// An array that a kernel only reads.
 template <class T>
 class Input : public DeviceArray {
  public:
@@ -69,13 +70,13 @@ class Input : public DeviceArray {
   std::vector<T> values_;
 };
 
-// What a kernel writes; poisoned from the start.
+// An array that a kernel writes. It is poisoned at first.
 template <class T>
 class Output : public DeviceArray {
  public:
   Output(Check& check, std::string name, size_t count)
       : DeviceArray(check, std::move(name), sizeof(T), count) {}
-  // What a kernel updates in place starts with values.
+  // For a kernel that updates in place: starts with `values`.
   Output(Check& check, std::string name, const std::vector<T>& values)
       : DeviceArray(check, std::move(name), sizeof(T), values.size()) {
     upload(values.data());
@@ -87,14 +88,14 @@ class Output : public DeviceArray {
   }
 };
 
-// "in[17]", by the memories of the last launch; the plain address where none holds it.
+// "in[17]", by the arrays of the last launch; the plain address if no array holds it.
 std::string name_of_address(Check& check, uint64_t address);
 
-// "every 2nd element from 1 on", "only the last element", "all elements from 1048576 on": what the
-// ascending indices `wrong` of `total` have in common; empty: nothing that is easily said.
+// What the ascending indices `wrong` of `total` elements have in common: "every 2nd element from 1
+// on", "only the last element", "all elements from 1048576 on". Empty: no simple pattern.
 std::string pattern(const std::vector<size_t>& wrong, size_t total);
 
-// A value as messages print it; poison is named, since 0xffffffff or NaN says little.
+// A value for messages. Poison is shown as "unwritten value", since 0xffffffff or NaN says little.
 template <class T>
 std::string show(const T& value) {
   if constexpr (std::is_same_v<T, float>)
@@ -103,7 +104,7 @@ std::string show(const T& value) {
     return fmt::format("{}", value);
 }
 
-// Fresh and poisoned memory is all ones: what still is has not been written.
+// Poison is all ones: an element that still has it has not been written.
 template <class T>
 bool is_poison(const T& value) {
   unsigned char bytes[sizeof(T)];
@@ -113,7 +114,7 @@ bool is_poison(const T& value) {
   return true;
 }
 
-// NaN equals nothing, as in IEEE 754: a NaN in an output always fails.
+// NaN equals nothing, as in IEEE 754, so a NaN in an output always fails.
 template <class T>
 bool matches(const T& got, const T& want, double relative_tolerance) {
   if constexpr (std::is_floating_point_v<T>)
@@ -123,13 +124,13 @@ bool matches(const T& got, const T& want, double relative_tolerance) {
     return got == want;
 }
 
-// Composes the sentence from its parts; the template below finds them.
+// The text of mismatch(), which finds the parts.
 std::string mismatch_message(const std::string& name, const std::vector<size_t>& wrong,
                              size_t total, const std::string& got, const std::string& want,
                              size_t unwritten);
 
-// Empty: equal. Else "out[32] is 0 where 1.5 was expected; 1 of 33 elements is wrong: only the
-// last one".
+// Empty if all values are equal. Otherwise "out[32] is 0 where 1.5 was expected; 1 of 33 elements
+// is wrong: only the last one".
 template <class T>
 std::string mismatch(const std::string& name, const std::vector<T>& got, const std::vector<T>& want,
                      double relative_tolerance = 0) {

@@ -54,12 +54,12 @@ LaunchConfig launch_config(Check& check, const std::string& kernel, device::Load
 
 namespace {
 
-// A fault inside a toolkit header has a line, too, but not one of the student's file.
+// A fault inside a toolkit header has a line number, too, but not one of the student's file.
 int own_line(Check& check, const std::string& file, int line) {
   return file.empty() || file == check.session.source.display() ? line : 0;
 }
 
-// What fixes each kind of fault. The fault's own message says where and by how much.
+// How to fix each kind of fault. The message of the fault itself says where it happened.
 const char* advice(sim::TrapKind kind) {
   switch (kind) {
     case sim::TrapKind::out_of_bounds:
@@ -153,7 +153,8 @@ Failure::Access access_of(const counters::Finding& finding) {
   return access;
 }
 
-// Bytes of one, of the array of that name; 0: it is none of the check's.
+// The size of an element of the check's array of that name, in bytes; 0: the check has no such
+// array.
 uint32_t element_of(Check& check, const std::string& array) {
   for (const DeviceArray* memory : check.arrays)
     if (memory->name() == array) return memory->element_bytes();
@@ -166,12 +167,12 @@ void limit(Check& check, device::LaunchOptions& options) {
   options.seconds = std::clamp(s.time_limit.left(), 1e-3, options.seconds);
 }
 
-// A check that the lab's time does not suffice for says nothing of the submission's kernels, and is
-// lost all the same.
+// Loses the check if the lab's time is used up. This says nothing about the kernels, but the check
+// is lost.
 void check_time_limit(Check& check) {
   const Session& s = check.session;
   if (!s.time_limit.used_up()) return;
-  if (check.verdict.lost) throw TestOver{};  // and has said why
+  if (check.verdict.lost) throw TestOver{};  // the message has the reason
   check.measured("not run");
   check.lose(s.time_limit.failure());
 }
@@ -223,7 +224,7 @@ void check_inputs(Check& check, const std::string& setting) {
   }
 }
 
-// What the student may have called otherwise.
+// The submission's kernels, for a message: the student may have renamed one.
 std::string own_kernels(Check& check) {
   std::string names;
   for (const std::string& name : check.session.module.kernel_names())
@@ -231,7 +232,7 @@ std::string own_kernels(Check& check) {
   return names.empty() ? "none" : names;
 }
 
-// The kernel; the check is lost where there is none.
+// Finds the kernel of the launch. Loses the check if there is none.
 device::Kernel& find(Check& check, const Launch& launch) {
   Session& s = check.session;
   device::Kernel* kernel = s.module.find(launch.kernel);
@@ -320,7 +321,7 @@ bool run_afresh(Check& check, const Launch& launch) {
 
 namespace {
 
-// The array that an argument is the address of; nullptr: it is none.
+// The array whose address the argument is; nullptr: it is no array of the check.
 const DeviceArray* array_of(Check& check, const device::Arg& arg) {
   uint64_t address = 0;
   if (arg.bytes().size() != sizeof address) return nullptr;

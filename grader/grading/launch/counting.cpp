@@ -10,7 +10,7 @@
 namespace lab32::grading {
 namespace {
 
-// What moved data in other ways than lanes' loads and stores; empty: nothing did.
+// How the kernel moved data other than by loads and stores of lanes; empty: it did not.
 std::string other_ways(const device::Run& run, Counted counted) {
   if (run.child_launches > 0) return "launches kernels";
   if (!run.counters) return {};
@@ -34,17 +34,17 @@ void add_bulk(counters::GlobalTraffic& global, counters::SharedTraffic& shared,
   shared.lanes += 32 * from.lines;
 }
 
-// As if a warp's loads and stores had moved it all: what reaches a multiprocessor, or leaves it, is
-// demand, whatever unit asks for it; a line at a time of the copy engine's, which is what a warp's
-// request for 4 bytes a lane moves. Another block's shared memory is both: it comes through the
-// network that leads to L2, and keeps banks busy.
+// Adds the traffic of other units to that of loads and stores. Everything that reaches or leaves a
+// multiprocessor counts, whichever unit asks for it. The copy engine counts line by line, as a
+// warp's request of 4 bytes per lane. An access to another block's shared memory counts twice: it
+// crosses the network that leads to L2, and it keeps banks busy.
 counters::Counters as_demand(counters::Counters c) {
   const counters::OtherTraffic w = c.other;
   add_bulk(c.load, c.shared_store, w.bulk_load);
   add_bulk(c.store, c.shared_load, w.bulk_store);
   c.load_ideal += w.bulk_load.ideal;
   c.store_ideal += w.bulk_store.ideal;
-  // What the others touch, they need.
+  // Textures, surfaces and remote accesses need every sector that they touch.
   uint64_t sectors = 0;
   for (const counters::GlobalTraffic& load : {w.texture, w.surface_load, w.remote_load}) {
     c.load += load;
@@ -103,7 +103,7 @@ counters::Counters counters_of(Check& check, const device::Run& run, Counted cou
       !(shared && run.bound->shared_unbounded))
     return as_demand(run.bound->counters);
   check.measured("not countable");
-  // Some instructions cannot be counted wherever they stand.
+  // These forms cannot be counted anywhere; other accesses fail only where ptxas moved them.
   using Reason = sim::Unmatched::Reason;
   const bool by_form =
       std::any_of(run.ptx_level.begin(), run.ptx_level.end(), [](const auto& access) {

@@ -1,4 +1,6 @@
-// What a launch has moved, as a check counts it.
+// The counters of a launch as a check uses them. counters_of() adds what all units of the GPU have
+// moved, so that a kernel gains nothing by using another unit, and ends the check if it cannot
+// count the kernel.
 #pragma once
 
 #include "device/device.h"
@@ -7,21 +9,21 @@ namespace lab32::grading {
 
 struct Check;
 
-// What a check counts. How shared accesses are grouped says nothing about global ones, nor either
-// about barriers, which are never in doubt.
+// Which counters a check uses. Uncertain shared accesses do not spoil a check of global ones, and
+// the other way round; barriers can always be counted.
 enum class Counted { everything, global, shared };
 
-// Loses the check where the kernel moved data in a way that is not counted.
+// Loses the check if the kernel moved data in a form that the grader cannot count.
 void demand_counted(Check& check, const device::Run& run);
 
-// Loses the check where anything but lanes' own loads and stores moved data: for one about how they
-// do, or about the time that they take, which is modelled for nothing else.
+// Loses the check if anything but loads and stores of lanes moved data. For checks about these
+// accesses, and about modelled times: the model covers nothing else.
 void demand_of_lanes(Check& check, const device::Run& run);
 
-// The counters of a run for a check that counts, in which all that moved is demand: as if lanes'
-// loads and stores had moved what came by the copy engine or from another block. Ends the check as
-// not run where the device has none. Where those that the check needs could not be reconciled with
-// what ptxas emits, they are what it emits at most; where no bound is known, the check is lost.
+// The counters of a run. Traffic of the copy engine and of other blocks is included as if loads and
+// stores of lanes had moved it. Ends the check as not run if the device has no counters. If ptxas
+// has changed the accesses, the result is an upper bound of what it emits; without a bound, the
+// check is lost.
 counters::Counters counters_of(Check& check, const device::Run& run,
                                Counted counted = Counted::everything);
 

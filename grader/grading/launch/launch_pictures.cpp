@@ -20,13 +20,13 @@ namespace {
 
 constexpr char kGiven[] = "lab32_given::";
 
-// "warp_sums", of "lab32_given::warp_sums<float>".
+// "warp_sums" for "lab32_given::warp_sums<float>".
 std::string base_of(std::string kernel) {
   kernel = kernel.substr(0, kernel.find('<'));
   return is_given(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel;
 }
 
-// The first question above the running check that is open and `hides`, if any.
+// The first check above the running one with an open question for which `hides` is true, if any.
 template <class Hides>
 std::string open_question(Check& check, Hides hides) {
   const Session& s = check.session;
@@ -37,16 +37,16 @@ std::string open_question(Check& check, Hides hides) {
   return "";
 }
 
-// What a launch costs could answer any of them. A check of counts says so itself, in its message,
-// and has decided that already.
+// An open question that the cost of a launch could answer. A check of counts has already decided
+// whether to withhold its count, and its message says so.
 std::string open_question(Check& check, const report::Test& test) {
   const bool counts = check.row.credit != Credit::all;
   if (counts && test.figures.count("sectors") + test.figures.count("wavefronts") > 0) return "";
   return open_question(check, [](const RubricRow&) { return true; });
 }
 
-// Whatever comes of the check, its pictures, or all of them but one of a race, will be withheld.
-// One of results may share its launch with another check, which shows it.
+// Whether the pictures of the check will be withheld whatever its result is, except those of a
+// race. A check of results may share its launch with another check that shows it.
 bool will_be_withheld(Check& check) {
   const bool counts = check.row.credit != Credit::all, shared = check.sharing_launch;
   return !open_question(check, [&](const RubricRow& row) {
@@ -65,7 +65,7 @@ void look_closely(Check& check, const Launch& launch, device::LaunchOptions& opt
     const int begin = s.source.find(base_of(launch.kernel));
     if (begin > 0) options.close_up->except = {begin, s.source.end_of_body(begin)};
   }
-  // Where bytes go costs as much as all else.
+  // Recording where bytes go costs as much as the rest of the simulation.
   const bool shown = s.setup.every_launch || (launch.drawn && !will_be_withheld(check));
   if (shown && options.model == device::LaunchOptions::Model::none)
     options.model = device::LaunchOptions::Model::cold;
@@ -81,7 +81,7 @@ void keep_pictures(Check& check, const Launch& launch, const device::Run& run) {
       s.source.display(), s.source,
       [&check](uint64_t address, uint32_t) { return name_of_address(check, address); }};
   pictures::Launch made = pictures::make(run, launch.shape, names);
-  // Not one line of it is the student's.
+  // No access of this launch is on a line of the student's.
   if (made.accesses.empty() && !made.shuffles && !made.fault && !made.race) return;
   if (s.setup.every_launch) s.setup.every_launch(made);
   if (!launch.drawn) {
@@ -95,7 +95,8 @@ void keep_pictures(Check& check, const Launch& launch, const device::Run& run) {
 void offer_pictures(Check& check, const std::shared_ptr<const pictures::Launch>& pictures) {
   if (!pictures) return;
   const bool ended = pictures->fault || pictures->race;
-  // Of equal ones the larger: that of no element says little.
+  // If two launches waste equally much, the larger one is shown: a launch of few elements shows
+  // little.
   const auto weight = [](const pictures::Launch& l) {
     return std::make_pair(pictures::waste(l), l.traffic ? l.traffic->requests : 0);
   };
@@ -109,8 +110,8 @@ bool adds(const pictures::Access& access) {
   });
 }
 
-// What the picture shows of that which a question above asks is taken out. The question, if nothing
-// of it is left.
+// Removes everything from the picture that would answer an open question. Returns that question if
+// nothing is left.
 std::string hide_answers(Check& check, pictures::Launch& launch) {
   const Session& s = check.session;
   std::string why;
@@ -153,12 +154,13 @@ void add_pictures(Check& check, report::Test& test) {
   test.pictures->mappings = check.mappings;
   if (check.pictures)
     test.pictures->reference = reference_counts(task_of(s.rubric.lab(), *check.pictures));
-  // Of which memory the check speaks; both may be counted.
+  // Which memory the check's verdict is about; the picture may have counters of both.
   const auto says = [&](const char* what) { return test.measured.find(what) != std::string::npos; };
   const bool shared = says("wavefront") ||
                       (test.figures.count("wavefronts") > 0 && test.figures.count("sectors") == 0);
   auto& accesses = test.pictures->accesses;
-  // Nothing need be wasted: then the first access is drawn, and it is one that was counted.
+  // If nothing is wasted, the picture shows the first access of the kind that the check has
+  // counted.
   if (shared || says("sector") || says("request") || says("adds"))
     std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {
       return says("adds") ? adds(a) : a.shared == shared;
@@ -191,7 +193,7 @@ constexpr std::array<Count, 7> kCounts = {{{"requests", &Traffic::requests},
                                            {"wavefronts", &Traffic::wavefronts},
                                            {"ideal_wavefronts", &Traffic::ideal_wavefronts}}};
 
-// Without it a percentage of the file would be read in the user's locale.
+// Parses without the user's locale, which could read a percentage of the file differently.
 double percent(const std::string& text) {
   const size_t dot = text.find('.');
   const double whole = static_cast<double>(std::stoul(text));

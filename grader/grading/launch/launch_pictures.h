@@ -1,6 +1,6 @@
-// Pictures of a check's launches: of the one that wasted most, or that went wrong; and what the
-// reference solution's launches move, to be shown beside them. Those counts are a property of the
-// program, so they are recorded (data/simulated/solutions.csv), and the solution need not be here.
+// Pictures of a check's launches: of the one that wasted most, or that faulted, together with the
+// traffic of the reference solution's launch. That traffic depends on the program only, so it is
+// recorded in data/simulated/solutions.csv and does not need the solution itself.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ namespace lab32::grading {
 
 struct Check;
 
-// Before a launch: what the session wants to see of it. What a lab's file marks as given is not the
-// student's, and is not looked at but where it calls what is, or where the check `draws_given`.
+// Before a launch: requests the details that the session's pictures need. A given kernel is not the
+// student's code, so it is left out unless it calls a function of the submission (`draws_given`).
 void look_closely(Check& check, const Launch& launch, device::LaunchOptions& options);
 
-// After it, whatever came of it: in check.last_pictures, and in check.pictures if it has
-// wasted more than the check's launches until now. Where it `answers`, only what ended it is drawn.
+// After a launch, also a failed one: stores its pictures in check.last_pictures, and in
+// check.pictures if it has wasted more than earlier launches of the check.
 void keep_pictures(Check& check, const Launch& launch, const device::Run& run);
-// Those of a launch that another check has made.
+// As keep_pictures(), for a launch that another check has made.
 void offer_pictures(Check& check, const std::shared_ptr<const pictures::Launch>& pictures);
 
-// To the result of the check that has ended, the access that it speaks of first. Withheld as long
-// as a question is open that they would answer.
+// After a check: adds its pictures to the result, beginning with the access that its message is
+// about. Withholds them while a question is open that they would answer.
 void add_pictures(Check& check, report::Test& test);
 
-// The launches of two submissions that have the same to do: the kernel without the values of its
-// templates, the setting without the shape that a submission chooses. A launch of "44 blocks of
+// What two submissions' launches must have in common to be compared: the kernel without template
+// arguments, and the setting without the shape that a submission chooses. A launch of "44 blocks of
 // 128" is 44 times "a block of 128".
 struct Task {
   std::string lab, kernel, setting;
@@ -46,18 +46,19 @@ struct Task {
 };
 Task task_of(const std::string& lab, const pictures::Launch& launch);
 
-// Of the launch that has the same to do; absent where none is recorded.
+// The recorded traffic of the reference solution's launch of the task; absent if there is none.
 std::optional<pictures::Traffic> reference_counts(const Task& task);
 
-// The record: a row per task, of one `times`.
+// A row of the record: one task, whose counts stand for one of `times` equal parts.
 struct ReferenceRow {
   Task task;
   pictures::Traffic traffic;
 };
-std::vector<ReferenceRow> read_reference_rows();  // none where the file is not there
+std::vector<ReferenceRow> read_reference_rows();  // none if the file does not exist
 std::string print_reference_rows(const std::vector<ReferenceRow>& rows);
 
-// A launch as a row: divided by `times`, where all counts can be; caches are kept of whole ones.
+// The launch as a row of the record. Its counts are divided by `times` if all of them are
+// divisible; cache counts are kept for whole launches only.
 std::optional<ReferenceRow> reference_row(const std::string& lab, const pictures::Launch& launch);
 
 }  // namespace lab32::grading

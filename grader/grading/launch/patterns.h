@@ -1,5 +1,6 @@
-// What labs share in which a student builds a piece of the memory unit: asking the student's
-// functions about warp-wide accesses, and judging the answers by one counter-example.
+// For labs in which students write a model of the memory unit. ask() runs the student's functions
+// on many warp-wide accesses, and check_answers() compares the answers and shows one
+// counter-example.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +11,10 @@
 
 namespace lab32::grading {
 
-// What an inactive lane's register holds, nobody knows: these addresses lie in wait for who looks
-// at it all the same. By turns: any; that of the next active lane, that of the one before, and one
-// that lies `beside` the next one's, where no active lane needs to be.
+// The kinds of addresses that inactive lanes get. Their registers may hold anything, so these
+// addresses are chosen to reveal functions that use them: a random address, that of the next active
+// lane, that of the previous one, and one `beside` bytes from the next one, where no active lane
+// needs to be.
 constexpr uint32_t kDecoys = 4;
 
 template <class Pattern>
@@ -31,8 +33,8 @@ void set_decoys(Pattern& p, uint32_t kind, Random& random, uint64_t range, uint6
   }
 }
 
-// The same access otherwise: its lanes in other orders, two and two at one address, and some of
-// them inactive. Who counts it right counts these right, too.
+// Variants of an access that a correct function must count, too: its lanes in other orders, pairs
+// of lanes at one address, and some lanes inactive.
 template <class Pattern>
 std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t beside) {
   const auto rearranged = [&](uint32_t (*from)(uint32_t lane)) {
@@ -60,13 +62,13 @@ std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t beside)
   return found;
 }
 
-// What the two functions of a lab answered, pattern by pattern.
+// The answers of the lab's two functions, one per pattern.
 struct Answers {
   std::vector<int> first, second;
 };
 
-// The student's functions on each pattern, by the given kernel: one thread per pattern. Word is the
-// type of an address there.
+// Runs the student's functions on each pattern with the given kernel, one thread per pattern. Word
+// is the type of an address in that lab.
 template <class Word, class Pattern>
 Answers ask(Check& check, const std::string& kernel, const std::vector<Pattern>& patterns,
             const std::string& first_name, const std::string& second_name) {
@@ -92,8 +94,9 @@ Answers ask(Check& check, const std::string& kernel, const std::vector<Pattern>&
   return {first.read(), second.read()};
 }
 
-// Loses the check unless the function `name` has answered each pattern as `want` does. Shown is the
-// wrong answer that is easiest to think through, the first of the least effort(), and `hint`.
+// Loses the check unless the function `name` has returned `want` for each pattern. The message
+// shows the wrong answer that is easiest to check by hand, the first of those with the least
+// effort(), and `hint`.
 template <class Pattern>
 void check_answers(Check& check, const char* name, const std::vector<Pattern>& patterns,
                    const std::vector<int>& got, uint32_t (Pattern::*want)() const,

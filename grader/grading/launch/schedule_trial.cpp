@@ -10,7 +10,7 @@ std::optional<uint64_t> ScheduleTrial::begin(const device::Shape& shape, bool tr
   wants_trial_ = false;
   if (judging_) return launches_ == judged_ ? std::optional(seed_) : std::nullopt;
   if (!trial || differs()) return std::nullopt;
-  // The first of several blocks; until one comes, the first of several warps.
+  // Try the first launch of several blocks and, before there is one, the first of several warps.
   const bool blocks = shape.grid.count() > 1, warps = shape.block.count() > kWarpSize;
   wants_trial_ = (blocks && !tried_blocks_) || (warps && !tried_blocks_ && !tried_warps_);
   tried_blocks_ |= blocks;
@@ -26,7 +26,8 @@ void ScheduleTrial::try_again(device::Device& device, device::Kernel& kernel,
   options.count = options.check_hazards = false;
   options.schedule = seed_;
   const std::optional<device::Fault> fault = device.launch(kernel, shape, args, options).fault;
-  // One warp after the other, and slices of a few instructions: such a launch takes longer.
+  // A launch in random order runs a few instructions of each warp in turn and takes longer, so
+  // reaching a limit does not count as a difference.
   if (!(fault && is_limit_of_launch(*fault)) && (fault || !after->same())) judged_ = launches_;
   after->put_back();
 }

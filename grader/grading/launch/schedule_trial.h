@@ -1,6 +1,7 @@
-// Blocks and warps of a launch have no order, and the simulator has one. So one launch of each
-// check of results is run once more in another, and if that gives other bits, the check is judged
-// by these, too: a sum of floats may differ within its tolerance.
+// Finds kernels that rely on an order of blocks and warps. A GPU runs these in any order, and the
+// simulator in one. In a check of results, one launch is therefore repeated in a random order. If
+// its output differs, the whole check runs once more with that launch in the random order, and the
+// result of that run decides: a float sum may differ within its tolerance.
 #pragma once
 
 #include <cstddef>
@@ -12,31 +13,32 @@
 
 namespace lab32::grading {
 
-// Of the check that runs. A check that draws from Check::random() makes the same launches when
-// it is run again.
+// The trial of one check. A check that uses Check::random() makes the same launches when it is
+// repeated.
 class ScheduleTrial {
  public:
   ScheduleTrial() = default;
   explicit ScheduleTrial(uint64_t seed) : seed_(seed) {}
 
-  // At the beginning of a launch: the seed of the order that it is to run in; none: its own.
-  // `trial`: the check is one of results.
+  // Called before each launch. Returns the seed of the order in which it must run; nullopt: the
+  // simulator's own order. `trial`: the check is about results.
   std::optional<uint64_t> begin(const device::Shape& shape, bool trial);
-  // Whether that launch is to be tried in another order, too, by try_again(), from `before` on.
+  // Whether the launch must be repeated with try_again(), starting from the memory as it was before
+  // it.
   bool wants_trial() const { return wants_trial_; }
   void try_again(device::Device& device, device::Kernel& kernel, const device::Shape& shape,
                  const std::vector<device::Arg>& args, device::SavedMemory& before,
                  device::LaunchOptions limits);
 
-  // Some launch gave something else.
+  // Whether some launch gave a different output.
   bool differs() const { return judged_ != 0; }
-  // The check runs again, and that launch in the other order only.
+  // Starts the repetition of the check: the launch that differed runs in the random order.
   void judge() { launches_ = 0, judging_ = true; }
   bool judging() const { return judging_; }
-  // What a check says that is lost while judging.
+  // Added to the message of a check that fails in its repetition.
   static const char* explanation();
-  // While judging: that launch has been made. Once its result is found right, nothing is left that
-  // has not been judged already.
+  // In the repetition: the launch that differed has been made. If its result is right, the check
+  // can end, since its other launches were right before.
   bool judged() const { return judging_ && launches_ >= judged_; }
 
  private:

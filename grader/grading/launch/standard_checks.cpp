@@ -82,7 +82,7 @@ device::Run launch_beside(Check& check, const std::function<device::Run()>& laun
   device::Run launched = launch();
   check.measured(shown);
   check.expected(wanted);
-  // The launch that the count is of is drawn, unless this one is worse.
+  // Pictures show the launch whose count is in the table, unless this one is worse.
   const auto& now = check.pictures;
   if (pictures && !now->fault && !now->race && pictures::waste(*now) <= pictures::waste(*pictures))
     check.pictures = pictures;
@@ -206,8 +206,9 @@ Waste worst_shared(Check& check, const device::Run& run) {
 
 namespace {
 
-// Who leaves shared memory has no conflicts there. That is as good only where it costs nothing in
-// device memory: each access there moves as few sectors as its bytes need, and none is an atomic.
+// A kernel that does not use shared memory has no bank conflicts. It gets the points only if it is
+// as efficient in device memory: each access moves as few sectors as its bytes need, and no access
+// is an atomic.
 bool does_well_without(const counters::Counters& c) {
   return c.red.requests + c.atom.requests == 0 && c.load.sectors <= c.load_ideal &&
          c.store.sectors <= c.store_ideal;
@@ -268,7 +269,7 @@ void hold_wavefronts(Check& check, const std::string& where, double limit, const
 
 void limit_shared(Check& check, const std::string& kernel, double bytes) {
   const device::Kernel* found = check.session.module.find(kernel);
-  if (!found) return;  // its launch will say so
+  if (!found) return;  // the launch will report it
   const uint32_t taken = found->info().static_shared;
   check.figure("shared_bytes", taken);
   check.figure("shared_limit", bytes);

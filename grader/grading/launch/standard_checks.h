@@ -1,4 +1,7 @@
-// What every lab checks in the same way: results, global memory and shared memory.
+// The checks that all labs share. They compare results at many sizes, and give points for the
+// traffic of global memory (sectors and requests) and of shared memory (wavefronts), in proportion
+// to what the task needs. Counts are checked again at a size that depends on the seed, so that a
+// submission cannot be tuned to the published size.
 #pragma once
 
 #include <cstdint>
@@ -13,72 +16,77 @@ namespace lab32::grading {
 
 struct Check;
 
-// The sizes at which results are checked: the rubric's `sizes`, which anyone can read, and then
-// five that the seed draws, one for each remainder by 4 and one of many blocks.
+// The numbers of elements at which results are checked: the rubric's `sizes`, which students can
+// read, then five random ones, one for each remainder modulo 4 and one of many blocks.
 std::vector<uint32_t> sizes(Check& check);
-// The rubric's.
+// The relative tolerance of the check's rubric row.
 double relative_tolerance(Check& check);
 
-// Loses the check when `mismatch` (compare.h) found one. `line`: where the student should look.
+// Loses the check if `mismatch`, from mismatch() in arrays.h, is not empty. `line`: the line of the
+// student's file to quote.
 void check_result(Check& check, const std::string& setting, int line, const std::string& mismatch);
 
-// All results were right.
+// Writes "right" into both columns of the score report.
 void right_result(Check& check);
 
-// Points for what is counted are for work that is shared out: where less than the rubric's
-// `threads_at_work` of all threads work, one with another, while the busiest warp does, only that
-// share of them. (A serial sum needs few wavefronts, barriers and adds, too.)
+// Gives points only for work that enough threads share. threads_at_work of the run is the average
+// share of threads that work while the busiest warp works. If it is below the rubric's
+// `threads_at_work`, the points shrink in proportion. Without this a serial sum would win the
+// checks of wavefronts, barriers and adds.
 void credit_work(Check& check, const device::Run& run);
 
-// Points for the sectors that loads, stores and reductions of a run move, in proportion to `ideal`,
-// what the task needs. Waste is explained by its worst access and `idea`.
+// Gives points for the sectors that loads, stores and reductions move: `ideal`, the number that the
+// task needs, divided by the number of the run. The message explains the worst access and `idea`.
 void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea);
 
-// Makes a launch beside the one that the table shows, whose words stay there if it is right, too.
+// Makes a launch in addition to the one in the table. The table's texts stay as they are unless the
+// check is lost here.
 device::Run launch_beside(Check& check, const std::function<device::Run()>& launch);
 
-// A size for a second count, which nobody knows before: a multiple of `unit` between the two of the
-// rubric's `drawn`. `share`: of the limits at the published size, the rubric's `key`, where the
-// last block may be as dear as one that has `full` elements.
+// A size for a second count, which depends on the seed: a multiple of `unit` in the rubric's range
+// `drawn`. `share`: the ratio of its limits to those at the published size, the rubric's `key`. It
+// allows the last block to cost as much as one with `full` elements.
 struct DrawnSize {
   uint32_t n;
   double share;
 };
 DrawnSize drawn_size(Check& check, uint32_t unit, uint32_t full, const std::string& key = "n");
 
-// What is counted at a size that anyone can read has to hold where nobody could know it before,
-// too: `got` of `what`, `waste` being the worst of it and `where` words for the launch. Credit
-// limit / got, for who has all points until now: so a size that is drawn changes nobody's score but
-// theirs who have one just for the published size.
+// Compares a count at a secret size with its limit. Does nothing unless the submission has all
+// points so far, so that only a submission tuned to the published size loses points, and keeps
+// limit / got of them. `what`: the unit of the count `got`; `where`: the launch, for the message;
+// `waste`: its worst access.
 void hold_elsewhere(Check& check, const std::string& where, const char* what, double limit,
                     uint64_t got, const Waste& waste);
-// The same of the sectors of device memory.
+// As above, for the sectors of device memory.
 void hold_sectors(Check& check, const std::string& where, double limit, const device::Run& run);
 
-// Where something else is counted: who does it by way of device memory instead has points in
-// proportion to the sectors that the task needs, `most`, atomics included.
+// For a check that counts something else: a kernel that moves the work to device memory gets points
+// in proportion to `most`, the sectors that the task needs, atomics included.
 void credit_most_sectors(Check& check, const device::Run& run, double most);
 
-// Points for the requests of those accesses, of 16 bytes per lane where there are fewest, times the
-// share for sectors: wider accesses must not scatter. `line`: the kernel's.
+// Gives points for the number of requests, of which accesses of 16 bytes per lane need the fewest,
+// times the share of points for sectors, since wider accesses must not be scattered. `line`: the
+// kernel's.
 void credit_requests(Check& check, const device::Run& run, double ideal_sectors, double ideal,
                      int line);
 
-// The line of the student's file whose shared accesses take most wavefronts beyond their ideal, and
-// what its worst warp did. line 0: no access has a bank conflict.
+// The line of the student's file whose shared accesses take most wavefronts beyond the ideal, and
+// its worst access. line 0: no access has a bank conflict.
 Waste worst_shared(Check& check, const device::Run& run);
 
-// Points for the wavefronts that all shared loads, stores and atomics of a run take, in proportion
-// to `ideal`, what the task needs. Conflicts are explained by the worst access and `idea`.
-// `line_to_show`: which line is quoted for an access that is on a line; empty: that one.
+// Gives points for the wavefronts of all shared loads, stores and atomics: `ideal`, the number that
+// the task needs, divided by the number of the run. The message explains the worst access and
+// `idea`. `line_to_show`: maps the line of the worst access to the line that the message quotes;
+// empty: the same.
 using LineToShow = std::function<int(int line)>;
 void credit_wavefronts(Check& check, const device::Run& run, double ideal, const std::string& idea,
                        const LineToShow& line_to_show = {});
 
-// Those of a second launch (standard_checks.h).
+// As above, for wavefronts.
 void hold_wavefronts(Check& check, const std::string& where, double limit, const device::Run& run);
 
-// Loses the check when the kernel declares more static shared memory than `bytes` per block.
+// Loses the check if the kernel declares more static shared memory per block than `bytes`.
 void limit_shared(Check& check, const std::string& kernel, double bytes);
 
 }  // namespace lab32::grading

@@ -15,10 +15,10 @@ namespace lab32::grading {
 namespace {
 
 constexpr const char* kMethod = "$y$";  // yescrypt
-// A try takes 32 MiB and a twentieth of a second. It is taken once for each question of a grading.
+// One hash takes 32 MiB and a twentieth of a second, and a grading computes one per question.
 constexpr unsigned long kCost = 6;
 
-// -0 is 0, and ten digits tell all whole numbers that a float holds exactly apart.
+// -0 is hashed as 0. Ten digits distinguish all whole numbers that a float holds exactly.
 std::string phrase(double value) { return fmt::format("{:.10g}", value + 0.0); }
 
 std::string hash_with(const std::string& setting, double value) {
@@ -39,7 +39,7 @@ double nearest_option(double value, const std::vector<double>& options) {
 }
 
 std::optional<Answer> Answer::of_sealed(const std::string& text) {
-  // $y$COST$SALT$HASH: a setting alone opens to nothing.
+  // The format is $y$COST$SALT$HASH. A text without a hash must not match any answer.
   const size_t hash = text.rfind('$');
   const bool whole = text.rfind(kMethod, 0) == 0 && text.size() - hash == 1 + 43;
   if (!whole || crypt_checksalt(text.c_str()) != CRYPT_SALT_OK) return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<double> Answer::number() const {
 
 std::string Answer::sealed() const {
   if (const std::string* sealed = std::get_if<std::string>(&held_)) return *sealed;
-  // Null and 0: the random bytes are the system's.
+  // Null and 0: crypt_gensalt uses random bytes of the system.
   const std::unique_ptr<char, decltype(&std::free)> setting(
       crypt_gensalt_ra(kMethod, kCost, nullptr, 0), &std::free);
   if (!setting)

@@ -1,5 +1,6 @@
-// The right answer to a question: a number, or a salted hash of it in what students get. A hash
-// keeps the number out of sight, not from who tries numbers: `lab32 grade` judges any of them.
+// The right answer to a question: a number, or a salted hash of it in the files that students get.
+// The hash hides the number from readers, but not from a student who tries numbers, since `lab32
+// grade` checks any number.
 #pragma once
 
 #include <optional>
@@ -9,19 +10,19 @@
 
 namespace lab32::grading {
 
-// Of a few ratios the nearest as ratios go, by their logarithms. Greater than 0, all of them.
+// The option whose ratio to `value` is nearest to 1. All numbers must be greater than 0.
 double nearest_option(double value, const std::vector<double>& options);
 
 class Answer {
  public:
   explicit Answer(double number) : held_(number) {}
-  // Of what sealed() made; nullopt: of another text.
+  // From the text that sealed() returns; nullopt if the text is something else.
   static std::optional<Answer> of_sealed(const std::string& text);
 
   bool is(double value) const;
-  std::optional<double> number() const;  // nullopt: it is sealed
-  // yescrypt of the C library's crypt(), with a new salt each time; what is sealed already stays.
-  // Throws MachineError where there is no randomness to be had.
+  std::optional<double> number() const;  // nullopt: only its hash is known
+  // The answer as a hash, by yescrypt of the C library's crypt() with a new salt; an answer that is
+  // already a hash stays as it is. Throws MachineError if the system has no random bytes.
   std::string sealed() const;
 
  private:

@@ -27,7 +27,7 @@ struct RubricText {
 
 namespace {
 
-// Keys that no check takes.
+// Keys about the whole lab, which no check takes.
 const std::vector<std::string> kAboutTheLab = {"lab", "max_score", "order", "subject", "level"};
 
 unsigned line_of(const toml::node& node) { return node.source().begin.line; }
@@ -36,7 +36,7 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// The table's own value, else the lab's.
+// The value of the table or, if it has none, of the top of the file.
 const toml::node* find(const RubricText& file, const std::string& table, const std::string& key) {
   if (const toml::node* own = file.values[table].as_table()->at_path(key).node()) return own;
   return file.values.at_path(key).node();
@@ -44,7 +44,7 @@ const toml::node* find(const RubricText& file, const std::string& table, const s
 
 }  // namespace
 
-// Reads a file and holds it against the checks.
+// Reads a rubric and compares it with the registered checks.
 class RubricReader {
  public:
   RubricReader(const std::filesystem::path& path, const std::vector<RegisteredCheck>& checks)
@@ -82,7 +82,7 @@ class RubricReader {
     file_->fail(line, fmt::format(fmt::runtime(format), words...));
   }
 
-  // A key or a table that no check of the file owns: values for all checks.
+  // Records a key or table outside the checks' tables: values for all checks of the lab.
   void note_shared(const std::string& name, unsigned line, const toml::table* table) {
     if (!table) {
       shared_[name] = line;
@@ -130,7 +130,8 @@ class RubricReader {
     row.points = *value;
   }
 
-  // The keys of a row are the harness' and those that its check takes; these are all there.
+  // Throws Error unless the row has the keys that its check takes, and no keys that neither the
+  // check nor the harness knows.
   void demand_keys(const RubricRow& row, const toml::table& table) const {
     static const std::set<std::string> own = {"check", "points", "bonus", "credit",
                                               "after", "reason", "hides"};
@@ -191,7 +192,7 @@ class RubricReader {
   void demand_shared_are_taken() const {
     for (const auto& [key, line] : shared_) {
       if (contains(kAboutTheLab, key)) continue;
-      // A copy: lambdas of C++17 cannot capture what a structured binding names.
+      // A copy, since lambdas in C++17 cannot capture a structured binding.
       const auto takes_it = [name = key](const RegisteredCheck& check) {
         return contains(check.takes, name);
       };
@@ -242,7 +243,7 @@ class RubricReader {
   const std::vector<RegisteredCheck>& checks_;
   std::shared_ptr<const RubricText> file_;
   std::vector<RubricRow> rows_;
-  std::map<std::string, unsigned> shared_;  // lines of the lab's own keys
+  std::map<std::string, unsigned> shared_;  // the line of each key at the top of the file
 };
 
 namespace {
@@ -267,7 +268,7 @@ std::vector<double> numbers_of(const RubricText& file, const toml::node& node,
   return values;
 }
 
-// Of a question: a number, or a text that `lab32 seal` has made of one.
+// The answer of a question's table: a number, or a text that `lab32 seal` has made.
 std::optional<Answer> answer_of(const toml::node& question, const std::vector<double>& options) {
   const toml::table* table = question.as_table();
   const toml::node* node = table ? table->get("answer") : nullptr;

@@ -1,5 +1,6 @@
-// A lab's rubric, data/limits/<lab>.toml: what each check is worth, which checks must pass before
-// it, how its credit is given, and the values that it measures with. These stand nowhere else.
+// The rubric of a lab, data/limits/<lab>.toml. It has a table for each check: its points, its
+// prerequisites, how credit is given, and the numbers that it measures with. Only the rubric holds
+// these.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +14,36 @@
 
 namespace lab32::grading {
 
-// all: full marks or none. share: the part of the points that the check has measured.
+// all: the check passes or fails. share: it may give a part of its points.
 enum class Credit : uint8_t { all, share };
 
 struct Question {
   std::string name;
-  Answer answer;  // one of the options, where there are any
+  Answer answer;  // one of the options, if there are any
   std::string hint;
-  std::vector<double> options;  // not empty: a ratio, to the nearest of these
+  std::vector<double> options;  // not empty: the answer is the nearest of these ratios
 };
 
-// A table of the rubric that has a `check`: a row of the score report.
+// The rubric's table of one check, which is one row of the score report.
 class RubricRow {
  public:
   std::string table, check;
   double points = 0;
-  bool bonus = false;  // a timing check: it counts only where there is a GPU
+  bool bonus = false;  // a timing check, which counts only on a machine with a GPU
   Credit credit = Credit::all;
-  std::vector<size_t> after;  // the rows that must have passed, all of them above this one
-  std::string hides;          // while it is open, pictures below: "all", "shuffles", "atomics"
+  std::vector<size_t> after;  // indices of its prerequisites, which come earlier
+  std::string
+      hides;  // which later pictures its open questions hide: "all", "shuffles" or "atomics"
   unsigned line = 0;
-  size_t place = 0;  // of its TEST_CASE among those of the lab, from 1
+  size_t place = 0;  // the index of its TEST_CASE among those of the lab, from 1
 
-  // The value of a key that the check takes: the table's own or, where it has none, the lab's.
-  // Throws Error, with file and line, when it is of another kind.
+  // The value of a key that the check takes: from its own table or, if that has none, from the top
+  // of the file. Throws Error with file and line if the type is wrong.
   double number(const std::string& key) const;
   uint32_t count(const std::string& key) const { return static_cast<uint32_t>(number(key)); }
   std::vector<double> numbers(const std::string& key) const;
   std::string text(const std::string& key) const;
-  bool asks() const;                        // it has questions
+  bool asks() const;                        // whether it has questions
   std::vector<Question> questions() const;  // sorted by name
 
  private:
@@ -52,11 +54,11 @@ class RubricRow {
 
 class Rubric {
  public:
-  // FOLDER/LAB.toml, which must fit the checks that are registered for the lab: every check has one
-  // row, every key is one that is read, prerequisites come first, points add up to `max_score`.
-  // Throws Error "FILE:LINE: ..." when it does not.
+  // Reads folder/<lab>.toml and compares it with the registered checks of the lab. Every check
+  // needs one row, every key must be one that a check takes, prerequisites come before their
+  // successors, and the points add up to `max_score`. Throws Error "FILE:LINE: ..." otherwise.
   Rubric(const std::filesystem::path& folder, const std::string& lab);
-  // The same with the checks given, for tests.
+  // As above with these checks instead of the registered ones, for tests.
   Rubric(const std::filesystem::path& folder, const std::string& lab,
          const std::vector<RegisteredCheck>& checks);
 
@@ -68,10 +70,10 @@ class Rubric {
   std::vector<RubricRow> rows_;
 };
 
-// Where the project keeps its own.
+// The folder of the project's own rubrics.
 std::filesystem::path rubric_folder();
 
-// A line "TABLE QUESTION HASH" for each question of the lab.
+// A line "TABLE QUESTION HASH" for each question of the lab, for `lab32 seal`.
 std::string sealed_answers(const Rubric& rubric);
 
 }  // namespace lab32::grading

@@ -22,10 +22,10 @@ using report::Lab;
 using report::Status;
 using report::Test;
 
-// Times do not depend on it, and two calibrations have the same inputs.
+// Times do not depend on the seed. A fixed one gives two calibrations the same inputs.
 constexpr uint64_t kSeed = 1;
 
-// What a timing check has found of the reference solution, for a row of the table.
+// What a timing check has measured of the reference solution: a row of the table.
 struct Row {
   std::string name, reaches, asked, remark;
   std::optional<double> copy, seconds, noise, room;
@@ -40,7 +40,8 @@ std::optional<double> figure_of(const Test& test, const std::string& name) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// By how much two timings of the same kernel differ: their ratio, and what is not known of it.
+// The noise of the timing: how much two timings of the same kernel differ, with the uncertainty of
+// their ratio.
 std::optional<double> noise_of(const Test& test) {
   const auto ratio = figure_of(test, "against_reference"),
              low = figure_of(test, "against_reference_low"),

@@ -1,5 +1,6 @@
-// `lab32 calibrate`: which timing checks a card can decide. Each is run with the reference solution
-// in the submission's place, so that it is timed beside itself.
+// `lab32 calibrate`: finds out which timing checks a card can decide. It runs each timing check
+// with the reference solution as the submission, so that the reference solution is timed against
+// itself.
 #pragma once
 
 #include <filesystem>
@@ -16,17 +17,17 @@ namespace lab32::grading {
 
 struct Calibration {
   std::string card;               // "NVIDIA H200"
-  std::string about;              // in one line
-  double seconds = 0;             // that it took
-  std::vector<report::Lab> labs;  // their timing checks; not_graded: there is no reference solution
+  std::string about;              // the card's properties, in one line
+  double seconds = 0;             // duration of the calibration
+  std::vector<report::Lab> labs;  // their timing checks; not_graded: no reference solution
 };
 
-// Of the first GPU; all labs, if `labs` is empty. Throws Error where there is no GPU or no such
-// lab.
+// Calibrates the first GPU for `labs`, or for all labs if it is empty. Throws Error if there is no
+// GPU or no such lab.
 Calibration calibrate(const std::vector<std::string>& labs, const std::filesystem::path& rubric);
 
-// The timing checks of one lab; `module` is the reference solution on the device, `artifact` for
-// the timer's card. The setup has a timer.
+// Runs the timing checks of one lab. `module` is the reference solution on the device, and
+// `artifact` is compiled for the timer's card. The setup must have a timer.
 report::Lab calibrate_lab(const Rubric& rubric, GradingSetup setup, device::LoadedModule& module,
                           const toolchain::Artifact& artifact);
 

@@ -8,7 +8,7 @@
 namespace lab32::grading {
 namespace {
 
-// More than the steps in which cards move their clocks, and enough to show in a time.
+// Larger than the steps in which a card changes its clock, and large enough to change a time.
 constexpr double kClockMoved = 0.02;
 
 std::string clocks_note(const device::Timing& timing) {
@@ -22,7 +22,8 @@ std::string clocks_note(const device::Timing& timing) {
   return "";
 }
 
-// The first candidate against `other`, round by round; `credit_of` a ratio below the limit.
+// Compares the first candidate with `other`, round by round. `credit_of`: the credit for a ratio
+// below the limit.
 template <class CreditOf>
 Comparison judge_against(const std::vector<double>& other, const device::Timing& timing,
                          uint64_t bytes, double limit, CreditOf credit_of) {

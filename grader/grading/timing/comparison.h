@@ -1,5 +1,6 @@
-// What a timing means for a limit: faster, slower, or too close to tell. Pure arithmetic, so that
-// it can be tested without a card.
+// Decides what a timing means for a limit: the submission is fast enough, too slow, or too close to
+// tell. judge() compares it with a copy of as many bytes, and judge_step() with the submission's
+// previous version. These functions only compute, so tests need no GPU.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +12,44 @@
 namespace lab32::grading {
 
 struct Comparison {
-  // not_asked: the reference solution itself does not gain enough by the step.
+  // not_asked: the step does not make the reference solution faster by enough on this card.
   enum class Verdict : uint8_t { passed, failed, inconclusive, impossible, not_asked } verdict;
   device::Interval seconds;  // of the submission, cold
-  device::Interval warm;     // the same, warm
-  device::Interval ratio;    // how many times as fast as what it runs against
-  double limit = 0;          // what is asked of that
-  double floor_seconds = 0;  // what the card's memory needs at its peak; 0: not known
-  double credit = 1;         // less only if failed or impossible
-  std::string note;          // clocks that moved or were held down; empty: nothing to say
+  device::Interval warm;     // of the submission, warm
+  device::Interval ratio;    // speed relative to the baseline
+  double limit = 0;          // the ratio that is needed
+  double floor_seconds = 0;  // the time to move the bytes at peak bandwidth; 0: unknown
+  double credit = 1;         // below 1 only if failed or impossible
+  std::string note;          // about clocks that changed or were throttled, or empty
 };
 
-// `bytes` must be moved. Impossible: faster than the memory could deliver the part of them that L2
-// cannot hold.
+// `bytes` must be moved. The time is impossible if it is shorter than the memory needs for those
+// bytes that do not fit into L2.
 
-// What a timing against the copy asks for. A second candidate is the reference solution: no more is
-// asked than `of_reference` times what that has in the same rounds on the same card.
+// The limit of a comparison with a copy. If a second candidate is the reference solution, the limit
+// is at most `of_reference` times its ratio in the same rounds on the same card.
 struct SpeedTerms {
   double fraction = 0, of_reference = 0;
 };
-// Against the copy of as many bytes, whose bandwidth is 1. Failed: credit is ratio / limit.
+// Compares with a copy of as many bytes, whose bandwidth is 1. If failed, credit is ratio / limit.
 Comparison judge(const device::Timing& timing, uint64_t bytes, const SpeedTerms& terms);
 
-// What a step asks for: `share` of what the reference solution gains by it in the same rounds,
-// where that is `least` at least.
+// The limit of a step: `share` of the reference solution's gain in the same rounds. The step is
+// asked for only if that gain is at least `least`.
 struct StepTerms {
   double share = 0, least = 0;
 };
-// The candidates of a step, in this order; with reference_first the first two are left out.
+// The candidates of a step, in this order. With reference_first the first two are left out.
 enum StepCandidate : size_t { kNow, kBefore, kReferenceNow, kReferenceBefore };
 device::Interval reference_gain(const device::Timing& timing, size_t reference_first);
 
-// A step: against the submission's own version before. The reference solution's version before
-// keeps it within bounds: no faster does it count, since who is ahead of a step must not lose by
-// it, and no slower than halfway(limit) times that, since who puts a brake on it must not gain.
-// Failed: credit is what the ratio has of the way from there to the limit, above 1.
+// Compares a version with the submission's own previous version, whose time is clamped. It counts
+// as no faster than the reference solution's previous version, so that an early optimisation is not
+// penalised, and as no slower than halfway(limit) times that, so that slowing it down gains
+// nothing. If failed, credit is the part of the way from 1 to the limit that the ratio has reached.
 Comparison judge_step(const device::Timing& timing, uint64_t bytes, const StepTerms& terms);
 inline double halfway(double limit) { return (1 + limit) / 2; }
-// Seconds of each round that the submission's version before counts for.
+// The clamped seconds of the submission's previous version, for each round.
 std::vector<double> start_of_step(const device::Timing& timing, double limit);
 
 }  // namespace lab32::grading

@@ -31,7 +31,7 @@ std::string on_its_own_device(Check& check, const std::function<std::string(Chec
   own_check.verdict = check.verdict;
   try {
     return compute(own_check);
-  } catch (const TestOver&) {  // what goes wrong there ends this check
+  } catch (const TestOver&) {  // a failure there must end this check
     check.verdict = own_check.verdict;
     throw;
   }
@@ -50,7 +50,7 @@ std::string given_text(Check& check, const std::string& kernel, const std::strin
                        const std::function<std::string(Check&)>& compute) {
   const Session& s = check.session;
   const std::string device = check.device().name();
-  // A device that a test made has no profile to know it by.
+  // A device that a test has made has no profile that could identify it.
   if (!s.artifact || device.rfind(kSimulator, 0) != 0) return compute(check);
   const std::string code = KernelCode(s.artifact->ptx).code(given(check, kernel));
   const auto profile =
@@ -71,7 +71,7 @@ double given_time(Check& check, const std::string& kernel, const std::string& wo
                   const std::function<double(Check&)>& compute) {
   const auto text = [&](Check& own) { return fmt::format("{:.17g}", compute(own)); };
   const std::optional<double> kept = number_in(given_text(check, kernel, work, text));
-  return kept ? *kept : *number_in(on_its_own_device(check, text));  // its file was damaged
+  return kept ? *kept : *number_in(on_its_own_device(check, text));  // the cached file was damaged
 }
 
 }  // namespace lab32::grading

@@ -16,7 +16,7 @@ bool in_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
 }
 
-// The first name after the directives: of `.func (.param .b32 r) f(`, `.visible .entry k(`,
+// The first name after the directives, as in `.func (.param .b32 r) f(`, `.visible .entry k(` and
 // `.global .align 4 .b8 v[16]`.
 std::string defined_name(const std::string& line) {
   for (size_t at = 0; at < line.size();) {
@@ -46,7 +46,7 @@ bool is_position(const std::string& line) {
          line.compare(at, 6, "$L__tm") == 0 || line.compare(at, 7, "$L__fun") == 0;
 }
 
-// nvcc numbers labels and stacks by the place of their function in the file.
+// Removes the numbers of labels and stacks: nvcc numbers them by the function's place in the file.
 std::string without_numbers(const std::string& text) {
   static const Pattern label("\\$L__BB[0-9]+_"), stack("__local_depot[0-9]+");
   return stack.replace(label.replace(text, "$L__BB_"), "__local_depot");
@@ -78,7 +78,7 @@ std::string KernelCode::code(const std::string& name) const {
       const auto kernel = device::find_kernel(kernels_, name);
       if (!kernel) return "";
       symbol = kernels_[*kernel];
-    } catch (const Error&) {  // several
+    } catch (const Error&) {  // several kernels match
       return "";
     }
   }

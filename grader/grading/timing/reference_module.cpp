@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kName = "the reference solution";
 
-// PTX runs on every later card, so the oldest that a solution compiles for is taken.
+// PTX runs on every later card, so the oldest architecture for which the solution compiles is used.
 constexpr const char* kOldest[] = {"sm_75", "sm_80", "sm_90"};
 
 constexpr char kMagic[] = "lab32 reference 1\n";
@@ -39,7 +39,8 @@ std::string compiled_ptx(const std::string& lab, const fs::path& solution) {
     try {
       return bare_ptx(compiled(lab, submission, arch, kName).ptx);
     } catch (const toolchain::CompileError& e) {
-      if (arch == std::end(kOldest)[-1]) throw MachineError(e.what());  // no submission's fault
+      if (arch == std::end(kOldest)[-1])
+        throw MachineError(e.what());  // not the submission's fault
     }
   }
   return "";
@@ -57,7 +58,7 @@ bool begins_with(const std::string& line, const char* word) {
   return line.compare(0, std::strlen(word), word) == 0;
 }
 
-// Names of what is local to a kernel hold what the author called it: _ZZ7softmaxPKfPfiE5words.
+// Names of local variables contain their names in the source: _ZZ7softmaxPKfPfiE5words.
 std::string without_local_names(const std::string& text) {
   std::map<std::string, std::string> names;
   std::string out;
@@ -80,7 +81,8 @@ std::string without_local_names(const std::string& text) {
   return out;
 }
 
-// With its inverse: a stream that depends on the text's hash, so that no two modules have the same.
+// XORs with a stream that depends on the text's hash, so that all modules differ. It is its own
+// inverse.
 std::string mixed(std::string bytes, uint64_t hash) {
   Random stream(kKey ^ hash);
   for (size_t i = 0; i < bytes.size(); i += 8) {
@@ -96,7 +98,7 @@ std::string mixed(std::string bytes, uint64_t hash) {
 std::string bare_ptx(const std::string& ptx) {
   std::istringstream lines(ptx);
   std::string out;
-  bool in_section = false;  // of debug information, in braces
+  bool in_section = false;  // of debug information, within braces
   for (std::string line; std::getline(lines, line);) {
     const size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos) continue;

@@ -1,5 +1,5 @@
-// The reference solution of a lab as something that can be timed on any card: its PTX, without what
-// tells how it was written.
+// The reference solution of a lab in a form that can be timed on any card and does not reveal how
+// it was written: its PTX without names and positions.
 #pragma once
 
 #include <optional>
@@ -9,23 +9,25 @@
 
 namespace lab32::grading {
 
-// For a card of `arch`: of solutions/LAB/LAB.cu, or, where that is not there, of the sealed module
-// that lab32 was installed with. nullopt: there is neither, or the card is older than the solution
-// allows.
+// The reference solution for a card of `arch`, from the lab's file in solutions/ or, if that is
+// missing, from the sealed module that was installed with lab32. nullopt: there is neither, or the
+// card is too old.
 std::optional<toolchain::Artifact> reference_module(const std::string& lab,
                                                     const std::string& arch);
 
-// What an installed lab32 has in place of solutions/LAB. Throws Error where there is no solution.
+// The sealed module that an installed lab32 has instead of the lab's solution. Throws Error if
+// there is no solution.
 std::string sealed_reference(const std::string& lab);
 
-// The PTX of a solution without positions, comments, answers and the names of what is inside a
-// kernel: kernels, and what LAB32_LAUNCH and LAB32_TILE say, are what is left of it.
+// The PTX of a solution without positions, comments, answers and names inside kernels. Kernels and
+// the records of LAB32_LAUNCH and LAB32_TILE stay.
 std::string bare_ptx(const std::string& ptx);
 
-// Bytes that no `strings` and no `grep` reads, and back. Not against who takes lab32 apart: the key
-// is in it, as it must be where a module is to run without its source.
+// Encodes a text so that `strings` and `grep` find nothing in it; unsealed() decodes it. The key is
+// part of lab32, since the module must run without its source, so this does not stop a reader of
+// the program.
 std::string sealed(const std::string& text);
-// nullopt: these bytes are not what sealed() makes.
+// nullopt: sealed() has not made these bytes.
 std::optional<std::string> unsealed(const std::string& bytes);
 
 }  // namespace lab32::grading

@@ -12,7 +12,7 @@
 namespace lab32::grading {
 namespace {
 
-// An array on the session's device, whatever its elements are.
+// An array on the session's device with elements of any type.
 class Bytes : public DeviceArray {
  public:
   Bytes(Check& check, const device::TimedArray& array)
@@ -56,7 +56,7 @@ std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const Time
       else
         what.args.push_back(std::get<device::Arg>(arg));
     }
-    // What the first launch has left in L2, the next one finds there.
+    // Later launches find in L2 what earlier ones have left there.
     what.model =
         all.seconds > 0 ? device::LaunchOptions::Model::warm : device::LaunchOptions::Model::cold;
     const device::Run ran = run_to_count(check, what);

@@ -22,10 +22,11 @@
 namespace lab32::grading {
 namespace {
 
-constexpr size_t kSets = 2;        // inputs taken in turn
-constexpr double kNotable = 0.03;  // less is noise
+constexpr size_t kSets = 2;        // inputs that launches use alternately
+constexpr double kNotable = 0.03;  // smaller differences are noise
 
-// Of a given kernel over inputs that all have: kept by these and the shapes (given_time.h).
+// For a given kernel over inputs that are the same for all submissions. The result is cached by
+// these inputs and the shapes (given_time.h).
 std::optional<PredictedTime> predicted_given(Check& check, uint32_t n, const TimedVersion& version,
                                              const TimedWork& work) {
   Session& s = check.session;
@@ -38,7 +39,7 @@ std::optional<PredictedTime> predicted_given(Check& check, uint32_t n, const Tim
   }
   const TimeLimit& limit = s.time_limit;
   const std::string text = given_text(check, version.given->kernel, all, [&](Check& own) {
-    own.session.time_limit = limit;  // the shape is the submission's
+    own.session.time_limit = limit;  // the submission chooses the shape, so its limit holds
     const std::optional<PredictedTime> time = predicted_time(own, n, version, work.arrays);
     return time ? fmt::format("{:.17g} {:.17g} {}", time->seconds, time->error, time->bottleneck)
                 : "";
@@ -51,8 +52,8 @@ std::optional<PredictedTime> predicted_given(Check& check, uint32_t n, const Tim
   return time;
 }
 
-// Of the kernel's launches over n elements. A version that ends one step and begins the next is
-// simulated once.
+// The time of the kernel's launches over n elements. A version that ends one step and begins the
+// next is simulated once.
 std::optional<PredictedTime> predicted(Check& check, const std::string& kernel, uint32_t n,
                                        const TimedVersion& version, const TimedWork& work) {
   auto& known = check.session.predicted;
@@ -65,14 +66,14 @@ std::optional<PredictedTime> predicted(Check& check, const std::string& kernel, 
   return time;
 }
 
-// What bounds the launch; not in which number, where that is a count that has been withheld.
+// What limits the launch. Leaves out numbers if they would reveal a withheld count.
 std::string bound_by(Check& check, const PredictedTime& time) {
   const bool untold =
       check.session.counts_withheld && time.bottleneck.find("wavefront") != std::string::npos;
   return untold ? time.bottleneck.substr(0, time.bottleneck.find(':')) : time.bottleneck;
 }
 
-// Where there is no card: what the model says the launches take.
+// Without a card: the modelled time of the launches.
 NotRun predict(Check& check, const std::string& kernel, uint32_t n, const TimedWork& work) {
   const std::optional<PredictedTime> time = predicted(check, kernel, n, work, work);
   check.measured("");
@@ -106,8 +107,8 @@ NotRun predict_step(Check& check, const StepCheck& step, uint32_t n, const Timed
   return reason;
 }
 
-// The model's time is shown of kernels whose results are right, and earns nothing: where many are
-// graded it is left out, since it takes a third of a grading.
+// The modelled time is shown for kernels whose results are right, and earns no points. It takes a
+// third of a grading, so it is left out when a whole class is graded.
 template <class Predict>
 [[noreturn]] void not_run_here(Check& check, const MakeWork& make, Predict predict) {
   NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
@@ -128,7 +129,7 @@ device::Candidate submitted(Check& check, const std::string& name, const TimedVe
   return {name, s.time.submission, version.steps(s.module, s.time.timer->multiprocessors())};
 }
 
-// The reference solution's, of the module in `module`.
+// A launch of the reference solution from `module`.
 device::Candidate of_reference(Check& check, const std::string& name, const TimedVersion& version,
                                device::LoadedModule& module) {
   const TimeKeeping& time = check.session.time;
@@ -146,7 +147,7 @@ device::TimingPlan plan_of(const TimedWork& work) {
   return plan;
 }
 
-// The work, and how long it took to make.
+// The work of the check, and the seconds that it took to make.
 TimedWork made(Check& check, const MakeWork& make, uint32_t n) {
   const WorkTimer watch;
   TimedWork work = make(check, n, kSets);
@@ -154,7 +155,7 @@ TimedWork made(Check& check, const MakeWork& make, uint32_t n) {
   return work;
 }
 
-// All outputs side by side: on a large one a comparison takes as long as a timing.
+// Compares all outputs in parallel, since comparing a large output takes as long as timing.
 void verify(Check& check, const device::Timing& timing, const TimedWork& work, int line) {
   std::vector<std::string> wrong(timing.outputs.size());
   std::vector<Background> comparisons;
@@ -185,7 +186,7 @@ struct Result {
   bool twice = false;
 };
 
-// Where the time of the check itself goes.
+// The seconds that each part of the check has taken.
 struct Spent {
   double card = 0, start = 0, rounds = 0, verifying = 0;
   void record(Check& check) const {
@@ -196,7 +197,7 @@ struct Spent {
   }
 };
 
-// Times the plan, and once more, longer, where the first time cannot tell.
+// Times the plan. If the result is inconclusive, times it once more with more rounds.
 template <class Judge>
 Result time_twice(Check& check, const std::string& kernel, uint32_t n, device::TimingPlan plan,
                   const TimedWork& work, int line, Judge judge) {
@@ -228,7 +229,7 @@ Result time_twice(Check& check, const std::string& kernel, uint32_t n, device::T
   }
 }
 
-// The reference solution's kernel in the same rounds: how many times as fast the submission's is.
+// Records the speed relative to the reference solution's kernel in the same rounds.
 void record_reference(Check& check, const device::Timing& timing, size_t reference) {
   const auto& other = timing.candidates[reference].cold;
   const device::Interval ratio =
@@ -240,7 +241,7 @@ void record_reference(Check& check, const device::Timing& timing, size_t referen
   check.figure("against_reference_high", ratio.high);
 }
 
-// What all timing checks record, and their credit.
+// The figures that all timing checks record, and their credit.
 void record(Check& check, const Result& result) {
   const Comparison& comparison = result.comparison;
   check.figure("seconds", comparison.seconds.median);
@@ -256,7 +257,7 @@ void record(Check& check, const Result& result) {
   check.credit_share(comparison.credit, failure);
 }
 
-// Ends the check with the verdict of the comparison and the story of how it came about.
+// Ends the check with the verdict. `story`: how it was measured, for the message.
 void conclude(Check& check, const Result& result, uint64_t bytes, int line, std::string story) {
   const Comparison& comparison = result.comparison;
   if (result.twice) story += "\nTimed twice: the first rounds did not decide.";
@@ -307,8 +308,8 @@ void record_gain(Check& check, const device::Interval& gain) {
   check.not_run(reason);
 }
 
-// A version that is wrong is not timed. It loses a step that is asked for on this card, and only
-// that: so what can be had is the same for all.
+// A version with a wrong result is not timed. It loses the points of the step if this card asks for
+// the step at all, so that the points that can be reached are the same for all submissions.
 [[noreturn]] void end_without_submission(Check& check, const StepCheck& step, const TimedWork& work,
                                          const std::vector<device::Candidate>& reference,
                                          const StepTerms& terms) {
@@ -434,7 +435,7 @@ void credit_step(Check& check, const StepCheck& step) {
   check.figure("ratio_expected", comparison.limit);
   std::string story = fmt::format(
       "measured on {}: {} {}, {} {}; {:.3f} times as fast ({:.3f} ... {:.3f}, "
-      "{} rounds). The same step makes the reference solution {:.3f} times as "
+      "{} rounds). This step makes the reference solution {:.3f} times as "
       "fast ({:.3f} ... {:.3f}).",
       card, step.before, duration(start), step.kernel, duration(comparison.seconds.median),
       comparison.ratio.median, comparison.ratio.low, comparison.ratio.high, timing.copy.cold.size(),

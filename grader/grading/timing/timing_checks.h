@@ -1,11 +1,11 @@
-// Timing checks: the submission's kernels, timed in rounds with what they run against on the same
-// GPU: a copy of as many bytes, or the submission's own version before, and the reference
-// solution's, which says what this very card makes of the same idea. They are a bonus; where there
-// is no GPU they are not run, and what the model predicts is shown instead.
+// Timing checks. They time the submission's kernels in rounds together with a baseline on the same
+// GPU: a copy of as many bytes, or the submission's previous version. The reference solution runs
+// in the same rounds and shows how much an idea gains on this card. Timing checks are a bonus:
+// without a GPU they are not run, and the message shows the modelled time.
 //
-// A first timing ends when the interval of the ratio is narrow (TimingPlan). If it still holds the
-// limit, there is a second one with more rounds, and what that cannot tell either, counts for the
-// student.
+// A first timing ends when the interval of the ratio is narrow (TimingPlan). If the limit still
+// lies inside the interval, a second timing takes more rounds. If that does not decide either, the
+// student gets the points.
 #pragma once
 
 #include <string>
@@ -16,31 +16,32 @@
 
 namespace lab32::grading {
 
-// The second timing: a quarter of the interval would take some sixteen times the rounds.
+// The limits of the second timing. An interval of a quarter of the width takes about sixteen times
+// as many rounds.
 constexpr double kLongInterval = 0.005, kLongSeconds = 8;
 
 struct SpeedCheck {
-  std::string kernel;  // whose line is quoted
+  std::string kernel;  // its line is quoted
   MakeWork make;
   device::Baseline baseline = device::Baseline::none;
 };
 
-// Points for time: all where the card gives the work at least the rubric's `fraction` of the
-// bandwidth of a copy in the same run, or speed.of_reference of what the reference solution has
-// there if that is less; in proportion below. `n` is timed; `n_modelled` is what is simulated where
-// there is no card.
+// Gives points for the bandwidth relative to that of a copy in the same run. The limit is the
+// rubric's `fraction`, or speed.of_reference times the reference solution's ratio if that is less;
+// below it the points shrink in proportion. Times `n` elements, or simulates `n_modelled` without a
+// card.
 void credit_speed(Check& check, const SpeedCheck& speed);
 inline takes takes_of_speed() { return takes("n", "n_modelled", "fraction", "speed.of_reference"); }
 
 struct StepCheck {
-  std::string kernel, before;  // the two versions, as the file has them
-  std::string form_before;     // what the table calls the second
-  MakeWork make;               // with the version before
+  std::string kernel, before;  // the two versions, as the file names them
+  std::string form_before;     // the previous version's name in the table
+  MakeWork make;               // including the previous version
 };
 
-// Points for a step from one version to the next, where the reference solution's two versions,
-// timed in the same rounds, are steps.least_gain apart at least: all where the submission's own two
-// make steps.share_of_gain of that gain.
+// Gives points for a step from one version to the next. The check counts only if the reference
+// solution's two versions differ by at least steps.least_gain in the same rounds. All points need
+// steps.share_of_gain of that gain.
 void credit_step(Check& check, const StepCheck& step);
 inline takes takes_of_step() {
   return takes("n", "n_modelled", "steps.share_of_gain", "steps.least_gain");

@@ -14,7 +14,7 @@ namespace lab32::grading {
 
 namespace {
 
-// Lanes 0, 1, 2 show the step from lane to lane, the last one shows where it ends.
+// The addresses of the first three lanes, which show the step from lane to lane, and of the last.
 std::string lanes_of(Check& check, const device::WorstAccess& access) {
   std::vector<int> active;
   for (int lane = 0; lane < 32; ++lane)

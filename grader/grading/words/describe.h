@@ -1,5 +1,5 @@
-// What a launch did, in words: its costliest access, lane by lane, and shifts and shuffles by
-// amounts that mean nothing.
+// Describes what a launch did: its most wasteful access, lane by lane, and shifts and shuffles by
+// amounts that C++ does not define.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace lab32::grading {
 
 struct Check;
 
-// The line of the student's file whose global accesses cost most beyond their ideal, and what its
-// worst warp did. line 0: every access was ideal.
+// The line of the student's file whose global accesses move most sectors beyond the ideal, and its
+// worst access. line 0: every access was ideal.
 struct Waste {
   int line = 0;
   std::string message;
@@ -22,17 +22,18 @@ Waste worst_global(Check& check, const device::Run& run);
 // "loads", "stores", "atomics"
 const char* plural_of(const device::WorstAccess& access);
 
-// From here on the check does not say what its worst accesses take, as long as `question`,
-// which asks for that, has not been passed: only on which line they are.
+// From here on the check withholds the details of its worst accesses, but not their lines, as long
+// as the check `question` has not passed.
 void withhold_until_passed(Check& check, const std::string& question);
-// The message of a Waste: `message`, or in its place who asks for it.
+// The message of a Waste: `message`, or, if it is withheld, which check must pass first.
 std::string unless_withheld(Check& check, std::string message);
 
-// Of a launch; empty: in no line of the submission.
+// A sentence about a shift or shuffle of a launch by an undefined amount; empty if it is not on a
+// line of the submission.
 std::string undefined_amount_text(Check& check, const device::OutOfRangeAmount& odd);
 
-// The same of what the compiler has already folded away, by its warnings; `display`: what they call
-// the submission. Empty: it warns of no shift.
+// As above for a shift that the compiler has already evaluated, from its warnings. `display`: the
+// submission's name in them. Empty: no such warning.
 std::string shift_warning_of(const std::string& warnings, const std::string& display);
 
 }  // namespace lab32::grading

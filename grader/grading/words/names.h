@@ -1,4 +1,4 @@
-// The suites in labs/ use the harness' names without its namespace, as sentences of a test do.
+// Lets the suites in labs/ use the harness' names without its namespace.
 #pragma once
 
 namespace lab32::grading {

@@ -92,7 +92,7 @@ std::string words(const Failure& failure) {
 
 namespace {
 
-constexpr size_t kMostLines = 10, kMostBytes = 200;  // of a line
+constexpr size_t kMostLines = 10, kMostBytes = 200;  // per line
 
 std::string visible(const std::string& line) {
   std::string text;

@@ -1,5 +1,5 @@
-// Failures, reasons and what a kernel has printed, in English. Facts are kept as facts
-// (report/result.h) until they come here.
+// English texts for failures, for reasons why a check was not run, and for the output of kernels.
+// The rest of the grader handles these as data (report/result.h).
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@ namespace lab32::grading {
 
 std::string words(const report::NotRun& reason);
 
-// Of those kinds that are told alike in every lab; empty: the check tells it.
+// The message of a failure that reads the same in every lab; empty: the check has a message of its
+// own.
 std::string words(const report::Failure& failure);
 
 // "83.4 µs", "1.27 ms".
 std::string duration(double seconds);
 
-// "1 request", "3 requests". `noun`: in the singular; its plural takes an s.
+// "1 request", "3 requests". `noun` is in the singular, and its plural ends in s.
 std::string quantity(int64_t number, const std::string& noun);
 
-// "n = 33: " or nothing.
+// "n = 33: ", or nothing for an empty setting.
 std::string prefix(const std::string& setting);
 
-// "The kernel printed (n = 33):" and its first lines, each indented. Characters that are not
-// printable stand as \x1b, so that no output moves a terminal's cursor. Empty for no output.
+// "The kernel printed, n = 33:" and the first lines of the output, indented. Unprintable characters
+// are escaped as \x1b, so that they cannot move a terminal's cursor. Empty for no output.
 std::string printed_text(const std::string& setting, const std::string& output);
 
 }  // namespace lab32::grading

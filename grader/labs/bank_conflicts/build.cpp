@@ -14,7 +14,7 @@ namespace {
 
 using Want = uint32_t (BankPattern::*)() const;
 
-// The student's wavefronts() and load_wavefronts() on each pattern.
+// Runs the student's wavefronts() and load_wavefronts() on each pattern.
 Answers ask_arbiter(Check& check, const std::vector<BankPattern>& patterns) {
   return ask<uint32_t>(check, "arbiter", patterns, "out_store", "out_load");
 }
@@ -29,8 +29,8 @@ void check_widths(Check& check, const char* name, const std::vector<uint32_t>& w
   check_answers(check, name, tried, got, want, bank_misconception(tried, got));
 }
 
-// A launch of the given kernel `touch`, one warp: it stores and loads every stride-th element. Its
-// inputs and outputs are bytes to us: only where they lie matters.
+// Launches the given kernel `touch` with one warp, which stores and loads every stride-th element.
+// Its arrays are bytes here, because only addresses matter.
 counters::Counters touch(Check& check, const std::string& type, uint32_t bytes, uint32_t stride) {
   Input<uint8_t> in(check, "in", std::vector<uint8_t>(32 * bytes, 1));
   Output<uint8_t> out(check, "out", 32 * bytes);
@@ -40,7 +40,7 @@ counters::Counters touch(Check& check, const std::string& type, uint32_t bytes, 
                                         fmt::format("{}, stride {}", type, stride)}));
 }
 
-// The accesses of the launches with lanes in another order, or some inactive.
+// Asks about variants of the launches' accesses: lanes in another order, or some lanes inactive.
 void check_variants(Check& check, const std::vector<BankPattern>& launched,
                     const std::vector<std::string>& names) {
   std::vector<BankPattern> tried;
@@ -95,7 +95,8 @@ TEST_SUITE("lab:bank_conflicts") {
       uint32_t stride;
       counters::Counters counted;
     };
-    // All are launched before any answer is judged: the figures are there to be looked at.
+    // All kernels are launched before any answer is checked, so that a failed check has the figures
+    // of all.
     std::vector<Launch> launches;
     std::vector<BankPattern> patterns;
     std::string table = "The profiler's table of the given kernel, wavefronts of its store:\n    " +

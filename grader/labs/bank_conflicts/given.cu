@@ -1,5 +1,5 @@
-// The kernels that labs/bank_conflicts/bank_conflicts.cu marks as given, as the grader launches them: compiled behind
-// the submission, so that changing or emptying them there changes nothing (grading/engine/compiled.h).
+// The given kernels of labs/bank_conflicts/bank_conflicts.cu as the grader launches them. They are compiled behind the
+// submission, so that changing them in the submission changes nothing (grading/engine/compiled.h).
 namespace lab32_given {
 
 __global__ void arbiter(const unsigned* addresses, const int* bytes, const unsigned* active,
@@ -16,7 +16,7 @@ __global__ void touch(const T* in, T* out, int stride) {
   int lane = threadIdx.x;
   data[stride * lane] = in[lane];
   __syncthreads();
-  out[lane] = data[stride * (lane ^ 31)];  // another lane's, or nvcc would keep it in a register
+  out[lane] = data[stride * (lane ^ 31)];  // of another lane, or nvcc would keep the value in a register
 }
 template __global__ void touch<char>(const char*, char*, int);
 template __global__ void touch<short>(const short*, short*, int);

@@ -31,7 +31,8 @@ std::vector<uint8_t> pixels(Random& random, size_t count) {
   return values;
 }
 
-// B1: running sums along each row. B4: for each row the sum of (column + 1) * pixel.
+// The expected values: in B1 running sums along each row, in B4 the sum of (column + 1) * pixel of
+// each row.
 std::vector<int> row_scan_of(std::vector<int> in) {
   for (size_t i = 0; i < in.size(); ++i)
     if (i % kRowLength != 0) in[i] += in[i - 1];
@@ -46,12 +47,13 @@ std::vector<int> row_moments_of(const std::vector<uint8_t>& in) {
 }
 
 constexpr uint32_t kBlock = 256;
-constexpr uint32_t kColumns = kRowLength;  // of B1's matrix, B2's table and B4's image
-constexpr uint32_t kRows = 256;            // of B2's table
-constexpr uint32_t kShare = 64 * kBlock;   // elements a block has in B2 and B5
+constexpr uint32_t kColumns =
+    kRowLength;                  // the row length of B1's matrix, B2's table and B4's image
+constexpr uint32_t kRows = 256;  // of B2's table
+constexpr uint32_t kShare = 64 * kBlock;  // elements per block in B2 and B5
 constexpr uint32_t kChannels = 64;
 
-// A launch of blocks of 256 for n.
+// Launches a kernel over n elements in blocks of 256 threads.
 device::Run launch(Check& check, const char* kernel, uint32_t n, uint32_t share,
                    std::vector<device::Arg> args) {
   args.push_back(static_cast<int>(n));
@@ -67,7 +69,7 @@ void compare(Check& check, const char* kernel, uint32_t n, const Output<T>& out,
                mismatch(out.name(), out.read(), want));
 }
 
-// Each task's launch for one n, its result checked; the run is returned for who counts.
+// Each function launches the kernel of one task, checks its result and returns the run.
 
 device::Run run_row_scan(Check& check, uint32_t n) {
   Random random = check.random();
@@ -78,8 +80,8 @@ device::Run run_row_scan(Check& check, uint32_t n) {
   return launched;
 }
 
-// Ramps: a warp's rows follow one another, from anywhere on, up or down; at n of the result tests
-// they are shuffled, since the contract promises `mostly`.
+// Rows that follow one another within a warp, upwards or downwards from any row. Sizes of the
+// result check also shuffle some, since the contract only promises that rows are `mostly` ramps.
 std::vector<uint8_t> ramps(Random& random, uint32_t n, bool pure) {
   std::vector<uint8_t> rows(n);
   uint32_t at = 0, step = 1;
@@ -151,8 +153,7 @@ void check_sizes(Check& check, device::Run (*task)(Check& check, uint32_t n)) {
   right_result(check);
 }
 
-// The second check of each task: wavefronts, within the task's shared memory. `share`: the elements
-// of a block.
+// The second check of each task: its wavefronts and its shared memory. `share`: elements per block.
 void check_wavefronts(Check& check, const char* kernel,
                       device::Run (*task)(Check& check, uint32_t n), uint32_t share,
                       const std::string& idea) {
@@ -170,7 +171,8 @@ void check_wavefronts(Check& check, const char* kernel,
 
 constexpr uint32_t kTimedBlock = 256;
 
-// A row a thread: `n` rows come in, and `results` values go out, which are `want` of the input.
+// Work in which each thread reads one of `n` rows and writes one of `results` values. `want`
+// computes the expected results.
 template <class T, class Want>
 TimedWork row_work(const char* kernel, uint32_t n, size_t results, const InputSets<T>& inputs,
                    Want want) {

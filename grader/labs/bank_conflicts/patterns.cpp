@@ -14,15 +14,15 @@ namespace {
 using counters::kBankBytes;
 using counters::kBanks;
 
-constexpr uint64_t kRowOfBanks = kBanks * kBankBytes;  // from a word to the next one of its bank
-constexpr uint32_t kWindow = 16384;  // bytes of shared memory that patterns lie in
+constexpr uint64_t kRowOfBanks = kBanks * kBankBytes;  // distance of two words in one bank
+constexpr uint32_t kWindow = 16384;                    // bytes of shared memory that patterns use
 
 BankPattern named(std::string name, BankPattern p) {
   p.name = std::move(name);
   return p;
 }
 
-// The first element of a lane's group of `size` lanes: lanes of a group share it.
+// Groups of `size` lanes, each of which accesses one element: that of the group's first lane.
 BankPattern in_groups(uint32_t bytes, uint32_t size, uint32_t stride) {
   BankPattern p = bank_stride(bytes, 0);
   for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = lane / size * stride * bytes;
@@ -40,10 +40,11 @@ std::vector<BankPattern> named_patterns(uint32_t bytes) {
   found.push_back(named("two lanes per element", in_groups(bytes, 2, 1)));
   found.push_back(named("two lanes per element, of one bank each", in_groups(bytes, 2, 32)));
   found.push_back(named("four lanes per element", in_groups(bytes, 4, 1)));
-  BankPattern apart = bank_stride(bytes, 1);  // lanes l and l ^ 2 share
+  BankPattern apart = bank_stride(bytes, 1);  // lanes l and l ^ 2 share an element
   for (uint32_t lane = 0; lane < 32; ++lane) apart.address[lane] = (lane & ~2u) * bytes;
   found.push_back(named("lanes l and l ^ 2 an element", apart));
-  BankPattern far = bank_stride(bytes, 1);  // lanes l and l ^ 4 share: no neighbours
+  BankPattern far =
+      bank_stride(bytes, 1);  // lanes l and l ^ 4 share an element, and neighbours do not
   for (uint32_t lane = 0; lane < 32; ++lane) far.address[lane] = (lane & ~4u) * bytes;
   found.push_back(named("lanes l and l ^ 4 an element", far));
   BankPattern reversed = bank_stride(bytes, 1);
@@ -70,7 +71,7 @@ BankPattern random_pattern(Random& random, uint32_t bytes) {
              : mask == 2 ? first & second & (second >> 7 | second << 25)
                          : first | second;
   const uint32_t start = random.below(elements / 4);
-  // From lanes that crowd in few words to lanes that meet in a bank by chance only.
+  // From windows of few words, which lanes share, to windows in which lanes rarely share a bank.
   const uint32_t windows[] = {8, 32, 128, elements * 3 / 4};
   const uint32_t window = windows[random.below(4)];
   const uint32_t stride = random.below(12);
@@ -96,10 +97,10 @@ BankPattern random_pattern(Random& random, uint32_t bytes) {
   return p;
 }
 
-// What is left out of the rule, or put in its place, by one who has misunderstood it.
+// Parts of the bank rule that a student may misunderstand. The default is the right rule.
 struct Rule {
-  uint32_t active = 0;            // these lanes count as well
-  uint64_t granule = kBankBytes;  // bytes of what a bank serves at once
+  uint32_t active = 0;            // lanes that count although they are inactive
+  uint64_t granule = kBankBytes;  // bytes that a bank serves at once
   uint64_t banks = kBanks;
   bool broadcast = true;
   bool first_word_only = false;
@@ -142,7 +143,7 @@ uint32_t phases(const BankPattern& p) {
   return sum;
 }
 
-// The right rule but for one thing.
+// The right rule with one part changed.
 template <class T>
 Rule but(T Rule::*field, T value) {
   Rule rule;
@@ -150,14 +151,14 @@ Rule but(T Rule::*field, T value) {
   return rule;
 }
 
-// The bytes of a lane's first word, each taken for a bank's number.
+// The wrong idea that each byte address is the number of a word.
 uint32_t bytes_for_words(const BankPattern& p) {
   Rule rule = but(&Rule::first_word_only, true);
   rule.granule = 1;
   return count(p, rule);
 }
 
-// A bank that serves one element at a time, two of one word one after the other.
+// The wrong idea that a bank serves one element at a time, even if two are in one word.
 uint32_t elements_for_words(const BankPattern& p) {
   std::set<uint64_t> elements[kBanks];
   size_t fullest = 0;

@@ -1,4 +1,5 @@
-// Warp-wide accesses to shared memory to try a student's arbiter on.
+// Warp-wide accesses to shared memory on which the grader tries the student's wavefronts(), and the
+// misconceptions that it recognises in wrong answers.
 #pragma once
 
 #include <array>
@@ -18,29 +19,30 @@ struct BankPattern {
   uint32_t bytes = 4;
   uint32_t active = 0xffffffff;
 
-  // By the simulator's own counter.
+  // The right answers, from the simulator's own counters.
   uint32_t store_wavefronts() const;
   uint32_t load_wavefronts() const;
   int lanes() const { return __builtin_popcount(active); }
-  // Of thinking it through: those with a name are easier.
+  // How hard the pattern is to check by hand. Named patterns are easier than random ones.
   int effort() const { return (name.empty() ? 64 : 0) + lanes(); }
 
-  // The bank map, lane by lane: which bank and which word each lane begins with.
+  // A table of the lanes with the bank and the word at which each one begins.
   std::string show() const;
 };
 
-// Lane l at element l * stride of `bytes` bytes.
+// Lane l accesses element l * stride; elements have `bytes` bytes.
 BankPattern bank_stride(uint32_t bytes, uint32_t stride);
 
-// The named ones first, then `random` others, of each of these widths: dense and sparse masks,
-// lanes that share a word, lanes that share a bank, neighbours that agree.
+// For each width, the named patterns and then `random` others: dense and sparse masks, lanes that
+// share a word or a bank, and neighbours that do.
 std::vector<BankPattern> bank_patterns(Random& random, const std::vector<uint32_t>& widths,
                                        int count);
 
-// The same access with its lanes in other orders, and with some of them inactive.
+// The same access with its lanes in other orders, or with some of them inactive.
 std::vector<BankPattern> variants(const BankPattern& p);
 
-// Which wrong idea gives just these answers for all patterns, in a sentence; empty: none we know.
+// A sentence about the misconception that gives exactly these answers for all patterns; empty if
+// none is known.
 std::string bank_misconception(const std::vector<BankPattern>& patterns,
                                const std::vector<int>& wavefronts);
 

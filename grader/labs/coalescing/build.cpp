@@ -12,30 +12,30 @@
 namespace lab32::checks::coalescing {
 namespace {
 
-// The student's requests() and sectors() on each pattern.
+// Runs the student's requests() and sectors() on each pattern.
 Answers ask_coalescer(Check& check, const std::vector<Pattern>& patterns) {
   return ask<uint64_t>(check, "coalescer", patterns, "out_requests", "out_sectors");
 }
 
-// A given kernel, its arrays, and which element each thread touches in each access.
+// A given kernel with its arrays, and the element that each thread accesses in each access.
 struct GivenLaunch {
-  std::string name;  // as the table shows it
+  std::string name;  // its name in the table
   std::string kernel;
   uint64_t stride = 0;                  // the kernel's last argument; 0: it has none
   std::vector<std::string> arrays;      // in the order of the parameters and of the accesses
-  std::vector<uint64_t> elements = {};  // of each array, for each thread
+  std::vector<uint64_t> elements = {};  // of each array, as a function of the thread
   uint64_t (*element)(uint64_t thread, size_t access, uint64_t stride) = nullptr;
 };
 
-// What the submission is asked about a launch, and what the launch has counted.
+// The patterns of a launch for the submission, and the counters of that launch.
 struct CountedLaunch {
   std::vector<Pattern> patterns;
   counters::Counters counters;
 };
 
-constexpr uint32_t kSampledWarps = 4;  // every warp does the same, but for where it lies
+constexpr uint32_t kSampledWarps = 4;  // all warps do the same at other addresses
 
-// The arrays hold nothing: counts do not depend on it.
+// The contents of the arrays do not matter, since counts do not depend on them.
 CountedLaunch count(Check& check, const GivenLaunch& launch, uint32_t threads, uint32_t block) {
   std::vector<std::unique_ptr<Output<float>>> arrays;
   std::vector<device::Arg> args;
@@ -70,8 +70,7 @@ std::string table_row(const std::string& name, const counters::Counters& c) {
                      grouped(c.store.requests), grouped(c.store.sectors), per(c.store));
 }
 
-// The student's answers for the sampled warps of a kernel, against what the kernel's launch
-// counted.
+// Compares the student's answers for the sampled warps of a kernel with the counters of its launch.
 void check_given(Check& check, const GivenLaunch& launch, const std::vector<Pattern>& patterns,
                  const int* requests, const int* sectors, const counters::Counters& c,
                  uint64_t warps) {
@@ -84,7 +83,7 @@ void check_given(Check& check, const GivenLaunch& launch, const std::vector<Patt
   const bool requests_right = sum_requests * scale == c.load.requests + c.store.requests;
   const bool sectors_right = sum_sectors * scale == c.load.sectors + c.store.sectors;
   if (requests_right && sectors_right) return;
-  // Which of its accesses: the first that the pattern's own counter finds wrong.
+  // Shows the first access for which the pattern's own counter disagrees.
   size_t i = 0;
   while (i + 1 < patterns.size() && requests[i] == static_cast<int>(patterns[i].requests()) &&
          sectors[i] == static_cast<int>(patterns[i].sectors()))
@@ -100,7 +99,8 @@ void check_given(Check& check, const GivenLaunch& launch, const std::vector<Patt
                   quantity(sectors[i], "sector"), patterns[i].show()));
 }
 
-// The accesses of the sampled warps with lanes in another order, or some inactive.
+// Asks about variants of the sampled warps' accesses: lanes in another order, or some lanes
+// inactive.
 void check_variants(Check& check, const std::vector<GivenLaunch>& kernels,
                     const std::vector<CountedLaunch>& counted) {
   std::vector<Pattern> tried;
@@ -172,10 +172,12 @@ TEST_SUITE("lab:coalescing") {
                         fmt::format("    {:<17}{:>26} {:>26}", "", "loads", "stores") +
                         fmt::format("\n    {:<17}{:>9}{:>11}{:>6} {:>9}{:>11}{:>6}", "kernel",
                                     "requests", "sectors", "each", "requests", "sectors", "each");
-    // All are launched before any answer is judged: the figures are there to be looked at.
+    // All kernels are launched before any answer is checked, so that a failed check has the figures
+    // of all.
     std::vector<CountedLaunch> counted;
     std::vector<Pattern> all;
-    // What is asked later: all of add2, and the load of copy_strided(3), which is length_aos's.
+    // Counts that later questions ask for are withheld: all of add2, and the load of
+    // copy_strided(3), which is that of length_aos.
     std::map<std::string, std::string> asked;
     if (!answers_right(check, "C1 one element off the line")) asked["add2"] = "C1";
     if (!answers_right(check, "C2 three floats a point")) asked["copy_strided(3)"] = "C2";

@@ -22,11 +22,11 @@ std::vector<float> positive(Random& random, size_t count) {
   return values;
 }
 
-// Positive, with few digits: products with it are exact, and the comparison sees the index, not the
-// rounding.
+// Positive factors with few digits. Products with them are exact, so a wrong value means a wrong
+// index instead of rounding.
 float drawn_factor(Random& random) { return 0.25f * static_cast<float>(2 + random.below(12)); }
 
-// Each task's launch for one n, its result checked; the run is returned for who counts.
+// Each function launches the kernel of one task for one n, checks its result and returns the run.
 
 device::Run run_scale(Check& check, uint32_t n) {
   Random random = check.random();
@@ -46,7 +46,7 @@ device::Run run_scale(Check& check, uint32_t n) {
 
 constexpr int kFields = 8;
 
-// Room for each field to begin at a 128-byte line, as the contract grants.
+// The contract lets each field begin at a line of 128 bytes.
 size_t particle_floats(uint32_t n) { return size_t{kFields} * ceil_div(n, 32) * 32; }
 
 void pack_field(Check& check, const DeviceArray& particles, const std::vector<float>& values,
@@ -68,7 +68,7 @@ device::Run read_field(Check& check, const DeviceArray& particles, const std::ve
                 {{blocks_for(n, kBlock)}, {kBlock}},
                 {particles, out, field, factor, static_cast<int>(n)},
                 setting};
-  launch.draws_given = true;  // slot() places what it reads
+  launch.draws_given = true;  // slot() decides which addresses the given kernel reads
   device::Run launched = run(check, launch);
   std::vector<float> want = values;
   for (float& v : want) v *= factor;
@@ -98,7 +98,7 @@ Particle pushed(Particle p, float ex, float ey, float ez, float dt) {
   return q;
 }
 
-// Field by field, so that the message can name one; the first field that is wrong decides.
+// Compares field by field, so that the message can name the first wrong field.
 std::string particle_mismatch(Check& check, const std::vector<Particle>& got,
                               const std::vector<Particle>& want) {
   for (int field = 0; field < kFields; ++field) {
@@ -171,7 +171,7 @@ device::Run run_axpy(Check& check, uint32_t n) {
 
 using Task = device::Run (*)(Check& check, uint32_t n);
 
-// The last block is allowed to be as dear as a full one of any task.
+// The last block may cost as much as a full block of any task.
 DrawnSize drawn_size(Check& check) { return grading::drawn_size(check, kWarpSize, 16 * kBlock); }
 
 void hold(Check& check, const device::Run& launched, const DrawnSize& size) {

@@ -12,7 +12,7 @@
 namespace lab32::checks::coalescing {
 namespace {
 
-constexpr uint64_t kBase = 0x7f5e00000000;  // where allocations lie on a GPU: beyond 32 bits
+constexpr uint64_t kBase = 0x7f5e00000000;  // addresses of GPU allocations need more than 32 bits
 constexpr uint64_t kSector = 32;
 constexpr uint32_t kWidths[] = {1, 2, 4, 8, 16};
 
@@ -28,12 +28,12 @@ std::vector<Pattern> edges() {
   std::vector<Pattern> found;
   for (uint32_t bytes : kWidths) {
     found.push_back(strided(bytes, bytes, 0));
-    found.push_back(strided(bytes, bytes, bytes));  // one element off the line
-    found.push_back(strided(bytes, bytes, 0, 0));   // nobody
+    found.push_back(strided(bytes, bytes, bytes));  // one element beyond the beginning of a line
+    found.push_back(strided(bytes, bytes, 0, 0));   // no active lane
     found.push_back(strided(bytes, bytes, 96, 1));  // one lane
     found.push_back(strided(bytes, bytes, 0, 0x80000000));
     found.push_back(strided(bytes, 0, 64));  // one address for all
-    found.push_back(strided(bytes, 32, 0));  // a sector a lane
+    found.push_back(strided(bytes, 32, 0));  // each lane in a sector of its own
     found.push_back(strided(bytes, 4096, 0));
     found.push_back(strided(bytes, bytes, 0, 0x0000ffff));
     found.push_back(strided(bytes, 2 * bytes, 0, 0x55555555));
@@ -45,7 +45,7 @@ std::vector<Pattern> edges() {
     std::reverse(reversed.address.begin(), reversed.address.end());
     found.push_back(reversed);
     for (int bit : {32, 37, 41, 46}) {
-      Pattern twins = strided(bytes, 0, 0);  // two sectors that differ in one high bit
+      Pattern twins = strided(bytes, 0, 0);  // two sectors whose addresses differ in one high bit
       for (int lane = 1; lane < 32; lane += 2) twins.address[lane] ^= uint64_t{1} << bit;
       found.push_back(twins);
     }
@@ -70,7 +70,7 @@ Pattern random_pattern(Random& random) {
       p.active = static_cast<uint32_t>(random.bits() | random.bits());
       break;
   }
-  // From a window in which lanes crowd to one in which they never meet.
+  // From a window in which many lanes share sectors to one in which none do.
   const uint32_t windows[] = {64, 256, 1024, 8192, 1u << 30};
   const uint32_t elements = windows[random.below(5)] / p.bytes;
   const uint64_t start = kBase + uint64_t{p.bytes} * random.below(1024);
@@ -100,7 +100,7 @@ uint32_t distinct(const Pattern& p, uint32_t active, uint64_t granule) {
   return static_cast<uint32_t>(seen.size());
 }
 
-// Sectors from the lowest address to the highest, touched or not.
+// The sectors from the lowest to the highest address, including those that no lane accesses.
 uint32_t span(const Pattern& p) {
   uint64_t low = ~uint64_t{0}, high = 0;
   for (int lane = 0; lane < 32; ++lane) {
@@ -111,7 +111,7 @@ uint32_t span(const Pattern& p) {
   return p.active ? static_cast<uint32_t>(high - low + 1) : 0;
 }
 
-// Changes of sector from one active lane to the next.
+// How often the sector changes from one active lane to the next.
 uint32_t changes(const Pattern& p) {
   uint32_t count = 0;
   uint64_t last = ~uint64_t{0};

@@ -1,4 +1,5 @@
-// Warp-wide accesses to try a student's coalescer on.
+// Warp-wide accesses to global memory on which the grader tries the student's requests() and
+// sectors(), and the misconceptions that it recognises in wrong answers.
 #pragma once
 
 #include <array>
@@ -12,30 +13,32 @@
 namespace lab32::checks::coalescing {
 
 struct Pattern {
-  std::array<uint64_t, 32> address{};  // of inactive lanes: anything
+  std::array<uint64_t, 32> address{};  // inactive lanes have any address
   uint32_t bytes = 4;
   uint32_t active = 0xffffffff;
 
-  // One request if at least one lane is active; the distinct 32-byte sectors that the active lanes
-  // touch, by the simulator's own counter.
+  // The right answers, from the simulator's own counter: one request if a lane is active, and the
+  // distinct 32-byte sectors that the active lanes access.
   uint32_t requests() const { return active != 0; }
   uint32_t sectors() const;
 
   int lanes() const { return __builtin_popcount(active); }
   int effort() const { return lanes(); }  // of thinking it through
 
-  // Lane by lane, as offsets from a line of 128 bytes; a table where lanes are many.
+  // The address of each lane, as an offset from a line of 128 bytes; a table if there are many
+  // lanes.
   std::string show() const;
 };
 
-// The edges first, then `random` others: each width, dense and sparse masks, lanes that share an
-// address, scattered ones, addresses beyond 32 bits.
+// The edge cases, then `random` others: all widths, dense and sparse masks, lanes that share an
+// address, scattered lanes, and addresses beyond 32 bits.
 std::vector<Pattern> patterns(Random& random, int count);
 
-// The same access with its lanes in other orders, and with some of them inactive.
+// The same access with its lanes in other orders, or with some of them inactive.
 std::vector<Pattern> variants(const Pattern& p);
 
-// Which wrong idea gives just these answers for all patterns, in a sentence; empty: none we know.
+// A sentence about the misconception that gives exactly these answers for all patterns; empty if
+// none is known.
 std::string misconception(const std::vector<Pattern>& patterns, const std::vector<int>& sectors);
 
 }  // namespace lab32::checks::coalescing

@@ -1,4 +1,4 @@
-// The coalescing lab, part D: what the fixed patterns are worth on a real card.
+// The coalescing lab, part D: how much faster the fixed patterns are on a real card.
 
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
@@ -28,8 +28,8 @@ TimedWork scale_work(Check& check, uint32_t n, size_t sets) {
   return work;
 }
 
-// push with no field to push it and no time to move: out = in, whatever the arithmetic, and moving
-// structures is all that is left.
+// push without a field and with a time step of 0: out equals in exactly, and only moving the
+// structures takes time.
 TimedWork push_work(Check& check, uint32_t n, size_t sets) {
   constexpr size_t kFloats = 8;
   const InputSets<float> inputs = input_sets<float>(check, sets, [n](Random& random) {

@@ -13,7 +13,8 @@ struct Answered {
   std::vector<float> last;
 };
 
-// The student's functions on each case, by the given kernel; there are as many of both kinds.
+// Runs the student's functions on each case with the given kernel. Both kinds of cases must be
+// equally many.
 Answered ask_calculator(Check& check, const std::vector<OccupancyCase>& cases,
                         const std::vector<WaveCase>& wave_cases) {
   const size_t count = std::max(cases.size(), wave_cases.size());
@@ -53,7 +54,7 @@ std::string said(bool written, const std::string& answer) {
   return written ? "your function returns " + answer : "nothing was written";
 }
 
-// Loses the check for the wrong answer that is easiest to think through.
+// Loses the check if answers are wrong, and shows the case that is easiest to check by hand.
 void judge(Check& check, const char* function, const std::vector<OccupancyCase>& cases,
            const std::vector<size_t>& wrong, bool all_zero,
            const std::function<std::string(size_t)>& answer, const std::string& hint) {
@@ -102,7 +103,7 @@ TEST_SUITE("lab:occupancy") {
     const std::vector<OccupancyCase> cases = drawn_cases(check);
     const std::vector<int> got = ask_calculator(check, cases, {WaveCase{}}).limits;
     std::vector<size_t> wrong;
-    bool part = true;  // every wrong answer names one of those that bind
+    bool part = true;  // every wrong answer names some of the limits, and no other resource
     for (size_t i = 0; i < cases.size(); ++i) {
       if (got[i] == cases[i].limits) continue;
       wrong.push_back(i);

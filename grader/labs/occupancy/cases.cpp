@@ -17,14 +17,14 @@ constexpr int32_t kQuarters = 4;
 
 int32_t rounded_up(int32_t n, int32_t unit) { return (n + unit - 1) / unit * unit; }
 
-// What a calculator may forget. With nothing forgotten it is right, as a test shows.
+// What a calculator may ignore. With everything at its default it is right, as a test shows.
 struct Forgotten {
-  bool warp = false;           // threads count one by one
-  bool register_unit = false;  // a warp gets just what it asks for
-  bool quarters = false;       // registers are one pool
-  bool reserved = false;       // the system's part of a block's shared memory
+  bool warp = false;           // count single threads
+  bool register_unit = false;  // a warp gets exactly the registers it asks for
+  bool quarters = false;       // treat the registers as one pool
+  bool reserved = false;       // ignore the shared memory that the system reserves per block
   bool shared_unit = false;
-  bool blocks = false;  // the limit of blocks
+  bool blocks = false;  // ignore the limit on blocks
 };
 
 int32_t blocks_without(const MultiprocessorLimits& sm, const Usage& usage, const Forgotten& f) {
@@ -54,7 +54,7 @@ int32_t limits_in(const std::string& limiter) {
   return limits;
 }
 
-// Adds it if one block fits.
+// Adds the case if at least one block fits on a multiprocessor.
 void add(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usage& usage) {
   try {
     const model::Occupancy o = model::occupancy(gpu, static_cast<uint32_t>(usage.threads),
@@ -69,8 +69,9 @@ int32_t between(Random& random, int32_t least, int32_t most) {
   return least + static_cast<int32_t>(random.below(static_cast<uint32_t>(most - least + 1)));
 }
 
-// By turns one that registers bind, in blocks small enough that a warp's units tell; one at the
-// edge of what so many blocks can have of shared memory; one of small blocks; and any.
+// A random kernel, of four kinds in turn: limited by registers, with blocks so small that the units
+// of a warp's registers matter; at the edge of the shared memory for a number of blocks; with small
+// blocks; and arbitrary.
 Usage drawn(Random& random, const model::Profile& gpu, size_t kind) {
   const model::Multiprocessor& m = gpu.multiprocessor;
   Usage usage{between(random, 1, 1024), between(random, 16, 32), 0};
@@ -131,7 +132,7 @@ std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases
   for (const char* id : {"h200", "rtx4060", "t4"}) {
     const model::Profile gpu = model::read_profile(id);
     const model::Multiprocessor& m = gpu.multiprocessor;
-    // Eight blocks' share of shared memory: just what fits, and a byte more.
+    // An eighth of the shared memory: exactly what eight blocks can have, and one byte more.
     const int32_t eighth = static_cast<int32_t>(m.shared_bytes / 8 / m.shared_allocation_unit *
                                                     m.shared_allocation_unit -
                                                 m.reserved_shared_bytes_per_block);
@@ -199,7 +200,7 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases) {
   for (uint32_t i = 0; i < random_cases; ++i) {
     WaveCase c;
     c.resident = between(random, 1, 4224);
-    // Every fourth one without a tail.
+    // Every fourth case has no partial wave.
     c.grid = i % 4 == 0 ? c.resident * between(random, 1, 9) : between(random, 1, 20000);
     cases.push_back(c);
   }

@@ -1,4 +1,5 @@
-// Kernels and multiprocessors to try a student's occupancy calculator on.
+// Kernels and multiprocessors on which the grader tries the student's occupancy calculator, and the
+// misconceptions that it recognises in wrong answers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace lab32::checks::occupancy {
 
-// What a multiprocessor has, and what a block asks for: as labs/occupancy/occupancy.cu has them.
+// The limits of a multiprocessor and the resources of a block, laid out as in
+// labs/occupancy/occupancy.cu.
 struct MultiprocessorLimits {
   int32_t threads, blocks, registers, register_unit, shared, shared_unit, shared_reserved;
 };
@@ -19,7 +21,7 @@ struct Usage {
   int32_t threads, registers, shared;
 };
 
-// Sums of these, as the lab has them.
+// The lab's bits for the resources that limit the number of blocks.
 enum Limit : int32_t { kThreads = 1, kBlocks = 2, kRegisters = 4, kShared = 8 };
 
 struct OccupancyCase {
@@ -29,21 +31,22 @@ struct OccupancyCase {
 
   MultiprocessorLimits limits_of_gpu() const;
   std::string show() const;
-  // Of thinking it through: the fewer resources are asked for, the less.
+  // How hard the case is to check by hand: it is easier if the kernel uses fewer resources.
   int effort() const;
 };
 
-// Three generations; the edges first, then `random` others for each. At least one block fits in
-// each case.
+// Cases for three generations of GPUs: the edge cases, then `random` others for each. At least one
+// block fits in each case.
 std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases);
 
 // "registers and blocks"
 std::string names_of(int32_t limits);
 
-// Which wrong idea gives just these answers for all cases, in a sentence; empty: none we know.
+// A sentence about the misconception that gives exactly these answers for all cases; empty if none
+// is known.
 std::string misconception(const std::vector<OccupancyCase>& cases, const std::vector<int>& blocks);
 
-// A grid, and the blocks that the whole GPU holds at a time.
+// A grid, and the number of blocks that the whole GPU holds at once.
 struct WaveCase {
   int32_t grid = 1, resident = 1;
 

@@ -1,5 +1,5 @@
-// The kernels that labs/occupancy/occupancy.cu marks as given, as the grader launches them: compiled behind
-// the submission, so that changing or emptying them there changes nothing (grading/engine/compiled.h).
+// The given kernels of labs/occupancy/occupancy.cu as the grader launches them. They are compiled behind the
+// submission, so that changing them in the submission changes nothing (grading/engine/compiled.h).
 namespace lab32_given {
 
 __device__ constexpr int ceil_div(int a, int b) { return a / b + (a % b != 0); }
@@ -30,7 +30,7 @@ __global__ void copy_floats(const float* in, float* out, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) out[i] = in[i];
 }
 
-// What the skeleton has before task B3: its time is where the step to the submission's begins.
+// The kernel before task B3, as the skeleton has it: the baseline of the timed step.
 __global__ void trace_as_given(const float4* field, const float* start, float* out, int n, int steps) {
   int threads = gridDim.x * blockDim.x;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {

@@ -17,7 +17,7 @@ std::vector<int32_t> links(uint32_t nodes) {
   return next;
 }
 
-// Quarters of cells, so that positions and their sums are exact.
+// Positions in quarters of cells, so that their sums are exact.
 std::vector<Cell> field(uint64_t seed) {
   Random random(seed);
   std::vector<Cell> cells(size_t{kSide} * kSide * kSide);

@@ -13,7 +13,7 @@ constexpr uint32_t kCopyBlock = 256, kTraceBlock = 1024;
 
 std::string n_is(uint32_t n) { return fmt::format("n = {}", n); }
 
-// So many blocks for each multiprocessor.
+// Launches that many blocks on each multiprocessor.
 device::Shape copy_shape(Check& check, uint32_t per_multiprocessor) {
   return {{per_multiprocessor * check.device().multiprocessors()}, {kCopyBlock}};
 }
@@ -28,7 +28,7 @@ device::Run run_copy(Check& check, uint32_t n, device::LaunchOptions::Model mode
   return launched;
 }
 
-// The given kernel with all the warps that a multiprocessor holds.
+// The time of the given kernel at full occupancy.
 double full_copy_seconds(Check& check, uint32_t n) {
   return given_time(check, "copy_floats", n_is(n), [n](Check& check) {
     const Input<float> in(check, "in", std::vector<float>(n, 1.0f));
@@ -103,7 +103,7 @@ TEST_SUITE("lab:occupancy") {
       return static_cast<double>(check.device().resident_blocks(of, shape)) /
              check.device().multiprocessors();
     };
-    // `follow` needs few registers, and no shared memory: of it, threads alone limit the blocks.
+    // `follow` needs few registers and no shared memory, so threads alone limit its blocks.
     const double mine = blocks(*kernel), most = blocks(*s.module.find(given(check, "follow")));
     const uint32_t registers = kernel->info().registers.value_or(0);
     const uint32_t local = kernel->info().local_accesses.value_or(0);

@@ -1,8 +1,9 @@
-// The occupancy lab, part B: shapes that the submission states for given kernels (B1, B4, B5, B6).
+// The occupancy lab, part B: shapes that the submission chooses for given kernels (B1, B4, B5, B6).
 // Contract: labs/occupancy/occupancy.cu.
 //
-// B1 and B4 are judged by modelled time, which follows the measured sweeps there; B5 and B6 by what
-// the shape makes of the multiprocessors, since it does not (data/measured/occupancy/README.md).
+// B1 and B4 are judged by modelled time, which agrees with the measured sweeps. B5 and B6 are
+// judged by how the shape uses the multiprocessors, because modelled and measured times differ
+// there (data/measured/occupancy/README.md).
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -27,11 +28,11 @@
 namespace lab32::checks::occupancy {
 namespace {
 
-// What a shape makes of the multiprocessors.
+// How a shape occupies the multiprocessors.
 struct Residency {
-  uint32_t fit = 0;     // blocks that a multiprocessor holds
-  uint32_t blocks = 0;  // that reside on one at the start: no more than there are
-  uint32_t warps = 0;   // of these
+  uint32_t fit = 0;     // blocks that fit on a multiprocessor
+  uint32_t blocks = 0;  // resident blocks at the start, limited by the grid
+  uint32_t warps = 0;   // of the resident blocks
   double waves = 0;     // of the whole grid
   uint32_t warps_per_block = 0;
 
@@ -45,12 +46,12 @@ struct Residency {
   }
 };
 
-// The line of the kernel's LAB32_LAUNCH.
+// The line of the kernel's LAB32_LAUNCH record.
 int line_of_shape(Check& check, const std::string& kernel) {
   return check.session.source.find_text("LAB32_LAUNCH(" + kernel);
 }
 
-// Loses the check, at the kernel's LAB32_LAUNCH, where not one block fits.
+// Loses the check, at the kernel's LAB32_LAUNCH record, if no block fits.
 Residency residency(Check& check, const std::string& kernel, const device::Shape& shape) {
   Session& s = check.session;
   device::Kernel* const given_kernel = s.module.find(given(check, kernel));
@@ -73,13 +74,13 @@ Residency residency(Check& check, const std::string& kernel, const device::Shape
   return r;
 }
 
-// Which share of its time a multiprocessor works, on average, until the busiest one is done: the
-// blocks are dealt to them one after the other, each thread strides over n by the threads of the
-// grid, and a warp of which one thread works is busy.
+// The average share of time for which a multiprocessor works, until the busiest one finishes.
+// Blocks go to the multiprocessors in turn, each thread strides over n by the number of threads in
+// the grid, and a warp is busy while one of its threads works.
 double balance(Check& check, uint64_t n, const device::Shape& shape) {
   const uint64_t block = shape.block.count(), threads = block * shape.grid.count();
   const uint32_t multiprocessors = check.device().multiprocessors();
-  // Rounds of warps of a block: those of its first lane, which has the most.
+  // Iterations of a block's warps: those of the first lane, which has the most.
   std::vector<uint64_t> busy(multiprocessors);
   for (uint64_t b = 0; b < shape.grid.count(); ++b)
     for (uint64_t lane = 0; lane < block; lane += kWarpSize) {
@@ -90,11 +91,12 @@ double balance(Check& check, uint64_t n, const device::Shape& shape) {
   return most > 0 ? static_cast<double>(n) / kWarpSize / multiprocessors / most : 1;
 }
 
-// A given kernel in a shape; and what makes that, with arrays on the session's device.
+// Launches a given kernel in a shape. Work makes such a function with arrays on the session's
+// device.
 using Launched = std::function<device::Run(const LaunchConfig&)>;
 using Work = std::function<Launched(Check& check)>;
 
-// The kernel alone, as the model has it; checks where the device has no model are not run.
+// The modelled time of the kernel alone. If the device has no model, the check is not run.
 double seconds_of(Check& check, const device::Run& run) {
   if (!run.predicted) check.not_run({NotRun::Kind::no_counters, check.device().name()});
   return run.predicted->kernel_seconds;
@@ -102,8 +104,8 @@ double seconds_of(Check& check, const device::Run& run) {
 
 std::string microseconds(double seconds) { return fmt::format("{:.1f} µs", 1e6 * seconds); }
 
-// The least time over the rubric's shapes (block, items per thread, blocks per multiprocessor, one
-// after the other). What is swept is given, and its inputs follow from its `sizes`.
+// The shortest time over the rubric's shapes, a list of block, items per thread and blocks per
+// multiprocessor. The kernel is a given one, and its inputs depend on `sizes` only.
 double best_of_sweep(Check& check, const std::string& kernel, const std::string& sizes,
                      const Work& work) {
   const std::vector<double> sweep = check.row.numbers("sweep");
@@ -121,8 +123,8 @@ double best_of_sweep(Check& check, const std::string& kernel, const std::string&
                     least);
 }
 
-// Credit for the shape's time against the best of the sweep; nearer than the model can tell is as
-// good.
+// Gives points for the shape's time relative to the best time of the sweep. A difference within the
+// model's error counts as equal.
 void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& config,
                   const Residency& resident, const std::string& sizes, const Work& work,
                   const std::string& idea) {
@@ -141,7 +143,7 @@ void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& c
       fmt::format("{} The time is {}.\n{}", resident.words(), run.predicted->bottleneck, idea));
 }
 
-// Credit for the share of their time that the multiprocessors work until the busiest is done.
+// Gives points for the share of time for which the multiprocessors work until the busiest finishes.
 void credit_balance(Check& check, double share, const Residency& resident,
                     const std::string& kernel) {
   const double least = check.row.number("balance");
@@ -160,7 +162,7 @@ void credit_balance(Check& check, double share, const Residency& resident,
                   resident.words(), 100 * share));
 }
 
-// Below the least number of warps, each that is missing costs its share.
+// Gives points in proportion to the number of warps, if there are fewer than the rubric asks for.
 void credit_warps(Check& check, const Residency& resident, const std::string& kernel) {
   const double least = check.row.number("least_warps");
   if (resident.warps >= least) return;
@@ -250,7 +252,7 @@ TEST_SUITE("lab:occupancy") {
     const LaunchConfig config = launch_config(check, "match");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
     const Residency resident = residency(check, "match", shape);
-    // One row is enough to learn what such blocks leave for L1.
+    // One row is enough to find out how much of L1 such blocks leave free.
     const Input<float> row(check, "rows", std::vector<float>(32, 1.0f));
     const Output<float> out(check, "out", 1);
     const device::Run run = run_to_count(

@@ -1,7 +1,6 @@
 // The occupancy lab, part D: copying with few warps, and the shapes of part B, on a real card. Each
-// shape is a step up from the shape,
-// or the bounds, that the skeleton has; what the reference solution's gain is there and then says
-// what is asked.
+// shape is timed as a step from the skeleton's shape or launch bounds. The reference solution's
+// gain on the same card sets the limit.
 
 #include <fmt/core.h>
 
@@ -36,7 +35,7 @@ using device::ArrayIndex;
 
 constexpr int kOrbitSteps = 32;
 
-// The shape that the skeleton states: threads per block, items per thread.
+// The skeleton's shape: threads per block and items per thread.
 LaunchConfig skeletons_shape(Check& check) {
   const std::vector<double> numbers = check.row.numbers("skeleton");
   LaunchConfig config;
@@ -45,13 +44,16 @@ LaunchConfig skeletons_shape(Check& check) {
   return config;
 }
 
-// A given kernel in the shape of LAB32_LAUNCH; `as_given`: in the skeleton's.
+// A given kernel in the shape of the submission's LAB32_LAUNCH; `as_given`: in the skeleton's
+// shape.
 struct Shaped {
   std::string kernel;
   uint32_t n = 0;
   std::vector<device::TimedArg> args;
-  uint32_t pixel = 0, border = 0;  // of a tile in dynamic shared memory: bytes, and pixels
-  std::string inputs = "";         // what they follow from besides n
+  uint32_t pixel = 0,
+           border =
+               0;  // for a tile in dynamic shared memory: bytes per pixel, and pixels of border
+  std::string inputs = "";  // what the inputs depend on besides n
 
   TimedVersion version(Check& check, bool as_given,
                        decltype(TimedVersion::mismatch) mismatch) const {
@@ -77,8 +79,9 @@ struct Shaped {
   }
 };
 
-// The work of a given kernel that reads `inputs` and writes one array of `outputs` floats. Both
-// versions write the same values to arrays of their own; `want` is the same for all sets.
+// Work of a given kernel that reads `inputs` and writes one array of `outputs` floats. Both
+// versions write the same values to arrays of their own; all sets have the same expected values
+// `want`.
 template <class T>
 TimedWork shaped_work(Check& check, Shaped shaped, std::vector<device::TimedArray> inputs,
                       std::shared_ptr<const std::vector<T>> want, double tolerance,
@@ -137,7 +140,7 @@ TimedWork smooth_work(Check& check, uint32_t n, double tolerance) {
                             {static_cast<int>(n)});
 }
 
-// The points of the orbits are near 0 and stay there, so a double follows them.
+// The points of the orbits stay near 0, so a double follows them closely enough.
 TimedWork orbits_work(Check& check, uint32_t n, double tolerance) {
   auto want = std::make_shared<std::vector<float>>(n);
   for (uint32_t i = 0; i < n; ++i) {
@@ -158,7 +161,7 @@ TimedWork orbits_work(Check& check, uint32_t n, double tolerance) {
                             {static_cast<int>(n), kOrbitSteps});
 }
 
-// Eighths, so that sums of products are exact.
+// Values in eighths, so that sums of products are exact.
 TimedWork match_work(Check& check, uint32_t n) {
   constexpr size_t kColumns = 32, kArrays = 4;
   Random random(n);
@@ -179,7 +182,7 @@ TimedWork match_work(Check& check, uint32_t n) {
                             {static_cast<int>(n)});
 }
 
-// Blocks of 1024, of the submission's kernel and of the one without bounds.
+// Blocks of 1024 threads, of the submission's kernel and of the kernel without launch bounds.
 TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance, size_t sets) {
   constexpr uint32_t kBlock = 1024;
   const auto fields =

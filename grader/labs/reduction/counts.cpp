@@ -12,7 +12,7 @@ namespace lab32::checks::reduction {
 namespace {
 
 struct Words {
-  const char *key, *least;  // in the rubric
+  const char *key, *least;  // keys of the rubric
   const char *one, *many, *per;
 };
 
@@ -31,7 +31,7 @@ Words words_of(Counter counter) {
   }
 }
 
-// With two digits behind the point, or with as many as tell it from `other`.
+// With two digits after the decimal point, or with as many as distinguish it from `other`.
 std::string short_number(double value, double other) {
   if (value == static_cast<double>(static_cast<uint64_t>(value)))
     return fmt::format("{:.0f}", value);
@@ -54,7 +54,7 @@ void show_counts(Check& check, double got, double limit, const Words& words) {
 
 uint64_t idle_of(const counters::SharedTraffic& t) { return 32 * t.requests - t.lanes; }
 
-// The line of the student's file on which `of` is largest; nullptr: nowhere more than 0.
+// The line of the student's file for which `of` is largest; nullptr: it is 0 on all lines.
 const counters::LineCounters* largest(Check& check, const device::Run& run,
                                       uint64_t (*of)(const counters::Counters&)) {
   const counters::LineCounters* found = nullptr;
@@ -177,7 +177,7 @@ void StepVerdict::keeps(Counter counter, double limit) {
                                 counted(short_number(limit, got), words), words.per,
                                 got == 1 ? "is" : "are", short_number(got, limit)));
   if (!first) return;
-  // Else the table would show what has cost nothing.
+  // If points were lost before, the table already shows their count.
   show_counts(check_, got, limit, words);
   explain_excess(counter);
 }

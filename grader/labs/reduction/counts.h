@@ -1,5 +1,6 @@
-// The counters that the reduction lab's steps move, for a block or an element, and how each is
-// judged and explained.
+// The counters of the reduction lab's steps, per block or per element. StepVerdict checks and
+// explains them: the counter that a step improves, those that earlier steps have improved, and
+// those that only later steps may improve.
 #pragma once
 
 #include <cstdint>
@@ -11,41 +12,44 @@
 
 namespace lab32::checks::reduction {
 
-// Counts of a launch are sums over its blocks, which all do the same: shares of one are exact.
+// All blocks of a launch do the same, so dividing the counts of a launch by its blocks is exact.
 struct StepCounts {
   StepCounts(Check& check, const device::Run& run, uint64_t blocks, uint64_t elements);
 
-  double accesses, wavefronts, barriers;  // per block; accesses: of a warp to shared memory
-  double lanes;                           // active, of an access
-  double idle_lanes;                      // in these accesses, per element
-  double instructions;                    // of PTX, a warp's, for 32 elements
+  double accesses, wavefronts, barriers;  // per block; an access is one of a warp to shared memory
+  double lanes;                           // active lanes per access
+  double idle_lanes;                      // inactive lanes of these accesses, per element
+  double instructions;                    // PTX instructions of a warp, per 32 elements
 
  private:
   StepCounts(const counters::Counters& c, double blocks, double elements);
 };
 
-// A counter; its name is that of its limit in the rubric.
+// A counter. Its name in the rubric is that of its limit.
 enum class Counter { accesses, wavefronts, idle_lanes, barriers, instructions };
 const char* key_of(Counter counter);
 
-// Of several counters the worst share decides: they hang together, so that shares do not multiply.
+// Checks the counters of one launch. The smallest share of several counters decides, because the
+// counters depend on each other and their shares must not multiply.
 class StepVerdict {
  public:
-  // `block` threads, for messages.
+  // `block`: threads of a block, for messages.
   StepVerdict(Check& check, const device::Run& run, uint32_t block, uint64_t blocks,
               uint64_t elements);
 
-  // All counters, for who plots them.
+  // Records all counters, for plots.
   void figures() const;
-  // What the step is about: credit limit / reached, shown in the table; `idea` fixes it.
+  // Checks the counter that the step improves. Credit is limit / reached, and the table shows the
+  // count; `idea` is the hint.
   void moves(Counter counter, double limit, const std::string& idea);
-  // What an earlier step has won: credit limit / reached, said only where it is lost.
+  // Checks a counter that an earlier step has improved. Credit is limit / reached, and the message
+  // mentions the counter only if points are lost.
   void keeps(Counter counter, double limit);
-  // What was held at the published size has to hold in this launch, too: `elsewhere` says what it
-  // is of. Credit limit / reached, said only where it is lost.
+  // Checks the counter in another launch after the published one has all points. `elsewhere` begins
+  // the message and names the launch. Credit is limit / reached.
   void holds(Counter counter, double limit, const std::string& elsewhere);
-  // What a later step is about: a kernel with less than the rubric's `least_...` is not this step.
-  // `later` says which idea that is. Loses the check.
+  // Loses the check if the counter is below the rubric's `least_...`: the kernel already uses the
+  // idea of a later step, which `later` names.
   void leaves(Counter counter, const std::string& later);
 
  private:

@@ -1,5 +1,5 @@
-// The kernels that labs/reduction/reduction.cu marks as given, as the grader launches them: compiled behind
-// the submission, so that changing or emptying them there changes nothing (grading/engine/compiled.h).
+// The given kernels of labs/reduction/reduction.cu as the grader launches them. They are compiled behind the
+// submission, so that changing them in the submission changes nothing (grading/engine/compiled.h).
 namespace lab32_given {
 
 constexpr unsigned kMostThreads = 1024;

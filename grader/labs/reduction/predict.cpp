@@ -13,7 +13,8 @@
 namespace lab32::checks::reduction {
 namespace {
 
-// The given reduce_v1, line by line: how often its warps touch shared memory, with how many lanes.
+// A table of the given reduce_v1: for each line, how often its warps access shared memory, and with
+// how many lanes.
 std::string table_of_v1(Check& check) {
   const uint32_t block = check.row.count("block"), blocks = check.row.count("blocks");
   Random random = check.random();
@@ -21,7 +22,7 @@ std::string table_of_v1(Check& check) {
   Output<int> out(check, "out", blocks);
   const device::Run launched =
       run_to_count(check, {given(check, "reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
-  // For who plots them beside those of v2 to v6.
+  // Recorded for plots next to those of v2 to v6.
   StepVerdict(check, launched, block, blocks, in.count()).figures();
   std::string table = fmt::format(
       "The profiler's table of the given reduce_v1, shared memory, for each block of {}:\n"
@@ -38,7 +39,8 @@ std::string table_of_v1(Check& check) {
   return table;
 }
 
-// What the grader's checks say of a kernel that has a fault on purpose; nothing of it is judged.
+// Shows what the grader's checks report about a kernel with a deliberate fault. Nothing here
+// affects the points.
 void show_fault(Check& check, const std::string& name, uint32_t block, uint32_t n) {
   device::Kernel* kernel = check.session.module.find(given(check, name));
   if (!kernel) return;

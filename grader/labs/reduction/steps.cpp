@@ -1,8 +1,8 @@
-// The reduction lab, part B: v2 to v6, one idea each. Contract: labs/reduction/reduction.cu.
+// The reduction lab, part B: v2 to v6, each with one idea. Contract: labs/reduction/reduction.cu.
 //
-// Blocks, grid and elements per thread are the rubric's, and each step is judged by three things:
-// the counter that it moves, those that earlier steps have moved, and those that it must leave to
-// later ones. So neither a faster kernel nor a slower one passes in its place.
+// The rubric sets the blocks, the grid and the elements per thread. Each step must improve its own
+// counter, keep what earlier steps have improved, and leave the ideas of later steps alone, so
+// neither a faster nor a slower kernel passes as this step.
 
 #include <algorithm>
 #include <memory>
@@ -19,7 +19,7 @@ namespace {
 struct Step {
   const char* kernel;
   uint32_t elements;  // per thread
-  bool templated;     // on the size of the block
+  bool templated;     // by the block size
 
   std::string name(uint32_t block) const {
     return templated ? fmt::format("{}<{}>", kernel, block) : kernel;
@@ -49,7 +49,7 @@ device::Run launch(Check& check, const Step& step, uint32_t block, std::vector<i
   return launched;
 }
 
-// The launch of one size of block that is counted: of so many blocks as the seed draws.
+// The counted launch for one block size. The seed decides the number of blocks.
 struct CountedBlocks {
   std::shared_ptr<const device::Run> run;
   uint32_t block;
@@ -72,8 +72,8 @@ CountedBlocks counted_blocks(Check& check, const Step& step, uint32_t block) {
 void check_blocks(Check& check, const Step& step) {
   Random random = check.random();
   std::vector<double> blocks = check.row.numbers("blocks");
-  // The smallest last: in blocks of two warps a tree's steps meet within one of them, and who has
-  // forgotten __syncthreads() would be told to use __syncwarp().
+  // The smallest block size comes last: in blocks of two warps most steps of a tree stay within one
+  // warp, so a missing __syncthreads() would be reported as a missing __syncwarp().
   std::rotate(blocks.begin(), blocks.begin() + 1, blocks.end());
   for (double threads : blocks) {
     const uint32_t block = static_cast<uint32_t>(threads), part = block * step.elements;
@@ -84,7 +84,7 @@ void check_blocks(Check& check, const Step& step) {
   right_result(check);
 }
 
-// The rubric's limit of a counter for a size of block: its list is as long as that of `blocks`.
+// The rubric's limit of a counter for a block size; the lists of limits are as long as `blocks`.
 double limit_of(Check& check, Counter counter, uint32_t block) {
   const std::vector<double> blocks = check.row.numbers("blocks"),
                             limits = check.row.numbers(key_of(counter));
@@ -110,7 +110,7 @@ class Judged {
     verdict_.keeps(counter, limit_of(check_, counter, main_.block));
     judged_.push_back(counter);
   }
-  // Who has all points in the blocks that the table shows has to have them in all other sizes.
+  // A submission with full marks at the published block size is checked at the other sizes, too.
   void holds_in_all_blocks() {
     if (check_.verdict.credit < 1) return;
     for (double threads : check_.row.numbers("blocks")) {

@@ -10,7 +10,7 @@
 namespace lab32::checks::reduction {
 
 std::vector<int> small_ints(Random& random, size_t count) {
-  // At least 32 in size, so that sums of parts differ.
+  // Ranges of at least 32, so that sums of different parts differ.
   const uint32_t size = static_cast<uint32_t>((1u << 30) / std::max<size_t>(count, 1024));
   std::vector<int> values(count);
   for (int& v : values) v = static_cast<int>(random.below(2 * size)) - static_cast<int>(size);
@@ -23,7 +23,7 @@ std::vector<int> ints_to_the_limit(Random& random, size_t count) {
   const uint32_t mean = static_cast<uint32_t>(kLimit / static_cast<int64_t>(count));
   int64_t sum = 0;
   for (int& v : values) sum += v = static_cast<int>(mean / 2 + random.below(mean / 2));
-  // What is missing is spread evenly, so that no element stands out.
+  // The rest is spread evenly, so that no element stands out.
   const int64_t share = (kLimit - sum) / static_cast<int64_t>(count);
   for (int& v : values) v += static_cast<int>(share);
   values[random.below(static_cast<uint32_t>(count))] +=

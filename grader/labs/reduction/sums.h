@@ -1,5 +1,5 @@
-// What the parts of the reduction lab share: inputs whose sums are known, and what a wrong sum
-// looks like.
+// Inputs of the reduction lab with known sums, the tolerance of float sums, and explanations of
+// wrong sums.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,32 @@
 
 namespace lab32::checks::reduction {
 
-// `count` ints that add up to no more than 2^30 in size, in whatever order and however grouped.
+// `count` ints, the sum of whose absolute values is at most 2^30, so no order of adding overflows.
 std::vector<int> small_ints(Random& random, size_t count);
 
-// `count` ints, none negative, that add up to 2^31 - 1: no order of adding them overflows an int,
-// and nothing narrower than an int, nor the 24 bits of a float, holds the sum.
+// `count` nonnegative ints with the sum 2^31 - 1. No order of adding them overflows an int, and no
+// narrower type holds the sum, nor do the 24 bits of a float.
 std::vector<int> ints_to_the_limit(Random& random, size_t count);
 
-// Floats in [1/16, 1/8). Once a sum has reached 2^20 one of these is less than an ulp of it, so
-// that who adds more than 2^24 of them one after the other is wrong by far more than bound_of
+// Floats in [1/16, 1/8). Once a sum has reached 2^20, each of them is less than an ulp of it, so a
+// kernel that adds more than 2^24 of them one after the other is wrong by far more than bound_of()
 // allows.
 std::vector<float> small_floats(Random& random, size_t count);
 
-// How far a sum of floats may be off, as a share of the sum of their sizes: g(k) = k u / (1 - k u),
-// u = 2^-24, where k is the longest chain of additions that an element goes through (Higham,
-// Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2). Here k = the elements of a
-// thread where 8192 share the work, one after the other, + 10 for a tree of at most 1024 threads +
-// one for each block where each takes 256 elements. One bound for all launches: whoever gives the
-// work to fewer threads must be as exact.
+// The tolerance of a float sum, relative to the sum of absolute values: g(k) = k u / (1 - k u), u =
+// 2^-24, where k is the longest chain of additions of an element (Higham, Accuracy and Stability of
+// Numerical Algorithms, 2nd ed., section 4.2). Here k is the number of elements per thread if 8192
+// threads share the work, + 10 for a tree of at most 1024 threads, + one for each block of 256
+// elements. All launches have the same tolerance: a kernel that uses fewer threads must be as
+// exact.
 double bound_of(uint64_t n);
 
-// A sum that is wrong may be the sum of a part of the input: what is known about it. `reach` is how
-// many elements one round of the grid takes, `block` how many the first block takes of these.
+// If a wrong sum is that of a part of the input, the sentence that says so. `reach`: the elements
+// of one iteration of the whole grid; `block`: those of the first block in it.
 std::string which_part(const std::vector<int>& in, int64_t sum, uint64_t block, uint64_t reach);
 
-// Loses the check when `wrong` says anything. `launch` names the launch in the message, `cell` in
-// the column of the score report, which is narrow.
+// Loses the check if `wrong` is not empty. `launch` names the launch in the message, and `cell` in
+// the narrow column of the score report.
 void check_sum(Check& check, const std::string& cell, const std::string& launch, int line,
                const std::string& wrong);
 

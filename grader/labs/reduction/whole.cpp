@@ -1,5 +1,5 @@
-// The reduction lab, part C: v7 and v8 leave one number, in the shape that the submission states.
-// Contract: labs/reduction/reduction.cu.
+// The reduction lab, part C: v7 and v8 reduce to one number, in a shape that the submission
+// chooses. Contract: labs/reduction/reduction.cu.
 
 #include <algorithm>
 #include <cmath>
@@ -18,9 +18,9 @@ namespace {
 
 struct Whole {
   const char* kernel;
-  bool templated;    // on the size of the block
-  bool starts_at_0;  // out[0] does; else it is poisoned
-  // Where counters are taken, of ints and of floats: the keys of the rubric.
+  bool templated;    // by the block size
+  bool starts_at_0;  // out[0] is 0 before the launch, instead of poisoned
+  // The rubric's keys for the sizes at which ints and floats are counted.
   const char *elements, *floats;
 };
 
@@ -31,7 +31,7 @@ int line_of_whole(Check& check, const Whole& version) {
   return check.session.source.find(version.kernel);
 }
 
-// The record; v7 must name a block that the file instantiates.
+// The LAB32_LAUNCH record. A block of v7 must be one that the file instantiates.
 LaunchConfig record_of(Check& check, const Whole& version) {
   const LaunchConfig record = launch_config(check, version.kernel);
   if (!version.templated) return record;
@@ -74,8 +74,8 @@ struct Sum<float> {
   static constexpr const char* type = "float";
   static std::vector<float> values(Random& random, size_t n) { return small_floats(random, n); }
   static std::string wrong(float got, const std::vector<float>& in, const device::Shape&) {
-    // All are positive: the sum of their sizes is their sum. 2^24 floats of 24 bits add up exactly
-    // in a double.
+    // All elements are positive, so the sum of their absolute values is their sum. A double adds
+    // 2^24 floats of 24 bits exactly.
     const double want = std::accumulate(in.begin(), in.end(), 0.0);
     const double bound = bound_of(in.size()) * want;
     if (is_poison(got)) return "out[0] was not written.";
@@ -128,8 +128,8 @@ device::Run launch_once(Check& check, const Whole& version, const LaunchConfig& 
   return launched;
 }
 
-// The launch whose counters are judged: of ints at the published size, of floats at one that the
-// seed draws, beyond which a float that counts ones stands still.
+// The launch whose counters are checked: ints at the published size, floats at a size that depends
+// on the seed and is too large for a float that counts in steps of one.
 template <class T>
 Launched counted(Check& check, const Whole& version) {
   const std::string key = fmt::format("{} of {}s", version.kernel, Sum<T>::type);
@@ -165,8 +165,9 @@ void check_sizes(Check& check, const Whole& version) {
   right_result(check);
 }
 
-// Who has all points for ints has to have them for floats, too, where these are right: the function
-// says what of a launch may be how much for the elements that the rubric's limits are for.
+// A submission with full marks for ints is checked for floats, too. The function returns which
+// count is checked, its limit, and its value. The rubric's limits are for another number of
+// elements, so it scales them.
 using FloatLimit = std::function<void(const Launched& floats, double scale)>;
 
 void judge_floats(Check& check, const Whole& version, const FloatLimit& judge) {
@@ -182,7 +183,7 @@ void hold_for_floats(Check& check, const char* what, double limit, uint64_t got,
                  worst_global(check, *floats.run));
 }
 
-// Credit for the instructions of the counted launches.
+// Gives points for the instructions of the counted launches.
 void credit_instructions(Check& check, const Whole& version, const std::string& idea) {
   const double limit = check.row.number("instructions");
   const Launched ints = counted<int>(check, version);
@@ -198,7 +199,8 @@ void credit_instructions(Check& check, const Whole& version, const std::string& 
   });
 }
 
-// Credit for a grid that keeps the GPU's memory busy: the rubric's `threads` a multiprocessor.
+// Gives points for a grid large enough to keep the memory busy: the rubric's `threads` per
+// multiprocessor.
 void credit_threads(Check& check, const Launched& launched, int line) {
   const device::Shape& shape = launched.shape;
   const double each = static_cast<double>(shape.grid.count() * shape.block.count()) /

@@ -1,5 +1,5 @@
-// The reduction lab: v7 and v8 against the card's memory, v8 beside CUB, and each version against
-// the one before.
+// The reduction lab on a real card: v7 and v8 against the bandwidth of a copy, v8 against CUB, and
+// each version against the previous one.
 
 #include <fmt/core.h>
 
@@ -21,16 +21,16 @@ namespace lab32::checks::reduction {
 namespace {
 
 constexpr uint32_t kBlock = 128;
-constexpr int kFirstWhole = 7;  // from here on one number is left
+constexpr int kFirstWhole = 7;  // the versions from here on leave one number
 
-// How many ints one result of v1 to v6 is the sum of.
+// The number of ints that one result of v1 to v6 adds up.
 uint32_t part_of(int version) { return version < 4 ? kBlock : 2 * kBlock; }
 
 size_t results_of(int version, uint32_t n) {
   return version < kFirstWhole ? n / part_of(version) : 1;
 }
 
-// For each set the sums of kBlock elements: every result is made of these.
+// For each set, the sums of every kBlock elements, from which all expected results are computed.
 using Parts = std::vector<std::vector<int>>;
 
 std::vector<int> sums_of(const std::vector<int>& parts, size_t results) {
@@ -58,7 +58,7 @@ std::vector<device::TimedStep> launches(Check& check, int version, uint32_t n, s
   return steps;
 }
 
-// `out`: which array it writes, the first that is written being 1.
+// `out`: which of the written arrays the version writes, from 1.
 TimedVersion timed(Check& check, int version, uint32_t n, size_t out,
                    std::shared_ptr<const Parts> parts) {
   return {[=, &check](device::LoadedModule& module, uint32_t multiprocessors) {
@@ -70,9 +70,10 @@ TimedVersion timed(Check& check, int version, uint32_t n, size_t out,
           }};
 }
 
-// Version 1 to 8 over n ints, n a multiple of 256, alone or beside the version `before`; 0: alone.
-// v1 to v6 leave a sum for each block of 128, as on the G80; v7 and v8 leave one number in the
-// shape that the submission states, and the zero that v7 starts from is part of what is timed.
+// Work of version 1 to 8 over n ints, alone (`before` is 0) or next to version `before`. n is a
+// multiple of 256. v1 to v6 leave a sum per block of 128 threads, as on the G80. v7 and v8 leave
+// one number in the shape that the submission chooses, and setting v7's output to zero is part of
+// the timed work.
 TimedWork ladder_work(Check& check, int version, int before, uint32_t n, size_t sets) {
   const auto inputs =
       input_sets<int>(check, sets, [n](Random& random) { return small_ints(random, n); });
@@ -99,7 +100,7 @@ MakeWork work_of(int version) {
   };
 }
 
-// The step up to a version. v1 is given.
+// Checks the step from the previous version to this one. v1 is given.
 void check_step(Check& check, int version) {
   StepCheck step;
   step.kernel = fmt::format("reduce_v{}", version);

@@ -1,5 +1,4 @@
-// The shuffle lab, parts A and B: what lanes hand each other, and sums. Contract:
-// labs/shuffle/shuffle.cu.
+// The shuffle lab, parts A and B: shuffles, and sums. Contract: labs/shuffle/shuffle.cu.
 
 #include <functional>
 #include <optional>
@@ -15,7 +14,8 @@ namespace {
 
 constexpr uint32_t kBlock = 256;
 
-// One pass of a kernel that leaves a sum for each 2 * block elements; the result is checked.
+// Launches one pass of a kernel that leaves a sum for each 2 * block elements, and checks the
+// result.
 device::Run sum_once(Check& check, const std::string& kernel, uint32_t block, uint32_t n) {
   Random random = check.random();
   const std::string setting = fmt::format("n = {}, blocks of {}", n, block);
@@ -48,8 +48,8 @@ device::Run sum_warps(Check& check, const std::string& type, uint32_t n) {
   return launched;
 }
 
-// Loads and stores must be those of a coalesced sum, too: one thread that adds everything needs no
-// shared memory, either.
+// The loads and stores must be coalesced, too. Otherwise a single thread that adds everything would
+// win, since it needs no shared memory.
 void require_sectors(Check& check, const device::Run& launched) {
   const counters::Counters& c = counters_of(check, launched, Counted::global);
   const double sectors = static_cast<double>(c.global_sectors());
@@ -66,7 +66,7 @@ void require_sectors(Check& check, const device::Run& launched) {
                   waste.message.empty() ? "" : " " + waste.message));
 }
 
-// B1 is what B3 is compared with: its sums meet in shared memory, not in registers.
+// B1 is the baseline of B3, so its sums must meet in shared memory instead of registers.
 void require_tree(Check& check, const device::Run& launched) {
   const double least = check.row.number("least_wavefronts");
   const uint64_t wavefronts = counters_of(check, launched, Counted::shared).shared_wavefronts();
@@ -83,7 +83,7 @@ void require_tree(Check& check, const device::Run& launched) {
                          grouped(wavefronts), grouped(static_cast<uint64_t>(least))));
 }
 
-// A second launch, for an n that nobody knows before.
+// A second launch, for an n that depends on the seed.
 struct Elsewhere {
   device::Run run;
   DrawnSize size;
@@ -91,7 +91,7 @@ struct Elsewhere {
   std::string where;
 };
 
-// Its sectors have to be those of the input, too.
+// Makes that launch, and checks that it moves only the sectors of its input.
 Elsewhere sum_elsewhere(Check& check, const std::string& kernel, uint32_t block) {
   const DrawnSize size = drawn_size(check, 2 * block, 2 * block);
   Elsewhere other{launch_beside(check, [&] { return sum_once(check, kernel, block, size.n); }),
@@ -101,7 +101,7 @@ Elsewhere sum_elsewhere(Check& check, const std::string& kernel, uint32_t block)
   return other;
 }
 
-// Blocks in which B3 is looked at elsewhere: those that the table shows, and the largest.
+// The block sizes at which B3 is counted again: that of the table, and the largest.
 constexpr uint32_t kBlocksElsewhere[] = {kBlock, 1024};
 
 void credit_barriers(Check& check, const device::Run& launched, double ideal, int line) {
@@ -120,14 +120,14 @@ void credit_barriers(Check& check, const device::Run& launched, double ideal, in
                     static_cast<double>(c.block_barriers) / ideal));
 }
 
-// A sum of ones in blocks of 256, pass after pass until one number is left.
+// The counters of a sum of ones in blocks of 256, with passes until one number is left.
 struct Passes {
   float result = 0;
   uint32_t passes = 0;
   double sectors = 0, adds = 0, wavefronts = 0, barriers = 0;
-  double modelled = 0;  // seconds; 0: nobody asks; negative: some pass has no prediction
+  double modelled = 0;  // seconds; 0: not requested; negative: a pass has no prediction
 
-  // `scale`: of how many such launches the pass is made.
+  // `scale`: how many such launches the pass stands for.
   void add(const counters::Counters& c, double scale = 1) {
     ++passes;
     sectors += scale * static_cast<double>(c.load.sectors + c.store.sectors);
@@ -141,7 +141,7 @@ struct Passes {
   }
 };
 
-// Caches and time cost as much as all else of a launch.
+// Modelling caches and time costs as much as the rest of a launch, so it is done only if requested.
 device::LaunchOptions::Model if_asked(Check& check, device::LaunchOptions::Model model) {
   return check.session.setup.modelled_times ? model : device::LaunchOptions::Model::none;
 }
@@ -153,9 +153,9 @@ std::optional<double> seconds_of(const device::Run& launched) {
 
 using CountPass = std::function<device::Run(uint32_t n)>;
 
-// What the model says of the first pass, over n elements from a cold L2, as it was when the
-// handout's times were measured. Its time is a straight line by then, so that two points of it,
-// which cost less to model, say where it leads.
+// The modelled time of the first pass, over n elements from a cold L2, as the handout has measured
+// it. It grows linearly at this size, so it is extrapolated from two smaller launches, which cost
+// less to model.
 std::optional<double> first_pass(Check& check, const CountPass& count, uint32_t n) {
   if (!check.session.setup.modelled_times) return std::nullopt;
   const std::optional<double> shorter = seconds_of(count(n / 16)),
@@ -174,7 +174,7 @@ Passes sum_all(Check& check, const std::string& kernel, const Input<float>& ones
                 {in, out, static_cast<int>(in.count())},
                 setting,
                 model};
-    made.other_order = made.drawn = false;  // B1 and B3 have tried that, and draw it
+    made.other_order = made.drawn = false;  // B1 and B3 have tried other orders, and show pictures
     return made;
   };
   using Model = device::LaunchOptions::Model;
@@ -207,7 +207,7 @@ Passes sum_all(Check& check, const std::string& kernel, const Input<float>& ones
   return total;
 }
 
-// The given kernel: each of its warps does the same, so a part of them is counted.
+// The given kernel. All its warps do the same, so only some of them are simulated.
 Passes sum_by_atomics(Check& check, uint32_t n) {
   constexpr uint32_t kPart = 16;
   Passes total;
@@ -226,7 +226,7 @@ Passes sum_by_atomics(Check& check, uint32_t n) {
 }
 
 std::string row_of(Check& check, const char* name, const Passes& p) {
-  // Whose each element is an add, or is not, A2 asks.
+  // How many adds a number of elements takes would answer A2.
   const bool told = p.adds == 0 || check.has_passed("A2 who adds");
   if (told) check.figure(fmt::format("{} adds", name), p.adds);
   check.figure(fmt::format("{} wavefronts", name), p.wavefronts);
@@ -344,7 +344,7 @@ TEST_SUITE("lab:shuffle") {
     credit_wavefronts(check, launched, check.row.number("ideal"),
                       "Inside a warp nothing needs shared memory. How many numbers must one warp "
                       "pass to another?");
-    // A word for each warp, and one wavefront that loads them.
+    // Each warp stores one word, and one wavefront loads them all.
     for (uint32_t block : kBlocksElsewhere) {
       if (check.verdict.credit < 1) return;
       const Elsewhere other = sum_elsewhere(check, "reduce_shuffle", block);

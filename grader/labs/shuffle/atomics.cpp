@@ -1,7 +1,8 @@
 // The shuffle lab, part C: fewer atomics. Contract: labs/shuffle/shuffle.cu.
 //
-// An atomic's cost is counted where it is paid: L2 serves the lanes of one request one by one where
-// they add to the same word (`red` sectors; DESIGN: 32 lanes on one address are 32).
+// Atomics are counted where they cost time: L2 serves the lanes of a request one after the other if
+// they add to the same word. The `red` counter therefore has 32 sectors for 32 lanes on one
+// address.
 
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr uint32_t kAddersBlock = 256;
 
-// sum_by_warps and sum_by_blocks.
+// Launches sum_by_warps or sum_by_blocks and checks the result.
 device::Run total_of(Check& check, const char* kernel, uint32_t n) {
   Random random = check.random();
   Input<float> in(check, "in", whole_floats(random, n));
@@ -28,7 +29,8 @@ device::Run total_of(Check& check, const char* kernel, uint32_t n) {
   return launched;
 }
 
-// Keys for the result: runs of equal ones, some long, some of one element, in no order.
+// Keys for the check of results: runs of equal keys in random order, some long, some of one
+// element.
 std::vector<int> mixed_keys(Random& random, uint32_t n, uint32_t keys) {
   std::vector<int> found(n);
   int key = 0;
@@ -39,8 +41,8 @@ std::vector<int> mixed_keys(Random& random, uint32_t n, uint32_t keys) {
   return found;
 }
 
-// Keys for the count: each warp has four, anyhow distributed over its lanes, each in a sector of
-// its own and all in one line, any of so many, so that four adds are four sectors.
+// Keys for the check of counts. Each warp has four keys, distributed over its lanes in any way,
+// each in a sector of its own and all in one line, so that four adds are four sectors.
 constexpr uint32_t kLines = 64;
 
 std::vector<int> four_keys(Random& random, uint32_t n) {
@@ -80,7 +82,7 @@ void credit_adds(Check& check, const device::Run& launched, int line, const std:
   const counters::Counters& c = counters_of(check, launched, Counted::global);
   const uint64_t adds = c.red.sectors + c.atom.sectors;
   const double ideal = check.row.number("ideal");
-  // How many times as many as are needed is A2's question.
+  // How many times too many the adds are would answer A2.
   const bool told = check.has_passed("A2 who adds") || static_cast<double>(adds) <= ideal;
   if (told)
     check.measured(grouped(adds) + " adds");
@@ -110,7 +112,7 @@ void credit_adds(Check& check, const device::Run& launched, int line, const std:
                     grouped(c.load.sectors), grouped(check.row.count("ideal_loads"))));
 }
 
-// The same of a second launch, for the n of `size`.
+// Checks the adds of a second launch, at a secret size.
 void hold_adds(Check& check, const device::Run& launched, const DrawnSize& size) {
   const counters::Counters& c = counters_of(check, launched, Counted::global);
   const std::string where = fmt::format("n = {}:", size.n);

@@ -135,7 +135,7 @@ std::string far_off(const std::string& name, const std::vector<float>& got,
   std::vector<size_t> wrong;
   size_t unwritten = 0;
   for (size_t i = 0; i < want.size(); ++i) {
-    // Not `>`: NaN is near nothing. Infinities are near themselves only.
+    // Written without `>` because NaN is near nothing. Infinities are near themselves only.
     if (got[i] == want[i].value || std::abs(got[i] - want[i].value) <= want[i].tolerance) continue;
     wrong.push_back(i);
     unwritten += is_poison(got[i]);

@@ -1,8 +1,9 @@
-// The shuffle lab, parts D and E: statistics of rows, and their times beside a copy of the rows. A
-// row is read once and written once, whatever is computed. Contract: labs/shuffle/shuffle.cu.
+// The shuffle lab, parts D and E: statistics of rows, and their times relative to a copy of the
+// rows. A kernel needs to read a row once and to write it once, whatever it computes. Contract:
+// labs/shuffle/shuffle.cu.
 //
-// A launch has one row of each kind, so that a kernel that is right on noise only is told which
-// row it is wrong on. References and tolerances: references.h.
+// A launch has one row of each kind, so that the message to a kernel that fails on some kinds names
+// the first of them. References and tolerances: references.h.
 
 #include <fmt/core.h>
 
@@ -17,8 +18,8 @@
 namespace lab32::checks::shuffle {
 namespace {
 
-constexpr uint32_t kRowBlock = 256;                    // of softmax and layer_norm
-constexpr uint32_t kWarpsBlock = 128, kRowsBlock = 4;  // of those that have a warp per row
+constexpr uint32_t kRowBlock = 256;                    // for softmax and layer_norm
+constexpr uint32_t kWarpsBlock = 128, kRowsBlock = 4;  // for the kernels with a warp per row
 
 using Kinds = std::vector<RowKind>;
 
@@ -28,7 +29,7 @@ const Kinds kAny = {RowKind::noise,    RowKind::equal,   RowKind::offset, RowKin
                     RowKind::denormal, RowKind::outlier, RowKind::steep,  RowKind::padded};
 
 struct Table {
-  Kinds kinds;  // a row each
+  Kinds kinds;  // one row of each
   uint32_t columns = 0;
   std::vector<std::vector<float>> rows;
 
@@ -54,7 +55,7 @@ std::string row_name(const Table& table, size_t row) {
   return fmt::format("In row {} ({}): ", row, name_of(table.kinds[row]));
 }
 
-// One number per row.
+// Checks kernels that write one number per row.
 void check_numbers(Check& check, const std::string& kernel, const Table& table,
                    const Output<float>& out, const std::vector<Near>& want) {
   const std::vector<float> got = out.read();
@@ -65,7 +66,7 @@ void check_numbers(Check& check, const std::string& kernel, const Table& table,
   check_result(check, setting_of(table), check.line_of(kernel), row_name(table, row) + wrong);
 }
 
-// A row of numbers per row.
+// Checks kernels that write a row per row.
 void check_rows(Check& check, const std::string& kernel, const Table& table,
                 const Output<float>& out, const std::vector<std::vector<Near>>& want) {
   const std::vector<float> got = out.read();
@@ -78,7 +79,7 @@ void check_rows(Check& check, const std::string& kernel, const Table& table,
   }
 }
 
-// row_range and row_moments: two numbers per row, a warp per row.
+// Launches row_range or row_moments, which have a warp per row and write two numbers.
 device::Run by_warps(Check& check, const std::string& kernel, const Table& table,
                      Output<float>& first, Output<float>& second) {
   Input<float> in(check, "in", table.flat());
@@ -155,7 +156,7 @@ device::Run run_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
 
 using Task = device::Run (*)(Check&, const Kinds&, uint32_t);
 
-// Many short rows: their number, which nobody knows before, is too large for a byte.
+// Checks many short rows. Their number depends on the seed and is too large for a byte.
 void check_tall(Check& check, Task task, const Kinds& kinds) {
   Random random(stream_of(check.session.setup.seed, check.row.check + " rows"));
   const std::vector<double> range = check.row.numbers("drawn_rows");
@@ -172,7 +173,7 @@ void check_columns(Check& check, Task task, const Kinds& kinds) {
   right_result(check);
 }
 
-// A table for the count: what is in it does not matter.
+// A launch for counters; the values in the table do not matter.
 device::Run counted(Check& check, Task task, uint32_t columns) {
   return task(check, Kinds(check.row.count("rows"), RowKind::noise), columns);
 }
@@ -180,8 +181,8 @@ device::Run counted(Check& check, Task task) {
   return counted(check, task, check.row.count("columns"));
 }
 
-// Rows of a length that nobody knows before, whole sectors. What does not grow with it, two numbers
-// a row at most, is allowed once more.
+// Checks the sectors of rows of a secret length, a multiple of a sector. Traffic that does not grow
+// with the length, at most two numbers per row, is allowed once more.
 void hold_other_length(Check& check, Task task) {
   if (check.verdict.credit < 1) return;
   constexpr uint32_t kUnit = 32;
@@ -205,7 +206,7 @@ constexpr float kEpsilon = 1e-5f;
 
 using Reference = std::function<std::vector<Near>(const std::vector<float>& row)>;
 
-// `rows` rows of noise, and the check of each row of the result.
+// Work over `rows` rows of noise, with the check of each row of the result.
 TimedWork row_work(Check& check, uint32_t rows, size_t sets, const Reference& reference) {
   const InputSets<float> inputs = random_inputs(check, sets, size_t{rows} * kColumns);
   TimedWork work = from_in_to_out(inputs);

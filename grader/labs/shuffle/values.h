@@ -1,4 +1,4 @@
-// What the suites of the shuffle lab share.
+// Inputs and checks that the suites of the shuffle lab share.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace lab32::checks::shuffle {
 
-// n whole numbers, none 0, whose absolute values add up to at most 2^24 (n <= 2^24): floats add
-// them without rounding in any order, and a missing one is always noticed.
+// n nonzero whole numbers, the sum of whose absolute values is at most 2^24 (n <= 2^24): floats add
+// them exactly in any order, and a missing element always changes the sum.
 inline std::vector<float> whole_floats(Random& random, uint32_t n) {
   const uint32_t most = std::max(1u, std::min(4096u, (1u << 24) / std::max(n, 1u)));
   std::vector<float> values(n);
@@ -25,8 +25,8 @@ inline std::vector<float> whole_floats(Random& random, uint32_t n) {
   return values;
 }
 
-// The check is lost when a launch has touched shared memory or waited at a barrier: between the
-// lanes of a warp neither is needed.
+// Loses the check if a launch has accessed shared memory or waited at a barrier: lanes of one warp
+// need neither to exchange values.
 inline void none_shared(Check& check, const device::Run& launched, int line) {
   const counters::Counters& c = counters_of(check, launched);
   check.expected("none");

@@ -17,14 +17,14 @@ namespace {
 
 const Failure kWrongAnswer{Failure::Kind::wrong_answer};
 
-// Those that the skeleton instantiates.
+// The swizzles that the skeleton instantiates.
 const Swizzle kSwizzles[] = {{3, 0, 3}, {1, 0, 1}, {2, 0, 3}, {5, 0, 5}, {2, 1, 4},  {3, 3, 3},
                              {3, 4, 3}, {2, 4, 3}, {1, 4, 3}, {0, 4, 3}, {2, 0, -3}, {3, 2, -4}};
 
-// All offsets below this are tried; YYY and ZZZ of each swizzle above lie below it.
+// All offsets below this are tried; it is large enough for YYY and ZZZ of all swizzles above.
 constexpr uint32_t kOffsets = 4096;
 
-// `to`: what the student's function says of the offsets from 0 on.
+// Adds a picture of the student's mapping. `to`: where it sends the offsets from 0 on.
 void draw(Check& check, const pictures::SwizzleShape& shape, const std::vector<uint32_t>& to) {
   const std::vector<uint32_t> offsets = pictures::group_offsets(shape);
   if (check.mappings.size() == std::size(kSwizzles) || offsets.back() >= to.size()) return;
@@ -63,12 +63,13 @@ std::string bit_range(int first, int bits) {
                    : fmt::format("bits {} to {}", first, first + bits - 1);
 }
 
-// Two offsets that the student's function sends to one: nothing could be stored so.
+// Loses the check if the student's function sends two offsets to one: a tile stored that way would
+// lose data.
 void check_bijective(Check& check, const Swizzle& swizzle, const std::vector<uint32_t>& got) {
   std::vector<int> from(kOffsets, -1);
   for (uint32_t offset = 0; offset < kOffsets; ++offset) {
     const uint32_t to = got[offset];
-    if (to >= kOffsets) continue;  // no permutation of these, and no formula's either: shown later
+    if (to >= kOffsets) continue;  // outside the range; another check reports it
     if (from[to] >= 0) {
       check.measured("a collision");
       check.lose(
@@ -87,7 +88,8 @@ void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
   for (const SwizzleTry& t : tries) {
     if (t.swizzle(t.offset) == t.got) continue;
     ++wrong;
-    // One with many bits says more than offset 1, and one with few is easier to read.
+    // Shows an offset with about four bits set: more say more than offset 1, and fewer are easier
+    // to read.
     if (!shown || std::abs(__builtin_popcount(t.offset) - 4) <
                       std::abs(__builtin_popcount(shown->offset) - 4))
       shown = &t;
@@ -116,7 +118,8 @@ void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
   check.lose(check.line_of("swizzle"), message);
 }
 
-// The answer to a question whose answer is a whole number from 0 to `most`; loses the test else.
+// The answer to a question that asks for a whole number from 0 to `most`. Loses the check if there
+// is no such answer.
 int whole_answer(Check& check, const std::string& question, int most) {
   const int line = check.line_of(question.c_str());
   const std::optional<float> given = answer_to(check, question);
@@ -143,7 +146,7 @@ struct Type {
   int bytes;
 };
 constexpr Type kTypes[] = {{"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}};
-constexpr int kTileRows = 16;  // where nothing else is said
+constexpr int kTileRows = 16;  // the default
 constexpr int kChunkBytes = 16, kLineBytes = 128;
 
 struct Tile {
@@ -237,7 +240,8 @@ void check_whole_chunks(Check& check, const Tile& tile, const std::vector<int>& 
   }
 }
 
-// A matrix of ldmatrix: 8 rows, the same chunk of each. Their 8 chunks should fill all 32 banks.
+// An ldmatrix matrix has 8 rows, with the same chunk of each. These 8 chunks should use all 32
+// banks.
 void check_banks(Check& check, const Tile& tile, const std::vector<int>& general) {
   for (int row = 0; row < tile.rows; row += 8) {
     for (int x = 0; x < tile.nx(); x += kChunkBytes / tile.type.bytes) {
@@ -295,7 +299,8 @@ TEST_SUITE("lab:swizzle") {
       all.push_back(ask(check, s, offsets));
       for (size_t i = 0; i < offsets.size(); ++i) tries.push_back({s, offsets[i], all.back()[i]});
     }
-    // What is nothing but the offset or 0 is told so first, by check_formula's hint.
+    // A function that returns only the offset or 0 is reported by check_formula, whose hint says
+    // so.
     if (swizzle_misconception(tries).empty())
       for (size_t i = 0; i < all.size(); ++i) check_bijective(check, kSwizzles[i], all[i]);
     check_formula(check, tries);
@@ -354,7 +359,7 @@ TEST_SUITE("lab:swizzle") {
 
   LAB_CHECK("B3 rows of any width" * takes("row_bytes")) {
     check.expected("all right");
-    // Besides those that anyone can read, drawn ones; 8 rows of any width make whole lines.
+    // Random widths in addition to the published ones; 8 rows of any width fill whole lines.
     Random random = check.random();
     std::vector<std::pair<int, int>> shapes;
     for (double row_bytes : check.row.numbers("row_bytes"))

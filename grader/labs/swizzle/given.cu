@@ -1,5 +1,5 @@
-// The kernels that labs/swizzle/swizzle.cu marks as given, as the grader launches them: compiled behind
-// the submission, so that changing or emptying them there changes nothing (grading/engine/compiled.h).
+// The given kernels of labs/swizzle/swizzle.cu as the grader launches them. They are compiled behind the
+// submission, so that changing them in the submission changes nothing (grading/engine/compiled.h).
 namespace lab32_given {
 
 constexpr int kRows = 64, kChunks = 8, kWarps = 8;

@@ -79,7 +79,7 @@ DocumentedChunk documented_chunk(int y, int x, int nx, int element_bytes) {
   c.y16 = c.i16 / 8;
   c.x16 = c.i16 % 8;
   c.swz_y16 = c.y16;
-  // The document writes y16 ^ x16, for a tile of 8 rows; further down the pattern begins again.
+  // The document writes y16 ^ x16 for a tile of 8 rows; below that the pattern repeats.
   c.swz_x16 = (c.y16 % 8) ^ c.x16;
   return c;
 }

@@ -1,4 +1,5 @@
-// The swizzle lab's own arithmetic, and what an H200's copy engine did.
+// The mappings of the swizzle lab: CUTLASS's Swizzle, the document's formulas, the boxes that an
+// H200's copy engine has written, and the misconceptions that the grader recognises.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace lab32::checks::swizzle {
 
-// Swizzle<bits, base, shift> of CUTLASS: `bits` bits of an offset, from bit base + max(0, shift) on
-// (YYY), are XORed onto those from bit base - min(0, shift) on (ZZZ).
+// Swizzle<bits, base, shift> of CUTLASS: XORs `bits` bits of an offset, from bit base + max(0,
+// shift) on (YYY), into those from bit base - min(0, shift) on (ZZZ).
 struct Swizzle {
   int bits, base, shift;
 
@@ -20,16 +21,16 @@ struct Swizzle {
   std::string name() const;
 };
 
-// Which wrong idea gives `got` for all these offsets and swizzles, in a sentence; empty: none
-// known.
+// A sentence about the misconception that gives exactly `got` for all these offsets and swizzles;
+// empty if none is known.
 struct SwizzleTry {
   Swizzle swizzle;
   uint32_t offset, got;
 };
 std::string swizzle_misconception(const std::vector<SwizzleTry>& tries);
 
-// The chunk of 16 bytes that holds element (y, x) of rows of nx elements, and where the swizzle
-// document puts chunk and element: its own formulas, which fit rows of 128 bytes.
+// The chunk of 16 bytes that holds element (y, x) of rows of nx elements, and the places of chunk
+// and element by the document's formulas, which hold for rows of 128 bytes.
 struct DocumentedChunk {
   int i16, y16, x16, swz_y16, swz_x16;
 };
@@ -41,14 +42,14 @@ struct DocumentedPlace {
 };
 DocumentedPlace documented_place(int y, int x, int nx, int element_bytes);
 
-// A box that the copy engine has put into shared memory
+// A box that the copy engine has written to shared memory
 // (grader/labs/swizzle/measure/tensor_maps.cu).
 struct TensorBox {
   int mode, element_bytes, columns, rows, base;
-  std::vector<int> landing;  // of element y * columns + x: bytes from a multiple of 1024 on
+  std::vector<int> landing;  // the byte offset of element y * columns + x from a multiple of 1024
 };
 
-// All boxes of data/measured/h200-tensor_maps.csv. Throws Error when it cannot be read.
+// All boxes of data/measured/h200-tensor_maps.csv. Throws Error if the file cannot be read.
 std::vector<TensorBox> tensor_boxes();
 
 }  // namespace lab32::checks::swizzle

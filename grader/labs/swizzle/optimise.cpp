@@ -1,5 +1,5 @@
-// The swizzle lab, parts C and E: a tile for ldmatrix, its conflicts, and its time on a real card.
-// Contract: labs/swizzle/swizzle.cu.
+// The swizzle lab, parts C and E: a tile for ldmatrix, its bank conflicts, and its time on a real
+// card. Contract: labs/swizzle/swizzle.cu.
 
 #include <cstdint>
 #include <vector>
@@ -15,14 +15,14 @@
 namespace lab32::checks::swizzle {
 namespace {
 
-constexpr uint32_t kWeighingThreads = 256;         // a block: 8 warps
+constexpr uint32_t kWeighingThreads = 256;         // a block of 8 warps
 constexpr uint32_t kTileElements = 64 * 64;        // of 2 bytes each
 constexpr uint32_t kWeighedTile = 8 * 4 * 32 * 8;  // results of a tile, of 2 bytes each
 
-// A tile is read by kWarps warps as kStrips strips of kSteps matrices.
+// kWarps warps read a tile as kStrips strips of kSteps matrices.
 constexpr uint32_t kColumns = 64, kWarps = 8, kStrips = 4, kSteps = 4;
 
-// With these bounds no sum of four products reaches 65535, which is poison.
+// With these bounds no sum of four products reaches 65535, the value of poison.
 constexpr uint32_t kElementBound = 256, kWeightBound = 64;
 
 std::vector<uint16_t> tile_elements(Random& random, uint32_t tiles) {
@@ -37,7 +37,7 @@ std::vector<uint32_t> strip_weights(Random& random) {
   return weights;
 }
 
-// Element `index` of a tile's results, as the contract counts them.
+// Element `index` of the results of a tile, in the order of the contract.
 struct Weighed {
   uint32_t warp, step, lane, matrix, half;
   explicit Weighed(uint32_t index)
@@ -46,9 +46,9 @@ struct Weighed {
         lane(index / 8 % kWarpSize),
         matrix(index % 8 / 2),
         half(index % 2) {}
-  // Where the tile's element stands that it is made of: its row in each strip, and its column.
-  // ldmatrix gives lane l the neighbours 2 (l % 4) and one more of row l / 4 of each matrix; with
-  // .trans of column l / 4 (PTX ISA).
+  // The place of the tile's element that the result is made of: its row in each strip, and its
+  // column. ldmatrix gives lane l the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of each
+  // matrix, or, with .trans, of column l / 4 (PTX ISA).
   uint32_t row(bool transpose) const {
     return 8 * (matrix % 2) + (transpose ? 2 * (lane % 4) + half : lane / 4);
   }
@@ -60,9 +60,9 @@ struct Weighed {
 // The results of all tiles.
 std::vector<uint16_t> weighed(const std::vector<uint16_t>& elements,
                               const std::vector<uint32_t>& weights, bool transpose) {
-  // Where results come from is the same in all tiles.
+  // All tiles take their results from the same places.
   std::vector<Weighed> places;
-  std::vector<uint32_t> offsets;  // in the first strip
+  std::vector<uint32_t> offsets;  // within the first strip
   for (uint32_t i = 0; i < kWeighedTile; ++i) {
     places.emplace_back(i);
     offsets.push_back(places[i].row(transpose) * kColumns + places[i].column(transpose));
@@ -114,8 +114,8 @@ void check_results(Check& check, const char* kernel) {
   right_result(check);
 }
 
-// A line inside the given load_matrices is nobody's mistake: the address comes from where the
-// kernel calls it.
+// A conflict inside the given load_matrices is shown on the line that calls it, because the address
+// comes from there.
 int blamed_line(Check& check, const char* kernel, int line) {
   const SourceFile& source = check.session.source;
   const bool given = line > source.find("load_matrices") && line < source.find("add_weighted");
@@ -124,7 +124,7 @@ int blamed_line(Check& check, const char* kernel, int line) {
   return call > 0 ? call : begin;
 }
 
-// Both kernels are launched; the one that takes more wavefronts is judged.
+// Launches both kernels and checks the one that takes more wavefronts.
 void check_wavefronts(Check& check, const char* kernel, const std::string& idea) {
   withhold_until_passed(
       check,
@@ -139,7 +139,8 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
   credit_wavefronts(check, judged, check.row.number("ideal"), idea,
                     [&](int line) { return blamed_line(check, kernel, line); });
   credit_most_sectors(check, judged, check.row.number("most_sectors"));
-  // Few accesses with conflicts may take no more than many without; the task is to have none.
+  // Few accesses with conflicts may take as few wavefronts as many without; the task is to have no
+  // conflicts.
   const counters::Counters& c = counters_of(check, judged, Counted::shared);
   check.credit_at_most(static_cast<double>(c.shared_ideal()),
                        static_cast<double>(c.shared_wavefronts()));

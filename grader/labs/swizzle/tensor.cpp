@@ -1,5 +1,5 @@
-// The swizzle lab, part D: the copy engine's swizzles, as an H200 made them. Contract:
-// labs/swizzle/swizzle.cu.
+// The swizzle lab, part D: the copy engine's swizzles, compared with what an H200 has written.
+// Contract: labs/swizzle/swizzle.cu.
 
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
@@ -14,7 +14,7 @@ std::string name_of(const TensorBox& box) {
                      box.element_bytes == 1 ? "" : "s", box.base);
 }
 
-// What is peculiar to the boxes that a function gets wrong, so that the message can say it.
+// A property of the boxes that the student's function gets wrong, for the message.
 const char* hint(const TensorBox& box) {
   if (box.columns * box.element_bytes < box.mode)
     return "The box is narrower than the mode: how far apart do its rows begin?";
@@ -46,7 +46,7 @@ void check_mode(Check& check, const TensorBox& box) {
   }
 }
 
-// Every box of these modes that the engine has copied: plain ones stand first in the dump.
+// Checks every recorded box of these modes. Plain boxes come first in the record.
 void check_modes(Check& check) {
   check.expected("as on an H200");
   int boxes = 0;

@@ -14,7 +14,7 @@ namespace lab32::checks::transpose {
 namespace {
 
 constexpr uint32_t kTile = 32;
-// Shapes that are drawn for a count have sides that whole tiles of any likely size fit in.
+// Random shapes for counts have sides that are multiples of any likely tile size.
 constexpr uint32_t kTileOfAny = 128;
 
 template <class T>
@@ -28,7 +28,7 @@ constexpr const char* kType<double> = "double";
 template <>
 constexpr const char* kType<short> = "short";
 
-// Any bits, but for floats' NaNs, which equal nothing; all ones are left out, since that is poison.
+// Random bits, except floats' NaNs, which equal nothing, and all ones, which is poison.
 template <class T>
 std::vector<T> values(Random& random, size_t count) {
   std::vector<T> found(count);
@@ -42,7 +42,8 @@ std::vector<T> values(Random& random, size_t count) {
   return found;
 }
 
-// In squares, so that the host does not stumble over what this lab is about.
+// Transposes in squares, so that the host does not suffer from the strided access that this lab is
+// about.
 template <class T>
 std::vector<T> transposed(const std::vector<T>& in, size_t n, size_t m) {
   std::vector<T> out(in.size());
@@ -63,7 +64,7 @@ struct Version {
   }
 };
 
-// A flat index says little about a matrix.
+// Names rows and columns, since a flat index says little about a matrix.
 template <class T>
 std::string place(const std::vector<T>& got, const std::vector<T>& want, uint32_t n) {
   size_t i = 0;
@@ -72,7 +73,7 @@ std::string place(const std::vector<T>& got, const std::vector<T>& want, uint32_
                      i % n, i % n, i / n);
 }
 
-// Launches the version for n rows of m columns and checks the result.
+// Launches the version for n rows and m columns, and checks the result.
 template <class T>
 device::Run turn(Check& check, const Version& version, uint32_t n, uint32_t m) {
   Random random = check.random();
@@ -100,7 +101,7 @@ device::Run turn(Check& check, const std::string& type, const Version& version, 
   return turn<short>(check, version, n, m);
 }
 
-// All shapes with all types, and the large one with the type that the version's table names.
+// All shapes with all types, and the large shape with the type in the version's rubric.
 void check_shapes(Check& check, const Version& version) {
   const std::vector<double> rows = check.row.numbers("rows"),
                             columns = check.row.numbers("columns");
@@ -109,7 +110,7 @@ void check_shapes(Check& check, const Version& version) {
   };
   for (size_t i = 0; i < rows.size(); ++i)
     turn_all(static_cast<uint32_t>(rows[i]), static_cast<uint32_t>(columns[i]));
-  // Vectors that fit a row but no tile; and anything.
+  // Sides that are multiples of a vector but not of a tile, and random sides.
   Random random(stream_of(check.session.setup.seed, check.row.check + " shapes"));
   turn_all(4 * (1 + random.below(50)), 4 * (1 + random.below(50)));
   turn_all(1 + random.below(200), 1 + random.below(200));
@@ -119,8 +120,7 @@ void check_shapes(Check& check, const Version& version) {
   right_result(check);
 }
 
-// The launch of floats that the row is about; sectors, requests and wavefronts are looked at in
-// one.
+// The launch of floats whose sectors, requests and wavefronts the checks of a version use.
 std::shared_ptr<const device::Run> counted(Check& check, const Version& version) {
   const uint32_t n = check.row.count("rows"), m = check.row.count("columns");
   return shared_launch(check, fmt::format("{} {} x {}", version.kernel, n, m),
@@ -128,10 +128,10 @@ std::shared_ptr<const device::Run> counted(Check& check, const Version& version)
                        [&] { return turn<float>(check, version, n, m); });
 }
 
-// A launch beside it, of another type and a shape that the seed draws.
+// A second launch, of another type and a shape that depends on the seed.
 struct Beside {
   std::shared_ptr<const device::Run> run;
-  double share;  // of the published limits: by bytes
+  double share;  // of the published limits, in proportion to the bytes
   std::string where;
 };
 
@@ -156,7 +156,7 @@ void hold_sectors(Check& check, const Beside& other) {
   grading::hold_sectors(check, other.where, other.share * check.row.number("ideal"), *other.run);
 }
 
-// What tiles cost is what A asks of given kernels.
+// The costs of tiles would answer the questions of part A.
 const char kSectorQuestions[] = "A1 what naive touches", kBankQuestions[] = "A2 a column of a tile";
 
 void credit_version_sectors(Check& check, const Version& version, const char* idea) {
@@ -193,7 +193,7 @@ std::string per(uint64_t count, uint64_t requests) {
   return fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(requests));
 }
 
-// The counters of given kernels, as a table for those who have answered.
+// The counters of given kernels, shown as a table once the questions are answered.
 struct Row {
   std::string name;
   counters::Counters counters;
@@ -218,7 +218,7 @@ void show_wavefronts(Check& check, const std::vector<Row>& rows) {
   check.explain(0, table);
 }
 
-// One block of the given kernel that turns a tile in shared memory, counted.
+// Counts one block of the given kernel that transposes a tile in shared memory.
 counters::Counters turned_tile(Check& check, uint32_t wide, uint32_t pitch) {
   Random random = check.random();
   Input<float> in(check, "in", values<float>(random, wide * wide));
@@ -258,7 +258,8 @@ TEST_SUITE("lab:transpose") {
 
   LAB_CHECK("B1 tiled: sectors" * takes("rows", "columns", "ideal", "drawn")) {
     credit_version_sectors(check, kTiled, kSectorIdea);
-    // Not this check's points, but the next version's idea: shown here, where it is caused.
+    // Conflicts cost no points in this check. They are the next version's idea, and are shown here
+    // because this version causes them.
     const auto launched = counted(check, kTiled);
     const counters::Counters& c = counters_of(check, *launched);
     withhold_until_passed(check, kBankQuestions);

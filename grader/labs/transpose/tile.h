@@ -1,4 +1,5 @@
-// LAB32_TILE: the tile that a submission's transpose_best moves, and the threads that move it.
+// LAB32_TILE: the tile that one block of a submission's transpose_best moves, and the threads of a
+// block.
 #pragma once
 
 #include <fmt/core.h>
@@ -17,14 +18,14 @@ namespace lab32::checks::transpose {
 struct Tile {
   uint32_t rows = 0, columns = 0, threads = 0;
 
-  // Of the launch that turns n rows of m columns.
+  // The shape of the launch that transposes n rows of m columns.
   device::Shape shape(uint32_t n, uint32_t m) const {
     return {{blocks_for(m, columns), blocks_for(n, rows)}, {threads}};
   }
 };
 
-// The record of transpose_best in `module`. Loses the check, and says what to write, when there is
-// none or when no launch could be made of it.
+// The LAB32_TILE record of transpose_best in `module`. If there is none, or an invalid one, the
+// check is lost and the message says what to write.
 inline Tile tile_of_best(Check& check, device::LoadedModule& module) {
   const auto bytes = module.read_symbol("lab32_tile_transpose_best");
   std::array<int32_t, 3> asked{};

@@ -1,4 +1,5 @@
-// The transpose lab, part C: the best version against a copy, and versions against earlier ones.
+// The transpose lab, part C: the best version against a copy, and each version against an earlier
+// one.
 
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr uint32_t kTimedTile = 32;
 
-// One version on n x n floats; `out`: the array that it writes, the first that is written being 1.
+// One version on n x n floats. `out`: which of the written arrays it writes, from 1.
 TimedVersion one(Check& check, const std::string& version, uint32_t n, size_t out,
                  const InputSets<float>& inputs) {
   TimedVersion made;
@@ -28,7 +29,7 @@ TimedVersion one(Check& check, const std::string& version, uint32_t n, size_t ou
   made.mismatch = [=](size_t set, const Outputs& outputs) {
     const std::vector<float> got = values_of<float>(outputs[out - 1]);
     const std::vector<float>& in = *inputs[set];
-    // In squares, or the host stumbles over what this lab is about.
+    // In squares, for the host's caches.
     for (size_t y0 = 0; y0 < n; y0 += kTimedTile)
       for (size_t x0 = 0; x0 < n; x0 += kTimedTile)
         for (size_t y = y0; y < y0 + kTimedTile && y < n; ++y)
@@ -40,7 +41,7 @@ TimedVersion one(Check& check, const std::string& version, uint32_t n, size_t ou
   return made;
 }
 
-// Without `before` when that is empty.
+// `before`: the earlier version, or empty.
 TimedWork work_of(Check& check, const std::string& version, const std::string& before, uint32_t n,
                   size_t sets) {
   const size_t count = size_t{n} * n;

@@ -1,4 +1,4 @@
-// `lab32 calibrate`: what a card can decide, in a table.
+// The table of `lab32 calibrate`.
 #include "grading/timing/calibrate.h"
 #include "tests/fixtures/golden.h"
 #include "tests/fixtures/speed_kit.h"
@@ -7,7 +7,7 @@ namespace lab32::grading {
 
 namespace {
 
-// The reference solution is the submission here, too.
+// A card on which the submission is the reference solution.
 FakeTimer card(double noise) {
   FakeTimer timer;
   timer.own = timer.reference = 100e-6;

@@ -1,5 +1,5 @@
-// build/lab32 as a user meets it: exit statuses, one line on stderr, files that are whole or
-// absent.
+// The command line of build/lab32: exit statuses, one line on stderr, output files that are
+// complete or absent.
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -29,7 +29,8 @@ Outcome lab32(std::vector<std::string> arguments) {
   command.directory = root();
   command.limits.wall_seconds = 120;
   Outcome outcome = run_process(command);
-  // Where bubblewrap cannot run (in a container, say), lab32 says so once; not these tests' matter.
+  // If bubblewrap cannot run, as in some containers, lab32 prints this line once. These tests
+  // ignore it.
   const std::string notice = "lab32: bubblewrap cannot run here";
   if (outcome.err.rfind(notice, 0) == 0) outcome.err.erase(0, outcome.err.find('\n') + 1);
   return outcome;
@@ -70,7 +71,7 @@ TEST_CASE("grading: status 1 when points are lost, and -o writes the whole of it
       lab32({"grade", "coalescing", "--format", "json", "--seed", "3", "-o", file.string()});
   CHECK(outcome.status == 1);
   CHECK(outcome.out == "");
-  // Nothing but what takes long on a busy machine: "running add4 ...".
+  // Only the progress lines of slow steps, which a busy machine prints: "running add4 ...".
   std::istringstream err(outcome.err);
   for (std::string line; std::getline(err, line);) CHECK(line.substr(line.size() - 4) == " ...");
   std::ifstream in(file);
@@ -81,7 +82,7 @@ TEST_CASE("grading: status 1 when points are lost, and -o writes the whole of it
   for (const auto& test : result["labs"][0]["tests"]) seconds += test["seconds"].get<double>();
   CHECK(seconds > 0.01);
   CHECK(seconds < 120);
-  // Nothing else is left beside it.
+  // The temporary file is gone.
   CHECK(std::distance(fs::directory_iterator(dir), fs::directory_iterator()) == 1);
   fs::remove_all(dir);
 }

@@ -1,5 +1,5 @@
-// The grader's kernels behind a submission: what is told of a file that lacks what they call, and
-// further instances of them.
+// The given kernels that are compiled behind a submission: messages about a file that lacks a
+// function that they call, and further instances of them.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -17,7 +17,7 @@
 namespace lab32::grading {
 namespace {
 
-// What the compiler says of a file of this lab; empty: it compiles.
+// The compiler's messages about a file of this lab; empty: it compiles.
 std::string told_of(const std::string& lab, const std::string& text) {
   try {
     compiled(lab, {lab + ".cu", {{lab + ".cu", text}}}, "sm_90", "mine.cu");

@@ -1,4 +1,4 @@
-// Times of the grader's own kernels: the same whatever was graded before, and computed once.
+// Modelled times of given kernels do not depend on earlier gradings, and are computed once.
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -19,8 +19,7 @@ namespace {
 
 using namespace lab32::grading;
 
-// Of the occupancy lab's solution, in a session of its own. `before`: bytes that lie in its memory
-// already.
+// The occupancy lab's solution in a session of its own. `before`: bytes that are already allocated.
 class Solved {
  public:
   explicit Solved(uint64_t before, const std::string& follow = "")
@@ -68,7 +67,7 @@ class Solved {
   Progress progress_{false};
 };
 
-// What no earlier run of these tests has kept.
+// A key that no earlier run of these tests has cached.
 std::string unseen(int n) { return "test " + std::to_string(getpid()) + "." + std::to_string(n); }
 
 }  // namespace
@@ -86,7 +85,7 @@ TEST_CASE("grading: the time of a given kernel is computed once, and again for o
   const double first = Solved(0).time(unseen(3), computed);
   CHECK(Solved(0).time(unseen(3), computed) == first);
   CHECK(computed == 1);
-  // A submission that got at the kernel would have its time to itself.
+  // A module with another kernel of that name gets a time of its own.
   Solved(0, "sub.s32").time(unseen(3), computed);
   CHECK(computed == 2);
 }

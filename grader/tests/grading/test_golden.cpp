@@ -1,4 +1,4 @@
-// What a student reads, to the letter.
+// The text reports of the skeletons and the solutions, compared letter by letter.
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -22,7 +22,7 @@
 namespace lab32::tests {
 namespace {
 
-// For the tests in Python, which look at what is drawn of the same gradings: graded.py.
+// Keeps the result for the tests in Python (graded.py), which check its pictures.
 void share(const report::Result& result, const std::string& dir, const std::string& lab) {
   const std::string folder = value_of(variables::kGraded);
   if (folder.empty()) return;
@@ -36,12 +36,12 @@ void check_skeleton(const std::string& lab) {
   const report::Result result = grade_closely(lab, "labs");
   share(result, "labs", lab);
   check_golden_file(folder_of(lab) / "golden/skeleton.txt", report::text(result));
-  // Neither nothing by a crash nor full marks; and no line without a verdict.
+  // A skeleton must not crash and must not have full marks, and every check must say why it failed.
   CHECK(result.score > 0);
   CHECK(result.score < result.max_score);
   for (const report::Test& test : result.labs.at(0).tests) {
     CHECK(test.status != report::Status::error);
-    // What is timed needs a card, which a golden text has not.
+    // Only timing checks are not run: golden texts are made without a GPU.
     CHECK((test.status == report::Status::not_run) == test.bonus);
     CHECK(test.not_run.has_value() == test.bonus);
     CHECK(test.failure.has_value() == (test.status == report::Status::failed));
@@ -63,8 +63,8 @@ bool asks(const std::string& lab, const std::string& name) {
   return false;
 }
 
-// A report on the untouched skeleton, in which every question is open, has no line from which an
-// answer could be copied: the number before the unit that the question's name ends with.
+// While all questions are open, the report must not contain an answer to copy: its number, followed
+// by the unit that the question's name ends with.
 void check_no_answers(const std::string& lab) {
   const auto golden = read_file(folder_of(lab) / "golden/skeleton.txt");
   REQUIRE_MESSAGE(golden, lab, ": run with LAB32_UPDATE_GOLDEN=1 first");

@@ -1,5 +1,5 @@
-// A lab's result is the same, whichever labs are graded before it in the same process; a check's,
-// whether or not those run that have nothing to do with it.
+// The result of a lab does not depend on the labs that the same process has graded before it, and
+// the result of a check does not depend on whether unrelated checks run.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ grading::GradeOptions options_of(std::vector<std::string> labs) {
   return options;
 }
 
-// All words and numbers but the seconds that it took.
+// The result as JSON, without its times.
 std::string last_lab(std::vector<std::string> labs) {
   const grading::GradeOptions options = options_of(std::move(labs));
   report::Result result = grading::grade(options);
@@ -57,7 +57,7 @@ TEST_CASE("grading: of named checks only what they need runs, with the result th
     CHECK(same->message == test.message);
     CHECK(same->score == test.score);
   }
-  // Both questions, and what comes before it in turn.
+  // Both questions, and the prerequisites of the check.
   CHECK(names == std::vector<std::string>{"A1 what naive touches", "A2 a column of a tile",
                                           "B2 padded: result", "B2 padded: sectors",
                                           "B2 padded: wavefronts"});

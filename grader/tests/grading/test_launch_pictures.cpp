@@ -1,4 +1,4 @@
-// Which launches are looked at closely enough to say where their bytes go.
+// Which launches are simulated in enough detail for pictures.
 
 #include "grading/engine/progress.h"
 #include "grading/engine/run_suite.h"
@@ -63,7 +63,7 @@ points = 1
 credit = "share"
 )";
 
-// The launches' settings, those of which the caches and the time are modelled.
+// The settings of the launches for which caches and time are modelled.
 std::vector<std::string> modelled(uint64_t seed, const std::string& hides = "shuffles") {
   std::string text = kRubricOfPictures;
   text.replace(text.find("shuffles"), std::string("shuffles").size(), hides);

@@ -1,5 +1,5 @@
-// build/lab32 on a machine that fails it, and with files that are no programs: nobody loses a point
-// by what is not his, and one lab's trouble is that lab's.
+// build/lab32 on a machine that fails, and with files that are no programs. Students lose no points
+// for the machine's faults, and an error in one lab does not affect the others.
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A shell's command line, in which $LAB32 is the program; `settings` go into its environment.
+// Runs a shell's command line in which $LAB32 is the program. `settings` are added to its
+// environment.
 Outcome in_shell(const std::string& line, const std::vector<std::string>& settings = {}) {
   Command command;
   command.argv = {"/bin/sh", "-c", line};
@@ -34,7 +35,7 @@ Outcome in_shell(const std::string& line, const std::vector<std::string>& settin
   return run_process(command);
 }
 
-// Never compiled before, so that the compilers must run.
+// A text that has never been compiled, so the compilers must run instead of the cache.
 std::string fresh_text(const Scratch& s) { return "// " + s.path.string() + "\nint a = ;\n"; }
 
 bool has_words(const std::string& text, const std::string& words) {
@@ -51,7 +52,7 @@ TEST_CASE("grading: one lab's file that is no program costs that lab only" * kSl
       [](const fs::path& file) { std::ofstream(file) << ""; },
       [](const fs::path& file) { std::ofstream(file) << std::string(2 << 20, '\n'); },
       [](const fs::path& file) { fs::create_symlink("/etc/passwd", file); }};
-  // The first lab has no file, and the last lab its skeleton.
+  // The first lab's file is broken, and the last lab has its skeleton.
   const std::vector<std::string>& labs = each_lab();
   for (size_t i = 1; i < labs.size(); ++i) {
     const fs::path file = s.path / labs[i] / (labs[i] + ".cu");
@@ -121,7 +122,7 @@ TEST_CASE("grading: what the machine cannot do is not graded, named, and status 
   s.write("reduction/reduction.cu", "");  // the student's, whatever the machine does
   const std::string grade =
       "$LAB32 grade shuffle reduction --seed 5 --dir '" + s.path.string() + "' --format json";
-  // No file may grow beyond 50 KiB: as on a full disk, but for the reason.
+  // No file may grow beyond 50 KiB, which has the effect of a full disk with another error number.
   for (const auto& [line, setting, words] :
        {std::tuple{grade, "TMPDIR=/nowhere/tmp", "no scratch directory in /nowhere/tmp: "},
         {"trap '' XFSZ; ulimit -f 100; " + grade,
@@ -174,7 +175,8 @@ TEST_CASE("grading: an output that cannot be written is status 2, never a file o
     CHECK(outcome.status == 2);
     CHECK_MESSAGE(has_words(outcome.err, "cannot be written"), outcome.err);
   }
-  // With all of them closed nothing is written into what is opened in their place.
+  // With all three closed, the first file that is opened gets one of their numbers; nothing may be
+  // written to it.
   CHECK(in_shell(grade + "<&- >&- 2>&-").status == 2);
   const std::string odd = (s.path / "\"'\n\xff.json").string();
   const Outcome outcome = in_shell(grade + "--json \"$ODD\" -o /dev/stdout", {"ODD=" + odd});

@@ -1,5 +1,5 @@
-// One file has one score, whatever the seed draws, and whatever it makes of the grader's own
-// kernels: those of labs/<lab>/given.cu are launched in the place of its.
+// A file has one score, whatever the seed is, and whatever the file does to the given kernels: the
+// checks launch those of labs/<lab>/given.cu instead.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,12 +44,13 @@ std::string emptied(std::string text, const std::string& kernel) {
   return text.erase(open + 1, close - open - 1);
 }
 
-// Its given kernels emptied, and macros at its end that would spoil what is appended.
+// The solution with its given kernels emptied, and with macros at its end that would change the
+// code behind it.
 std::string with_given_spoiled(std::string text, const std::string& lab) {
   const std::vector<std::string> kernels = kernels_in(text_of("grader/labs/" + lab + "/given.cu"));
   CHECK(kernels.size() >= 2);
   for (const std::string& kernel : kernels)
-    // Not what only the skeleton has.
+    // The solution does not have the kernels that only the skeleton uses.
     if (kernel.find("_as_given") == std::string::npos) text = emptied(text, kernel);
   return text +
          "#define __global__ __device__\n#define __shared__\n#define threadIdx blockIdx\n"
@@ -77,8 +78,7 @@ std::string text_of_report(const report::Lab& lab) {
 
 void check_one_score(const std::string& lab) {
   std::string text = text_of("solutions/" + lab + "/" + lab + ".cu");
-  // The solution with some of the wrong submissions in it, each of which keeps a part of the
-  // points.
+  // The solution with some of the wrong submissions in it, each of which keeps part of the points.
   std::vector<std::string> wrong;
   for (const auto& entry : fs::directory_iterator(folder_of(lab) / "submissions/wrong")) {
     std::string changes = text_of(entry.path());

@@ -1,5 +1,5 @@
-// The counts that are shown beside a student's: which launch they belong to. That they are those of
-// the solutions is seen where these are graded (test_golden.cpp).
+// The recorded counts of the reference solutions: which launch they belong to. test_golden.cpp
+// compares them with the solutions' launches.
 #include <doctest/doctest.h>
 
 #include "grading/launch/launch_pictures.h"
@@ -17,7 +17,7 @@ TEST_CASE("grading: reference counts of so many blocks are those of one, so many
   const auto one = reference_counts(task_of("reduction", launch));
   REQUIRE(counts);
   REQUIRE(one);
-  // 128 ints are 16 sectors, their sum is in one more.
+  // 128 ints are 16 sectors, and their sum is in one more.
   CHECK(one->sectors == 17);
   CHECK(counts->sectors == 7 * 17);
   CHECK(counts->wavefronts == 7 * one->wavefronts);

@@ -1,4 +1,5 @@
-// The reference solutions as they are handed out: what runs is left, what tells is gone.
+// The reference solutions as lab32 ships them: the kernels run, and everything that reveals their
+// source is gone.
 #include <doctest/doctest.h>
 
 #include "base/environment.h"
@@ -17,7 +18,7 @@ bool has(const std::string& text, const std::string& words) {
   return text.find(words) != std::string::npos;
 }
 
-// The module of a lab, sealed and opened.
+// The module of a lab, sealed and unsealed.
 std::string module_of(const std::string& lab) {
   const std::string bytes = sealed_reference(lab);
   for (const char* word : {"lab32_answer", ".entry", ".reg", "__global__", "ld.global"})
@@ -31,7 +32,7 @@ void check_module(const std::string& lab) {
   const std::string ptx = module_of(lab);
   for (const char* word : {"lab32_answer", "//", ".loc", ".file", ".section", ".cu", "_ZZ"})
     CHECK_FALSE_MESSAGE(has(ptx, word), word);
-  // Every kernel of the solution is in it, and it can be assembled for another card.
+  // The module has every kernel of the solution and can be assembled for another card.
   const auto file = root() / "solutions" / lab / (lab + ".cu");
   const toolchain::Artifact whole =
       compiled(lab, toolchain::read_submission(file, file.string()), "sm_90", file.string());
@@ -40,7 +41,7 @@ void check_module(const std::string& lab) {
   REQUIRE(module);
   CHECK(module->arch == "sm_90");
   CHECK_FALSE(has(module->cubin, "lab32_answer"));
-  // What LAB32_LAUNCH says can be read of it, on the simulator.
+  // The simulator can read the LAB32_LAUNCH records.
   const auto device = device::open_device("sim");
   CHECK(device->load(*module)->kernel_names().size() == device::read_entries(ptx).size());
   CHECK_FALSE(reference_module(lab, "sm_70"));

@@ -1,4 +1,4 @@
-// A rubric that does not fit its checks is told at the start, with file and line.
+// A rubric that does not fit its checks is an error with file and line, before anything is graded.
 
 #include <doctest/doctest.h>
 
@@ -68,7 +68,7 @@ TEST_CASE("grading: what a question hides is read, and refused where it can mean
   CHECK_THROWS_WITH_AS(read(text), doctest::Contains("lab.toml:10: `hides` is"), Error);
 }
 
-// The rubric with `from` replaced, and the error that this makes.
+// Reads the rubric with `from` replaced by `to`, and expects this error.
 void check_refused(const std::string& from, const std::string& to, const std::string& words) {
   CAPTURE(to);
   std::string text = kText;

@@ -1,4 +1,5 @@
-// The grader is graded: each submission in submissions/ must get the verdict that it names.
+// Tests of the grader itself: each submission in submissions/ must get the verdicts that its first
+// lines name.
 
 #include <doctest/doctest.h>
 
@@ -36,7 +37,7 @@ struct Verdict {
   std::string test, status, words;
 };
 
-// Lines that begin with `head`: "verdict", or "verdict on a GPU".
+// The verdicts in lines that begin with `head`: "verdict", or "verdict on a GPU".
 std::vector<Verdict> verdicts_of(const std::string& text, const std::string& head = "verdict") {
   const Pattern line("// " + head + R"re(: ([^|]+) \| ([^|]+) \| "(.*)")re"), quote("\\\\\"");
   std::vector<Verdict> found;
@@ -79,7 +80,8 @@ Submission submission(const fs::path& file) {
 
 constexpr uint64_t kSeed = 20;
 
-// The solution with what the submission changes, in a file that has the submission's name.
+// The solution with the definitions that the submission replaces, in a file with the submission's
+// name.
 struct Whole : Scratch {
   Whole(const Submission& one, const std::string& lab) : file(path / one.file.filename()) {
     std::ofstream(file) << splice(solution_of(lab), one.text);
@@ -87,8 +89,8 @@ struct Whole : Scratch {
   fs::path file;
 };
 
-// The solution is graded first and wholly; of a submission those checks run whose kernels are not
-// the solution's.
+// Grades the solution first, with all checks. For a submission only those checks run whose kernels
+// differ from the solution's.
 report::Lab graded(const Submission& one, const std::string& lab) {
   static std::map<std::string, mutants::ReusedChecks> gradings;
   const auto [grading, is_new] = gradings.try_emplace(lab, lab, kSeed);
@@ -102,7 +104,7 @@ std::string report_of(const report::Lab& lab) {
   return report::text(result);
 }
 
-// What of the report is not as these submissions say.
+// The differences between the report and the verdicts of the submission.
 std::vector<std::string> differences(const report::Lab& lab, const std::vector<Verdict>& expected) {
   std::vector<std::string> found;
   const auto demand = [&](bool holds, const std::string& what) {
@@ -130,7 +132,7 @@ std::vector<std::string> differences(const report::Lab& lab, const std::vector<V
   if (lab.status == report::Status::error) return found;
   for (const report::Test& test : lab.tests) {
     if (named.count(test.name)) continue;
-    // These gradings have no timer: a timing check cannot be run, and counts for nothing.
+    // These gradings have no timer, so a timing check is not run and counts for nothing.
     const char* wanted = test.bonus ? "not run" : "passed";
     demand(report::to_string(test.status) == std::string(wanted),
            test.name + " | " + wanted + ", since it is not named");
@@ -138,7 +140,7 @@ std::vector<std::string> differences(const report::Lab& lab, const std::vector<V
   return found;
 }
 
-// Of a lab's, for the line that sums them up.
+// The submissions of a lab, counted for the summary line.
 struct Judged {
   size_t right = 0, refused = 0, wrong = 0, accepted = 0;
   void add(const Submission& one, bool full_marks) {
@@ -157,11 +159,12 @@ void check(const Submission& one, const std::string& lab_name) {
     FAIL_CHECK("expected: ", difference);
 }
 
-// Kinds of submissions that a simulator does not tell everything of: those that cheat the clock,
-// and those whose kernels fail at the sizes that are timed.
+// The kinds of submissions that need a GPU: those that cheat the clock, and those whose kernels
+// fail at the sizes that are timed.
 const char* const kAboutGpus[] = {"cheat", "fault"};
 
-// Timing checks that are not named must pass, or be none on this card: a fault costs its own alone.
+// Timing checks without a verdict line must pass or must not be asked for on this card: a fault
+// affects its own check only.
 void check_on_gpu(const fs::path& file, const std::string& lab_name,
                   const std::vector<Verdict>& expected, const char* kind, device::Timer& timer) {
   INFO("submission: ", file.filename().string());
@@ -189,8 +192,8 @@ void check_on_gpu(const fs::path& file, const std::string& lab_name,
   }
 }
 
-// Those that are right, those that are wrong, and what a simulator finds of those that are about a
-// GPU: some of these pass, since only a clock can tell.
+// The correct and wrong submissions, and those for a GPU as far as the simulator can check them:
+// some of these pass here.
 std::vector<Submission> all_of(const std::string& lab) {
   std::vector<Submission> all;
   const auto add = [&](const std::string& kind) {
@@ -236,7 +239,7 @@ void check_each(const std::string& lab, const std::vector<Submission>& submissio
       lab.c_str(), judged.right, judged.refused, judged.wrong, judged.accepted);
 }
 
-// The submission that fails most checks comes first.
+// The submissions in the order of how many checks they fail, most first.
 std::vector<Submission> most_failing_first(const std::string& lab) {
   std::vector<Submission> all = all_of(lab);
   const auto most =
@@ -258,7 +261,7 @@ void check_others(const std::string& lab) {
 TEST_EACH_LAB("grading: submissions get the verdict that they deserve", check_most, 1);
 TEST_EACH_LAB("grading: all other submissions get theirs, too", check_others, 0);
 
-// Prints what grader/tools/measure/solutions/measure.sh records.
+// Prints the table that grader/tools/measure/solutions/measure.sh records.
 TEST_CASE("grading: cheats and faults on a GPU") {
   const auto timer = device::find_gpu_timer().timer;
   if (!timer) {

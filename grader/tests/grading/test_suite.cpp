@@ -1,4 +1,4 @@
-// The way from a TEST_CASE to a row of the score report, with kernels that are functions.
+// How a TEST_CASE becomes a row of the score report. Kernels are C++ functions on a fake device.
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ using tests::FakeModule;
 
 constexpr uint64_t kOfShared = 8;  // a seed that has the kernel judged by its shared memory, too
 
-// What the suite below does is decided by the kernel "kernel", which each test of the harness sets.
+// The checks below launch the kernel "kernel", which each test defines.
 void run_kernel(Check& check) {
   Input<float> in(check, "in", {1, 2, 3, 4});
   Output<float> out(check, "out", 4);
@@ -42,7 +42,7 @@ void run_kernel(Check& check) {
 }  // namespace
 
 TEST_SUITE("lab:.harness") {
-  // Not in the order of the rubric, which decides.
+  // Not in the order of the rubric, which decides the order of checks.
   LAB_CHECK("after" * takes("limit")) { CHECK(check.row.number("limit") == 3); }
   LAB_CHECK("kernel") { run_kernel(check); }
   LAB_CHECK("check") { CHECK(check.session.setup.seed == 7); }
@@ -211,7 +211,7 @@ TEST_CASE("grading: a slow machine has more seconds, and no more instructions") 
   CHECK_FALSE(spending.used_up("B2"));
   spending.add("B2", 500'000'000, 0);
   CHECK(spending.used_up("B2"));
-  // Slow compilers leave the simulation its time; not where somebody has named a limit.
+  // Slow compilers do not shorten the simulation, but a limit that the user names holds.
   CHECK(TimeLimit(TimeLimit::usual(), 60 * kSecond).left() > 4 * 20 * kSecond);
   CHECK(TimeLimit(TimeLimit::usual() + 1, 60 * kSecond).left() < 0);
 }
@@ -257,7 +257,7 @@ TEST_CASE("grading: the rubric's credit decides what a share is worth") {
   CHECK(all.test("kernel").score == 0);
   CHECK(all.test("kernel").status == Status::failed);
   CHECK(all.test("after").message == "Counts once the result is right: see `kernel`.");
-  // A check that passes or fails has no share to give.
+  // Credit "share" needs a check that measures a share.
   const Graded none = grade_harness(
       copy, 7, with(kRubric, "points = 2\ncredit = \"all\"", "points = 2\ncredit = \"share\""));
   CHECK(none.test("check").status == Status::error);
@@ -470,7 +470,7 @@ TEST_CASE("grading: what moves past the lanes is demand, too") {
   CHECK(score(graded(7, [](auto& w) { w.bulk_load = {1, 1 << 20, 1 << 20, 1 << 18}; })) < full / 2);
   CHECK(score(graded(7, [](auto& w) { w.remote_load = {1 << 18, 1 << 20}; })) < full / 2);
   CHECK(score(graded(7, [](auto& w) { w.texture = {1 << 18, 1 << 20}; })) < full / 2);
-  // The banks of another block, or those that the copy engine fills.
+  // The banks of another block, or the banks that the copy engine fills.
   const auto wavefronts = [](const Graded& graded) {
     return graded.test("kernel").figures.at("wavefronts");
   };

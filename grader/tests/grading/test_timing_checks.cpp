@@ -1,4 +1,4 @@
-// Speed against a copy: every verdict. Times are those of speed_kit.h.
+// Timing checks against a copy: every verdict. The times are those of speed_kit.h.
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"
 #include "grading/timing/comparison.h"
@@ -22,7 +22,7 @@ TEST_SUITE("labs speed") {
     CHECK(test.figures.at("rounds") == 31);
     says(test, "measured on NVIDIA Fake 1: 100 µs cold");
     says(test, "90.0 µs warm, 8000 GB/s");
-    // Fresh inputs each, and zeroing is part of what is timed.
+    // Each launch gets other inputs, and zeroing is part of the timed work.
     CHECK(watch.asked.at(0).arrays[0].sets.size() == 2);
     CHECK(watch.asked.at(0).arrays[0].sets[0] != watch.asked.at(0).arrays[0].sets[1]);
     CHECK(std::holds_alternative<device::Fill>(watch.asked[0].candidates[0].steps[0]));

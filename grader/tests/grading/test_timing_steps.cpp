@@ -1,4 +1,5 @@
-// Speed against the version before, where the reference solution shows the step in the same rounds.
+// Timing checks against the previous version. The reference solution shows the gain of the step in
+// the same rounds.
 #include "tests/fixtures/speed_kit.h"
 
 namespace lab32::grading {
@@ -15,7 +16,8 @@ report::Test step(FakeTimer& watch, uint64_t seed = 7, bool with_reference = tru
 }  // namespace
 
 TEST_SUITE("labs steps") {
-  // The reference solution gains 45 %, of which half is asked for, and half of that counts nothing.
+  // The reference solution gains 45 %. All points need half of that, and a quarter of it gives half
+  // of the points.
   const double kHalf = 0.25 * (152.0 / 104.5 - 1);
 
   TEST_CASE("grading: a step is worth what the reference solution shows in the same rounds") {
@@ -30,7 +32,7 @@ TEST_SUITE("labs steps") {
     CHECK(test.figures.at("reference_gain") == doctest::Approx(152.0 / 104.5));
     CHECK(test.figures.at("against_reference") == doctest::Approx(1.045));
     says(test, "slowly_twice 155 µs, twice 100 µs; 1.550 times as fast");
-    says(test, "The same step makes the reference solution 1.455 times as fast");
+    says(test, "This step makes the reference solution 1.455 times as fast");
     const device::TimingPlan& asked = watch.asked.back();
     REQUIRE(asked.candidates.size() == 4);
     CHECK(asked.candidates[1].submitted);

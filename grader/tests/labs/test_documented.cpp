@@ -1,5 +1,5 @@
-// The launches of the source documents, repeated on the simulator: every documented request and
-// sector that is a property of the program must come out, to the last one.
+// The launches of the source documents, repeated on the simulator. Every documented request and
+// sector that depends on the program only must match exactly.
 
 #include <doctest/doctest.h>
 
@@ -44,7 +44,7 @@ Shape documented_launch(const std::string& kernel) {
   return {};
 }
 
-// The counters that the rows name as Nsight Compute does.
+// The counters under Nsight Compute's names, as the rows have them.
 std::map<std::string, double> metrics_of(const counters::Counters& c) {
   std::map<std::string, double> m;
   const auto direction = [&](const std::string& op, const counters::GlobalTraffic& t) {
@@ -61,8 +61,8 @@ std::map<std::string, double> metrics_of(const counters::Counters& c) {
   return m;
 }
 
-// Compares what the table states of the program with the launch; `share` of the documented size.
-// Returns how many rows it could compare.
+// Compares the table's rows with the launch, which has `share` of the documented size. Returns how
+// many rows it has compared.
 int compare(const std::string& name, const counters::Counters& counters, double share) {
   const std::map<std::string, double> metrics = metrics_of(counters);
   CHECK_FALSE(counters.ptx_level);
@@ -78,7 +78,7 @@ int compare(const std::string& name, const counters::Counters& counters, double 
   return compared;
 }
 
-// What an H200 counted for a form of the bank-conflict lab's measurement.
+// The wavefronts that an H200 counted for a form of the bank-conflict lab's measurement.
 uint64_t measured_wavefronts(const std::string& form, const std::string& n,
                              const std::string& metric) {
   for (const Row& row : table("h200-bank_conflicts-counters.csv", "measured"))
@@ -129,7 +129,7 @@ TEST_CASE("checks: documented: add1 ... add5 at 8 Mi threads" * kSlow) {
     REQUIRE_MESSAGE(!run.fault, name, ": ", describe(*run.fault));
     CHECK(compare(csv, *run.counters, 1) >= rows_wanted.at(name));
   }
-  // The rule where the document's own figure is an average after other effects (4.6).
+  // The document's own figure (4.6) is an average with other effects; this is the rule.
   device::Kernel* add2 = l.module->find("add2");
   const device::Run run = l.device->launch(*add2, {{shape.grid}, {shape.block}}, {x, y, z});
   CHECK(run.counters->load.sectors == 5 * run.counters->load.requests);
@@ -167,7 +167,7 @@ TEST_CASE("checks: documented: the reduction at 8 and at 32 threads a block") {
 
 namespace {
 
-// One launch of a kernel of the reduce note, ints counted up modulo 17.
+// One launch of a kernel of the reduce note over the ints 0, 1, ... modulo 17.
 struct NoteRun {
   device::Run run;
   bool right = false;
@@ -195,7 +195,7 @@ NoteRun launch_note(const std::string& file, const std::string& name, uint32_t g
   return result;
 }
 
-// The first finding in earnest; null: none.
+// The first finding that is not a note; null: none.
 const counters::Finding* found_in(const device::Run& run) {
   for (const counters::Finding& finding : *run.hazards)
     if (!finding.note) return &finding;
@@ -234,8 +234,9 @@ TEST_CASE("checks: documented: the reduce note's ladder follows the number of bl
     CHECK(found_in(note.run) == nullptr);
     const counters::Counters& c = *note.run.counters;
     CHECK_FALSE(c.ptx_level);
-    // The same sectors on each rung; what differs is how many blocks there are to load them, each
-    // with a tree and an atomic of its own. Three quarters of reduce_vectorized's load nothing.
+    // Each version loads equally many sectors, but with different numbers of blocks, each of which
+    // pays for a tree and an atomic. Three quarters of the blocks of reduce_vectorized load
+    // nothing.
     CHECK(c.load.sectors == kElements / 8);
     CHECK(c.load.requests == uint64_t{blocks(kElements, rung.loaded)} * ((rung.block + 31) / 32));
     CHECK(c.red.requests == grid);
@@ -244,7 +245,7 @@ TEST_CASE("checks: documented: the reduce note's ladder follows the number of bl
 }
 
 TEST_CASE("checks: documented: what the checks say of three kernels with faults") {
-  // The tail: words that nobody has written are added where the last block is not full.
+  // The tail: if the last block is not full, the kernel adds words that no thread has written.
   const NoteRun full = launch_note("reduce_ladder.cu", "reduce_naive<128>", 8, 128, 1024);
   CHECK_FALSE(full.run.fault);
   CHECK(full.right);
@@ -255,13 +256,13 @@ TEST_CASE("checks: documented: what the checks say of three kernels with faults"
   CHECK(describe(*found_in(partial.run)).find("reads sums[104]") != std::string::npos);
   CHECK_FALSE(partial.right);
 
-  // The array half as long as its index, at every launch, even of one block.
+  // An array half as long as its index is wrong in every launch, even of one block.
   const NoteRun half = launch_note("reduce_ladder.cu", "reduce_half<128>", 1, 128, 256);
   REQUIRE(half.run.fault);
   CHECK(half.run.fault->kind == sim::TrapKind::out_of_bounds);
   CHECK(describe(*half.run.fault).find("thread (64,0,0)") != std::string::npos);
 
-  // The overlapping tree: a race within one warp, also where the sum comes out right.
+  // The overlapping tree: a race within one warp, even if the sum is right.
   for (const uint32_t block : {8u, 32u}) {
     const NoteRun overlap =
         launch_note("reduce_ladder.cu", "reduce_overlap<" + std::to_string(block) + ">",

@@ -1,5 +1,5 @@
-// Wrong ideas of a coalescer and of a bank arbiter, as functions: whatever the seed, each of them
-// is found out by every part that is about it.
+// Misconceptions about coalescing and bank conflicts, as functions. Whatever the seed is, every
+// check that is about a misconception detects it.
 
 #include <doctest/doctest.h>
 
@@ -35,8 +35,8 @@ std::set<uint64_t> granules(const P& p, uint32_t active, uint64_t size) {
   return found;
 }
 
-// Sectors that no witness before the lane, or behind it, has touched: `all`: inactive lanes are
-// witnesses, too.
+// Counts the lanes whose sector no lane before them (or after them, by `step`) accesses; `all`:
+// inactive lanes count, too.
 uint32_t first_touches(const WarpPattern& p, int step, bool all, int reach) {
   uint32_t count = 0;
   for (int lane = 0; lane < 32; ++lane) {
@@ -68,7 +68,7 @@ const std::vector<Model<WarpPattern>> kCoalescers = {
      }},
 };
 
-// What one may take for the rule of the banks.
+// Misconceptions about the bank rule.
 struct Rule {
   uint32_t also_active = 0;
   uint64_t granule = 4, banks = 32;
@@ -147,7 +147,7 @@ std::vector<BankPattern> of_widths(const std::vector<uint32_t>& widths, uint64_t
   return checks::bank_conflicts::bank_patterns(random, widths, 20);
 }
 
-// What A3 asks: the given kernels' accesses, otherwise.
+// The patterns of A3: variants of the given kernels' accesses.
 std::vector<WarpPattern> applied(uint64_t seed) {
   std::vector<WarpPattern> found;
   for (uint64_t stride : {0, 1, 2, 3, 4, 8, 33}) {
@@ -210,7 +210,7 @@ TEST_CASE("checks: every wrong arbiter is found out by each width that it is wro
       CHECK_FALSE(found_out(asked, by_hand, right));
       CHECK_FALSE(found_out(again, by_hand, right));
       if (bytes < 8) continue;
-      // A load's phases merge, and a store's do not.
+      // The phases of a load may merge, and those of a store do not.
       const auto load = [](const BankPattern& p) { return p.load_wavefronts(); };
       CHECK(found_out(asked, by_hand, load));
       CHECK(found_out(again, by_hand, load));
