@@ -15,7 +15,7 @@ std::string damaged(std::string sealed, size_t place) {
 
 }  // namespace
 
-TEST_CASE("grading: a sealed answer is opened by its number alone") {
+TEST_CASE("grading: a sealed answer matches its number only") {
   const std::string sealed = Answer(4).sealed();
   CHECK(sealed.find("$y$") == 0);
   const auto answer = Answer::of_sealed(sealed);
@@ -29,7 +29,7 @@ TEST_CASE("grading: a sealed answer is opened by its number alone") {
   CHECK(answer->sealed() == sealed);
 }
 
-TEST_CASE("grading: sealed answers know zero's signs and every float of a lab") {
+TEST_CASE("grading: a sealed answer treats -0 as 0 and distinguishes every answer of a lab") {
   CHECK(Answer::of_sealed(Answer(0).sealed())->is(-0.0));
   CHECK(Answer::of_sealed(Answer(1.25).sealed())->is(1.25f));
   const auto next_float = Answer::of_sealed(Answer(16777218).sealed());
@@ -41,7 +41,7 @@ TEST_CASE("grading: equal answers have different seals") {
   CHECK(Answer(4).sealed() != Answer(4).sealed());
 }
 
-TEST_CASE("grading: what no seal() has made is no sealed answer") {
+TEST_CASE("grading: a text that seal() has not made is no sealed answer") {
   const std::string sealed = Answer(4).sealed();
   for (const char* text : {"", "4", "$y$", "$6$salt$hash", "$1$abcdefgh$0123456789012345678901"})
     CHECK_FALSE(Answer::of_sealed(text));
@@ -63,7 +63,7 @@ TEST_CASE("grading: the nearest option goes by the ratio") {
   CHECK(nearest_option(100, {1, 1.25, 3, 8}) == 8);
 }
 
-TEST_CASE("grading: the sealed answers of every lab open to the rubric's" * kSlow) {
+TEST_CASE("grading: the sealed answers of every lab match the rubric's answers" * kSlow) {
   size_t questions = 0;
   for (const std::string& lab : known_labs()) {
     const Rubric rubric(rubric_folder(), lab);

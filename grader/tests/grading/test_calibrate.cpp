@@ -37,7 +37,9 @@ TEST_SUITE("labs calibrate") {
     tests::check_golden("calibration.txt", text_of(calibration));
   }
 
-  TEST_CASE("grading: a calibration runs timing checks alone, and those twice in the same rounds") {
+  TEST_CASE(
+      "grading: a calibration runs timing checks only, with the reference solution twice in the "
+      "same rounds") {
     FakeTimer timer = card(0.002);
     const report::Lab lab = calibrated(timer);
     REQUIRE(lab.tests.size() == 2);

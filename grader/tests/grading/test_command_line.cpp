@@ -49,7 +49,7 @@ void check_refused(std::vector<std::string> arguments, const std::string& words)
 
 }  // namespace
 
-TEST_CASE("grading: bad arguments: status 2 and one line that says what is wrong") {
+TEST_CASE("grading: bad arguments end with status 2 and one line that names the error") {
   check_refused({"grade", "nosuch"}, "there is no lab `nosuch`; the labs are: ");
   check_refused({"grade", "--dir", "/nowhere"}, "/nowhere: no such directory");
   check_refused({"grade", "--device", "sim:nosuch"}, "nosuch");
@@ -63,7 +63,7 @@ TEST_CASE("grading: bad arguments: status 2 and one line that says what is wrong
   check_refused({}, "subcommand");
 }
 
-TEST_CASE("grading: status 1 when points are lost, and -o writes the whole of it") {
+TEST_CASE("grading: lost points end with status 1, and -o writes the whole report") {
   const fs::path dir = fs::temp_directory_path() / ("lab32-output-" + std::to_string(getpid()));
   fs::create_directories(dir);
   const fs::path file = dir / "result.json";
@@ -88,7 +88,8 @@ TEST_CASE("grading: status 1 when points are lost, and -o writes the whole of it
 }
 
 TEST_CASE(
-    "grading: status 0 for full marks; no colour where no terminal is; --json beside the text") {
+    "grading: full marks end with status 0; without a terminal there is no colour; --json adds to "
+    "the text") {
   const Scratch scratch;
   const fs::path file = scratch.path / "result.json";
   const Outcome outcome =
@@ -100,12 +101,12 @@ TEST_CASE(
   CHECK(outcome.out.find('\033') == std::string::npos);
 }
 
-TEST_CASE("grading: a file that cannot be written is status 2, and leaves nothing") {
+TEST_CASE("grading: an output that cannot be written ends with status 2 and leaves no file") {
   check_refused({"grade", "coalescing", "-o", "/nowhere/result.txt"},
                 "/nowhere/result.txt: cannot be written");
 }
 
-TEST_CASE("grading: --rubric: another folder's points and thresholds") {
+TEST_CASE("grading: --rubric takes points and thresholds from another folder") {
   const Scratch scratch;
   const fs::path rubric = scratch.path / "coalescing.toml", file = scratch.path / "result.json";
   std::ifstream own(root() / "data/limits/coalescing.toml");
@@ -132,7 +133,7 @@ TEST_CASE("grading: --rubric: another folder's points and thresholds") {
                 "/shuffle.toml: no such file; --rubric names the folder");
 }
 
-TEST_CASE("grading: devices: what is here, and why the rest is not") {
+TEST_CASE("grading: `lab32 devices` lists the devices and says why others are missing") {
   const Outcome outcome = lab32({"devices"});
   CHECK(outcome.status == 0);
   for (const char* line :

@@ -23,7 +23,7 @@ float poison() {
 
 }  // namespace
 
-TEST_CASE("grading: patterns of wrong indices") {
+TEST_CASE("grading: wrong indices are described by their pattern") {
   CHECK(pattern({}, 10) == "");
   CHECK(pattern({0}, 1) == "");
   CHECK(pattern(every(0, 1, 10), 10) == "all of them");
@@ -53,7 +53,7 @@ TEST_CASE("grading: a mismatch names the first index, both values, the count and
   CHECK(mismatch("sum", std::vector<int>{3}, {4}) == "sum[0] is 3 where 4 was expected.");
 }
 
-TEST_CASE("grading: poison shows as what was not written") {
+TEST_CASE("grading: poison is shown as an unwritten value") {
   const std::vector<float> want = {1, 2, 3, 4};
   CHECK(mismatch("out", {1, 2, 3, poison()}, want) ==
         "out[3] was not written; 4 was expected; 1 of 4 elements is wrong: only the last one.");
@@ -66,7 +66,7 @@ TEST_CASE("grading: poison shows as what was not written") {
         "not written).");
 }
 
-TEST_CASE("grading: NaN never passes, whatever was expected") {
+TEST_CASE("grading: NaN never passes, whatever value was expected") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK(mismatch("out", std::vector<float>{nan}, {1.0f}, 1e-5) != "");
   CHECK(mismatch("out", std::vector<float>{nan}, {nan}, 1e-5) != "");
@@ -114,7 +114,7 @@ TEST_CASE("grading: a source line is quoted with its place") {
   CHECK(source.find("nothing") == 0);
 }
 
-TEST_CASE("grading: a long source line is broken, and what is at its end is there") {
+TEST_CASE("grading: a long source line is broken and quoted to its end") {
   const std::string store = "if (row < n && column < m) out[column * n + row] = ",
                     load = "tile[threadIdx.x][threadIdx.y ^ threadIdx.x % 16];";
   CHECK(SourceFile::of_text("  " + store + load, "a.cu").quote(1) ==

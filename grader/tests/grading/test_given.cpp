@@ -31,7 +31,8 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_CASE("grading: given: what a file lacks is told in its own terms, each thing once") {
+TEST_CASE(
+    "grading: given: each function that a file lacks is reported once, in the student's terms") {
   const std::map<std::string, std::vector<std::string>> lacking = {
       {"coalescing",
        {R"("requests", which the grader's kernel coalescer)",
@@ -58,7 +59,8 @@ TEST_CASE("grading: given: what a file lacks is told in its own terms, each thin
   }
 }
 
-TEST_CASE("grading: given: what does not fit is told with the kernel that uses it") {
+TEST_CASE(
+    "grading: given: a function that does not fit is reported with the kernel that calls it") {
   const std::string told = told_of("shuffle",
                                    "#include \"lab32.cuh\"\n"
                                    "__device__ float warp_reduce_sum(float* v) { return *v; }\n");
@@ -67,7 +69,7 @@ TEST_CASE("grading: given: what does not fit is told with the kernel that uses i
   CHECK(!contains(told, "given"));
 }
 
-TEST_CASE("grading: given: a function of a file is asked by an instance that no check has") {
+TEST_CASE("grading: given: a further instance of a given kernel runs a function of the file") {
   const std::string sizes = "6,1,9";
   const pictures::SwizzleShape shape = pictures::read_swizzle(sizes);
   const std::vector<uint32_t> offsets = pictures::group_offsets(shape);

@@ -95,7 +95,7 @@ TEST_EACH_LAB("grading: golden: the untouched skeleton", check_skeleton, 2);
 TEST_EACH_LAB("grading: golden: the solution", check_solution, 5);
 TEST_EACH_LAB("grading: counts of the solution", check_reference, 0);
 
-TEST_CASE("grading: no lab is left out of these tests") {
+TEST_CASE("grading: these tests include every lab") {
   std::vector<std::string> labs = grading::known_labs();
   std::sort(labs.begin(), labs.end());
   std::vector<std::string> tested = each_lab();
@@ -103,7 +103,7 @@ TEST_CASE("grading: no lab is left out of these tests") {
   CHECK(labs == tested);
 }
 
-TEST_CASE("grading: what cannot be graded is one line that says how to fix it") {
+TEST_CASE("grading: an error before grading is one line that says how to fix it") {
   grading::GradeOptions options;
   options.device = "sim";
   options.dir = root() / "labs";

@@ -53,7 +53,7 @@ std::string edited(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-TEST_CASE("grading: code map: what a kernel refers to is part of its code") {
+TEST_CASE("grading: code map: a kernel's code includes everything that it refers to") {
   const KernelCode base(kBase);
   CHECK(base.code("scale") == base.code("_Z5scalePf"));
   CHECK(base.code("scale").find(".maxntid 256") != std::string::npos);
@@ -69,7 +69,7 @@ TEST_CASE("grading: code map: what a kernel refers to is part of its code") {
   CHECK(KernelCode(edited(".maxntid 256", ".maxntid 128")).code("scale") != base.code("scale"));
 }
 
-TEST_CASE("grading: code map: positions and numbers of functions are no code") {
+TEST_CASE("grading: code map: positions and the numbering of functions are left out") {
   const std::string base = KernelCode(kBase).code("scale");
   CHECK(KernelCode(edited("	.loc	1 7 3\n", "	.loc	1 9 1\n")).code("scale") == base);
   CHECK(KernelCode(edited("$L__tmp1:\n", "")).code("scale") == base);

@@ -41,7 +41,7 @@ TEST_CASE("grading: a lab's result does not depend on the labs before it" * kSlo
   CHECK(last_lab({"swizzle", "occupancy"}) == last_lab({"occupancy"}));
 }
 
-TEST_CASE("grading: of named checks only what they need runs, with the result that it has anyway" *
+TEST_CASE("grading: named checks run with their prerequisites only, and have the same results" *
           kSlow) {
   grading::GradeOptions options = options_of({"transpose"});
   const report::Lab whole = grading::grade(options).labs.at(0);

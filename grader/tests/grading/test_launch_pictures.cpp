@@ -95,11 +95,11 @@ using Settings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("pictures: what may be shown is modelled, and nothing else") {
+TEST_CASE("pictures: only launches that may be shown are modelled") {
   CHECK(modelled(kAnswered) == Settings{"result", "shared", "after it", "count"});
 }
 
-TEST_CASE("pictures: while a question is open, only what a count may show is modelled") {
+TEST_CASE("pictures: while a question is open, only launches of counts are modelled") {
   CHECK(modelled(kOpen) == Settings{"shared", "count"});
 }
 

@@ -44,7 +44,7 @@ bool has_words(const std::string& text, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("grading: one lab's file that is no program costs that lab only" * kSlow) {
+TEST_CASE("grading: a file that is no program costs the points of its own lab only" * kSlow) {
   const Scratch s;
   const std::vector<std::function<void(const fs::path&)>> no_programs = {
       [](const fs::path& file) { fs::create_directories(file); },
@@ -83,7 +83,7 @@ TEST_CASE("grading: one lab's file that is no program costs that lab only" * kSl
   }
 }
 
-TEST_CASE("grading: --allow-missing: a lab that is named and not there loses its points") {
+TEST_CASE("grading: with --allow-missing a named lab without a file loses its points") {
   const Scratch s;
   const std::string grade = "$LAB32 grade shuffle --seed 5 --dir '" + s.path.string() + "'";
   CHECK(in_shell(grade).status == 2);
@@ -95,7 +95,7 @@ TEST_CASE("grading: --allow-missing: a lab that is named and not there loses its
   CHECK(has_words(result["labs"][0]["message"], "no such file: it was not handed in"));
 }
 
-TEST_CASE("grading: LAB32_THREADS changes no verdict; what is no number is told") {
+TEST_CASE("grading: LAB32_THREADS changes no verdict, and a value that is no number is an error") {
   const std::string grade = "$LAB32 grade shuffle --seed 5 --format csv --dir labs";
   const auto points = [&](const std::string& threads) {
     return in_shell(grade + " | cut -d, -f1-8", {"LAB32_THREADS=" + threads}).out;
@@ -108,7 +108,7 @@ TEST_CASE("grading: LAB32_THREADS changes no verdict; what is no number is told"
   CHECK(has_words(refused.err, "LAB32_THREADS=-1: it may be a number from 0 to 9999"));
 }
 
-TEST_CASE("grading: class: without its Python, one line that says what brings it") {
+TEST_CASE("grading: `lab32 class` without its Python prints one line that says how to install it") {
   const Outcome outcome = in_shell("$LAB32 class x -o y", {"LAB32_ROOT=/nowhere"});
   CHECK(outcome.status == 2);
   CHECK(outcome.err ==
@@ -116,7 +116,9 @@ TEST_CASE("grading: class: without its Python, one line that says what brings it
         "install it\n");
 }
 
-TEST_CASE("grading: what the machine cannot do is not graded, named, and status 2") {
+TEST_CASE(
+    "grading: a machine that fails leaves labs not graded, names the reason and ends with status "
+    "2") {
   const Scratch s;
   s.write("shuffle/shuffle.cu", fresh_text(s));
   s.write("reduction/reduction.cu", "");  // the student's, whatever the machine does
@@ -142,7 +144,7 @@ TEST_CASE("grading: what the machine cannot do is not graded, named, and status 
   }
 }
 
-TEST_CASE("grading: a full disk: what does not compile for want of room is not graded") {
+TEST_CASE("grading: a lab that does not compile because the disk is full is not graded") {
   const Scratch s;
   s.write("shuffle/shuffle.cu", fresh_text(s));
   const fs::path disk = s.path / "disk";
@@ -161,7 +163,7 @@ TEST_CASE("grading: a full disk: what does not compile for want of room is not g
   CHECK_FALSE(has_words(outcome.out, "does not compile"));
 }
 
-TEST_CASE("grading: an output that cannot be written is status 2, never a file of another's") {
+TEST_CASE("grading: a closed output ends with status 2 and never writes into another file") {
   const Scratch s;
   s.write("shuffle/shuffle.cu", "");
   const std::string grade = "$LAB32 grade shuffle --seed 5 --dir '" + s.path.string() + "' ";
@@ -185,7 +187,9 @@ TEST_CASE("grading: an output that cannot be written is status 2, never a file o
   CHECK(nlohmann::json::parse(read_file(odd).value_or(""))["max_score"] == 100);
 }
 
-TEST_CASE("grading: any bytes in paths; a lab named twice is graded once; the largest seed") {
+TEST_CASE(
+    "grading: paths may have any bytes, a lab that is named twice is graded once, and the largest "
+    "seed works") {
   const Scratch s;
   const std::string odd = "a \"b\" 'c'\n$(d)\\\x1b\xff";
   s.write(odd + "/shuffle/shuffle.cu", fresh_text(s));
@@ -200,7 +204,7 @@ TEST_CASE("grading: any bytes in paths; a lab named twice is graded once; the la
                   "/a \\x22b\\x22 'c'\\x0a$(d)\\x5c\\x1b\\xff/shuffle/shuffle.cu(2): error: "));
 }
 
-TEST_CASE("grading: doctor: what is here, on one screen") {
+TEST_CASE("grading: `lab32 doctor` describes the machine on one screen") {
   const Outcome outcome = in_shell("$LAB32 doctor");
   CHECK(outcome.status == 0);
   for (const char* row : {"\nnvdisasm  ", "\ncompilers  ", "\n  bubblewrap  ", "\n  Landlock  ",

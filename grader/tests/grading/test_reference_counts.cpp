@@ -8,7 +8,7 @@
 namespace lab32::grading {
 namespace {
 
-TEST_CASE("grading: reference counts of so many blocks are those of one, so many times") {
+TEST_CASE("grading: reference counts of n blocks are n times those of one block") {
   pictures::Launch launch = tests::sample_launch();
   launch.kernel = "reduce_v3";
   launch.setting = "7 blocks of 128";
@@ -24,7 +24,7 @@ TEST_CASE("grading: reference counts of so many blocks are those of one, so many
   CHECK_FALSE(counts->caches);
 }
 
-TEST_CASE("grading: reference counts know a launch whatever its own shape and types") {
+TEST_CASE("grading: reference counts find a launch of any shape and type") {
   pictures::Launch launch = tests::sample_launch();
   launch.kernel = "reduce_v7<int, 128>";
   launch.setting = "int, n = 4194304, 2048 blocks of 128";

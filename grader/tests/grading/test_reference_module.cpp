@@ -51,7 +51,7 @@ void check_module(const std::string& lab) {
 
 TEST_EACH_LAB("grading: the sealed reference solution", check_module, 1);
 
-TEST_CASE("grading: PTX without what tells of its source") {
+TEST_CASE("grading: bare PTX reveals nothing of its source") {
   const std::string ptx =
       "// Generated\n.version 9.0\n.target sm_75\n"
       ".const .align 4 .f32 lab32_answer_sectors = 0f41000000;\n"
@@ -67,7 +67,7 @@ TEST_CASE("grading: PTX without what tells of its source") {
         ".shared .align 4 .b8 local1[64];\nmov.u32 \t%r1, local1;  \nret;\n}\n");
 }
 
-TEST_CASE("grading: what is sealed comes back, and what is damaged does not") {
+TEST_CASE("grading: a sealed text can be unsealed, and a damaged one cannot") {
   const std::string bytes = sealed("some PTX");
   CHECK(unsealed(bytes) == "some PTX");
   CHECK_FALSE(has(bytes, "PTX"));

@@ -55,7 +55,7 @@ Rubric read(const std::string& text, const std::vector<RegisteredCheck>& checks 
   return Rubric(folder.path, "lab", checks);
 }
 
-TEST_CASE("grading: what a question hides is read, and refused where it can mean nothing") {
+TEST_CASE("grading: `hides` is read, and refused for a check without questions") {
   const std::string at = "after = \"result\"\n";
   std::string text = kText;
   text.insert(text.find(at), "hides = \"shuffles\"\n");
@@ -79,7 +79,7 @@ void check_refused(const std::string& from, const std::string& to, const std::st
 
 }  // namespace
 
-TEST_CASE("grading: a rubric has a row for each check, in its own order") {
+TEST_CASE("grading: a rubric has a row for each check and decides their order") {
   const Rubric rubric = read(kText);
   REQUIRE(rubric.rows().size() == 3);
   const RubricRow &result = rubric.rows()[0], &sectors = rubric.rows()[1], &time = rubric.rows()[2];
@@ -102,7 +102,7 @@ TEST_CASE("grading: a rubric has a row for each check, in its own order") {
   CHECK(time.count("n") == 8);  // its own
 }
 
-TEST_CASE("grading: a check reads what it says that it takes, and nothing else") {
+TEST_CASE("grading: a check reads only the keys that it declares") {
   const Rubric rubric = read(kText);
   CHECK_THROWS_WITH(rubric.rows()[0].number("n"),
                     doctest::Contains("\"a: result\" reads `n` and does not say so"));
@@ -139,7 +139,7 @@ TEST_CASE("grading: a rubric that does not fit its checks is an error with file 
   check_refused("max_score = 10", "max_score = ", "2: ");
 }
 
-TEST_CASE("grading: a check without a row, and two checks of one name") {
+TEST_CASE("grading: a check without a row and two checks of one name are errors") {
   std::vector<RegisteredCheck> checks = kChecks;
   checks.push_back({"c", "more.cpp", 4, {}});
   CHECK_THROWS_WITH_AS(read(kText, checks),
@@ -150,13 +150,13 @@ TEST_CASE("grading: a check without a row, and two checks of one name") {
                        doctest::Contains("two checks are called \"a: result\""), Error);
 }
 
-TEST_CASE("grading: a rubric that is not there is named") {
+TEST_CASE("grading: the error about a missing rubric names it") {
   const tests::Scratch folder;
   CHECK_THROWS_WITH_AS(Rubric(folder.path, "lab", kChecks),
                        doctest::Contains("/lab.toml: no such file"), Error);
 }
 
-TEST_CASE("grading: the project's rubrics fit their checks, a hundred points each") {
+TEST_CASE("grading: the project's rubrics fit their checks and have a hundred points each") {
   for (const std::string& lab : tests::each_lab()) {
     CAPTURE(lab);
     double points = 0;
@@ -173,7 +173,7 @@ TEST_CASE("grading: labs are known by their suites") {
   CHECK(std::find(labs.begin(), labs.end(), ".harness") == labs.end());
 }
 
-TEST_CASE("grading: what is linked is all that there is, and a lab of another name is none") {
+TEST_CASE("grading: all labs with a rubric are linked, and an unknown lab is an error") {
   CHECK(labs_or_all({}) == known_labs());
   CHECK(labs_or_all({"transpose"}) == std::vector<std::string>{"transpose"});
   CHECK_THROWS_WITH_AS(labs_or_all({"transposition"}),

@@ -258,8 +258,9 @@ void check_others(const std::string& lab) {
   check_each(lab, all);
 }
 
-TEST_EACH_LAB("grading: submissions get the verdict that they deserve", check_most, 1);
-TEST_EACH_LAB("grading: all other submissions get theirs, too", check_others, 0);
+TEST_EACH_LAB("grading: submissions get the verdicts that they name", check_most, 1);
+TEST_EACH_LAB("grading: all other submissions get the verdicts that they name, too", check_others,
+              0);
 
 // Prints the table that grader/tools/measure/solutions/measure.sh records.
 TEST_CASE("grading: cheats and faults on a GPU") {

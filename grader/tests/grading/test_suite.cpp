@@ -112,7 +112,7 @@ device::Run copy(FakeDevice& device, const device::Shape&, const std::vector<dev
 
 }  // namespace
 
-TEST_CASE("grading: a right kernel gets all points, and memory is given back") {
+TEST_CASE("grading: a right kernel gets all points, and its memory is freed") {
   const Graded graded = grade_harness(copy);
   const report::Test& test = graded.test("kernel");
   CHECK(test.status == Status::passed);
@@ -125,8 +125,7 @@ TEST_CASE("grading: a right kernel gets all points, and memory is given back") {
   CHECK(graded.leaked == 0);
 }
 
-TEST_CASE(
-    "grading: what a failing kernel has printed is shown, bounded and without control codes") {
+TEST_CASE("grading: the output of a failing kernel is shown, shortened and without control codes") {
   const auto graded = [](bool right) {
     return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {
       device::Run run = copy(device, shape, args);
@@ -143,7 +142,7 @@ TEST_CASE(
   CHECK(graded(true).test("kernel").message.empty());
 }
 
-TEST_CASE("grading: what went wrong with the machine is no check's failure") {
+TEST_CASE("grading: an error of the machine fails no check") {
   for (const bool memory : {false, true}) {
     const auto broken = [=](FakeDevice&, auto&, auto&) -> device::Run {
       if (memory) throw std::bad_alloc();
@@ -155,13 +154,13 @@ TEST_CASE("grading: what went wrong with the machine is no check's failure") {
   }
 }
 
-TEST_CASE("grading: no exception is unknown") {
+TEST_CASE("grading: an exception of an unknown type fails its check with a message") {
   const Graded graded = grade_harness([](FakeDevice&, auto&, auto&) -> device::Run { throw 4711; });
   CHECK(graded.test("kernel").message == "The grader has failed here with an unknown error.");
   CHECK(graded.test("kernel").status == Status::error);
 }
 
-TEST_CASE("grading: a launch has limits, and so have a check and a lab for all of their launches") {
+TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   Spending spending;
   device::LaunchOptions options;
   spending.limit("B1", options);
@@ -195,7 +194,7 @@ TEST_CASE("grading: a launch has limits, and so have a check and a lab for all o
   CHECK(slow.why("B4").find("most of it in \"B3\"") != std::string::npos);
 }
 
-TEST_CASE("grading: a slow machine has more seconds, and no more instructions") {
+TEST_CASE("grading: a slow machine gets more seconds, but not more instructions") {
   const AssumedSlowness four(4);
   Spending spending;
   constexpr double kSecond = Spending::kSlower;
@@ -216,7 +215,8 @@ TEST_CASE("grading: a slow machine has more seconds, and no more instructions") 
   CHECK(TimeLimit(TimeLimit::usual() + 1, 60 * kSecond).left() < 0);
 }
 
-TEST_CASE("grading: a check that cannot launch any more says who has used up the lab's time") {
+TEST_CASE(
+    "grading: a check that may not launch any more names the check that has used up the limit") {
   Spending spent;
   spent.add("an earlier one", 1'000'000'000, 1);
   const Graded graded = grade_harness(copy, 7, kRubric, spent);
@@ -226,7 +226,7 @@ TEST_CASE("grading: a check that cannot launch any more says who has used up the
   CHECK(graded.test("kernel").score == 0);
 }
 
-TEST_CASE("grading: scores are summed, and the order is that of the rubric") {
+TEST_CASE("grading: checks run in the rubric's order, and their scores are added up") {
   const Graded graded = grade_harness(copy);
   REQUIRE(graded.lab.tests.size() == 3);
   CHECK(graded.lab.tests[0].name == "kernel");
@@ -264,7 +264,8 @@ TEST_CASE("grading: the rubric's credit decides what a share is worth") {
   CHECK(none.test("check").score == 0);
 }
 
-TEST_CASE("grading: credit is ideal / reached, with the worst access told lane by lane") {
+TEST_CASE(
+    "grading: credit is ideal / reached, and the message shows the worst access lane by lane") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
     device::Run run = copy(device, shape, args);
     run.counters->load = {4, 24};
@@ -299,7 +300,7 @@ TEST_CASE("grading: credit is ideal / reached, with the worst access told lane b
         "of neighbours.");
 }
 
-TEST_CASE("grading: a wrong result loses, and names index and values") {
+TEST_CASE("grading: a wrong result loses the check, and the message names index and values") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
     device::Run run = copy(device, shape, args);
     device.array<float>(args[1])[3] = 9;
@@ -321,12 +322,12 @@ TEST_CASE("grading: a wrong result loses, and names index and values") {
   CHECK(graded.leaked == 0);
 }
 
-TEST_CASE("grading: an output that was not written is poison, not luck") {
+TEST_CASE("grading: an output that was not written is poison and never right by luck") {
   const Graded graded = grade_harness([](auto&, auto&, auto&) { return device::Run{}; });
   CHECK(graded.test("kernel").message.find("out[0] was not written") != std::string::npos);
 }
 
-TEST_CASE("grading: a changed input loses") {
+TEST_CASE("grading: a changed input loses the check") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
     device::Run run = copy(device, shape, args);
     device.array<float>(args[0])[2] = 5;
@@ -367,7 +368,7 @@ TEST_CASE("grading: a fault becomes the verdict with its line") {
   CHECK(test.failure->access->element == 4u);
 }
 
-TEST_CASE("grading: a hazard costs the check, a note does not") {
+TEST_CASE("grading: a hazard loses the check, and a note does not") {
   for (const bool note : {false, true}) {
     const Graded graded = grade_harness([note](FakeDevice& device, auto& shape, auto& args) {
       device::Run run = copy(device, shape, args);
@@ -392,7 +393,8 @@ TEST_CASE("grading: a hazard costs the check, a note does not") {
   }
 }
 
-TEST_CASE("grading: what a device cannot count is not run, and counts neither way") {
+TEST_CASE(
+    "grading: a check that the device cannot count is not run and does not affect the score") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
     device::Run run = copy(device, shape, args);
     run.counters.reset();
@@ -405,7 +407,7 @@ TEST_CASE("grading: what a device cannot count is not run, and counts neither wa
   CHECK(graded.lab.max_score == 3);
 }
 
-TEST_CASE("grading: where counts at PTX level have a bound, it decides") {
+TEST_CASE("grading: if counts at PTX level have a bound, the bound decides") {
   const auto graded = [](bool global) {
     return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {
       device::Run run = copy(device, shape, args);
@@ -434,7 +436,7 @@ TEST_CASE("grading: counts at PTX level without a bound earn no points") {
   CHECK(graded.test("kernel").failure->kind == report::Failure::Kind::uncountable);
 }
 
-TEST_CASE("grading: what nobody has counted earns no points") {
+TEST_CASE("grading: traffic that cannot be counted earns no points") {
   using device::Run;
   const auto graded = [](const std::function<void(Run&)>& change) {
     return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {
@@ -453,7 +455,7 @@ TEST_CASE("grading: what nobody has counted earns no points") {
   CHECK(lost(graded([](Run& r) { r.child_launches = 1; }), "launches kernels"));
 }
 
-TEST_CASE("grading: what moves past the lanes is demand, too") {
+TEST_CASE("grading: traffic of the copy engine and of other blocks counts, too") {
   const auto graded = [](uint64_t seed,
                          const std::function<void(counters::OtherTraffic&)>& change) {
     return grade_harness(
@@ -481,7 +483,7 @@ TEST_CASE("grading: what moves past the lanes is demand, too") {
   CHECK(wavefronts(graded(kOfShared, [](auto& w) { w.bulk_load = {1, 1, 1, 70}; })) == own + 70);
 }
 
-TEST_CASE("grading: how shared accesses are grouped does not touch sectors") {
+TEST_CASE("grading: uncertain groups of shared accesses do not affect sectors") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
     device::Run run = copy(device, shape, args);
     run.counters->ptx_level = true;
@@ -490,7 +492,7 @@ TEST_CASE("grading: how shared accesses are grouped does not touch sectors") {
   CHECK(graded.test("kernel").status == Status::passed);
 }
 
-TEST_CASE("grading: a missing kernel loses its test only") {
+TEST_CASE("grading: a missing kernel loses its own check only") {
   const Graded graded = grade_harness(nullptr);
   CHECK(graded.test("kernel").status == Status::failed);
   CHECK(graded.test("kernel").message ==
@@ -499,7 +501,7 @@ TEST_CASE("grading: a missing kernel loses its test only") {
   CHECK(graded.test("check").status == Status::passed);
 }
 
-TEST_CASE("grading: an Error in one test is that test's error") {
+TEST_CASE("grading: an Error in one check is an error of that check only") {
   const Graded graded = grade_harness(
       [](auto&, auto&, auto&) -> device::Run { throw Error("`wmma` is not supported"); });
   CHECK(graded.test("kernel").status == Status::error);
@@ -507,13 +509,13 @@ TEST_CASE("grading: an Error in one test is that test's error") {
   CHECK(graded.test("check").status == Status::passed);
 }
 
-TEST_CASE("grading: a CHECK that fails is shown in doctest's words") {
+TEST_CASE("grading: the message of a failed CHECK is doctest's") {
   const Graded graded = grade_harness(copy, 8);
   CHECK(graded.test("check").status == Status::failed);
   CHECK(graded.test("check").message.find("8 == 7") != std::string::npos);
 }
 
-TEST_CASE("grading: patterns hold every width, empty masks and unaligned nothing") {
+TEST_CASE("grading: patterns have every width, empty masks and no misaligned address") {
   Random random(3);
   const std::vector<Pattern> tried = patterns(random, 600);
   bool empty = false, beyond = false;
@@ -535,7 +537,7 @@ TEST_CASE("grading: patterns hold every width, empty masks and unaligned nothing
   for (const auto& [bytes, count] : widths) CHECK(count >= 80);
 }
 
-TEST_CASE("grading: wrong ideas are told apart") {
+TEST_CASE("grading: misconceptions are distinguished") {
   Random random(3);
   const std::vector<Pattern> tried = patterns(random, 600);
   const auto hint = [&](auto answer) {
@@ -550,7 +552,7 @@ TEST_CASE("grading: wrong ideas are told apart") {
   CHECK(hint([](const Pattern& p) { return p.lanes() / 2; }) == "");
 }
 
-TEST_CASE("grading: a pattern is shown whole, from its line of 128 bytes on") {
+TEST_CASE("grading: a pattern is shown as offsets from a line of 128 bytes") {
   Pattern p;
   p.bytes = 4;
   p.active = 0x80000003;

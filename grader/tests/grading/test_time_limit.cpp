@@ -26,7 +26,7 @@ report::Lab grade_within(double seconds) {
 
 }  // namespace
 
-TEST_CASE("grading: who has no time left loses what was not run, and the total stays") {
+TEST_CASE("grading: checks that the time limit stops lose their points, and the total stays") {
   const report::Lab lab = grade_within(1e-9);
   CHECK(lab.status == Status::failed);
   CHECK(lab.score == 0);
@@ -46,13 +46,13 @@ TEST_CASE("grading: who has no time left loses what was not run, and the total s
   }
 }
 
-TEST_CASE("grading: with time enough nobody is told of the limit") {
+TEST_CASE("grading: a lab within its time limit does not mention it") {
   const report::Lab lab = grade_within(grading::TimeLimit::usual());
   CHECK(lab.score == lab.max_score);
   CHECK(lab.message == "");
 }
 
-TEST_CASE("grading: what took the lab's time is told") {
+TEST_CASE("grading: the message about the time limit names the slowest check") {
   const grading::TimeLimit limit(2, 0.5);
   report::Test quick, endless, lost;
   quick.name = "quick";

@@ -11,7 +11,7 @@ using report::Status;
 using tests::FakeDevice;
 
 TEST_SUITE("labs speed") {
-  TEST_CASE("grading: fast enough: all points, with the figures and their intervals") {
+  TEST_CASE("grading: a fast kernel gets all points, with figures and intervals") {
     FakeTimer watch;
     const report::Test test = graded(&watch);
     CHECK(test.status == Status::passed);
@@ -29,7 +29,7 @@ TEST_SUITE("labs speed") {
     CHECK(watch.asked[0].copy_bytes == kBytes);
   }
 
-  TEST_CASE("grading: too slow: points in proportion, and the kernel's line") {
+  TEST_CASE("grading: a slow kernel gets points in proportion, and the message quotes its line") {
     FakeTimer watch;
     watch.own = 190e-6;
     const report::Test test = graded(&watch);
@@ -42,7 +42,7 @@ TEST_SUITE("labs speed") {
     CHECK(*test.failure->expected == 0.9);
   }
 
-  TEST_CASE("grading: a card that gives the reference solution less asks for less") {
+  TEST_CASE("grading: a card on which the reference solution is slower asks for less") {
     FakeTimer watch;
     watch.own = 130e-6;
     watch.reference = 125e-6;  // 0.76 of a copy
@@ -58,7 +58,7 @@ TEST_SUITE("labs speed") {
     CHECK(graded(&watch, nullptr, Model::none, 7, kTime, true).expected == "0.90 of a copy");
   }
 
-  TEST_CASE("grading: what was not handed in loses no bonus") {
+  TEST_CASE("grading: a file that was not handed in loses no bonus") {
     FakeTimer watch;
     FakeDevice device;
     Progress progress(false);
@@ -69,7 +69,7 @@ TEST_SUITE("labs speed") {
     CHECK(lab.max_score == 100);
   }
 
-  TEST_CASE("grading: durations: three digits") {
+  TEST_CASE("grading: durations have three digits") {
     CHECK(duration(83.44e-6) == "83.4 µs");
     CHECK(duration(966.4e-6) == "966 µs");
     CHECK(duration(1.274e-3) == "1.27 ms");
@@ -77,7 +77,9 @@ TEST_SUITE("labs speed") {
     CHECK(duration(0.1999) == "200 ms");
   }
 
-  TEST_CASE("grading: an interval that holds the limit is timed again, longer, and then counts") {
+  TEST_CASE(
+      "grading: if the interval holds the limit, a second timing takes longer, and then the "
+      "student gets the points") {
     FakeTimer watch;
     watch.own = 95e-6 / 0.899;
     watch.noise = 0.05;
@@ -92,7 +94,7 @@ TEST_SUITE("labs speed") {
     CHECK(watch.asked[1].seconds == kLongSeconds);
   }
 
-  TEST_CASE("grading: what the second timing says is the verdict") {
+  TEST_CASE("grading: the second timing decides") {
     for (double fraction : {0.95, 0.45}) {
       FakeTimer watch;
       watch.own = 95e-6 / 0.899;
@@ -107,7 +109,7 @@ TEST_SUITE("labs speed") {
     }
   }
 
-  TEST_CASE("grading: faster than memory is no achievement") {
+  TEST_CASE("grading: a kernel that is faster than memory allows loses the check") {
     FakeTimer watch;
     watch.own = 70e-6;
     const report::Test test = graded(&watch);
@@ -131,7 +133,7 @@ TEST_SUITE("labs speed") {
     says(test, "out[0] is 3 where 2 was expected");
   }
 
-  TEST_CASE("grading: a fault costs this check, by name") {
+  TEST_CASE("grading: a fault during timing loses this check, and the message names it") {
     FakeTimer watch;
     watch.fault.emplace().kind = sim::TrapKind::misaligned;
     watch.fault->driver = device::DriverError{"twice", "CUDA_ERROR_MISALIGNED_ADDRESS", "bad"};
@@ -141,7 +143,7 @@ TEST_SUITE("labs speed") {
     says(test, "On the GPU, with n = 64: twice: CUDA_ERROR_MISALIGNED_ADDRESS (bad)");
   }
 
-  TEST_CASE("grading: clocks that move are told") {
+  TEST_CASE("grading: the message mentions a clock that changes") {
     FakeTimer watch;
     watch.clocks_before = device::Clocks{1980, 3201, 0};
     watch.clocks_after = device::Clocks{1500, 3201, 0};
@@ -152,7 +154,7 @@ TEST_SUITE("labs speed") {
     CHECK(graded(&watch).message.find("clock") == std::string::npos);
   }
 
-  TEST_CASE("grading: without a card it is not run, and the modelled time is shown") {
+  TEST_CASE("grading: without a card a timing check is not run and shows the modelled time") {
     FakeDevice device;
     const report::Test modelled = graded(nullptr, &device, Model::known);
     CHECK(modelled.status == Status::not_run);
@@ -168,7 +170,8 @@ TEST_SUITE("labs speed") {
     CHECK(device.live() == 0);
   }
 
-  TEST_CASE("grading: without a card no bonus is lost, even by launches too long to be modelled") {
+  TEST_CASE(
+      "grading: without a card no bonus is lost, even if launches are too long to be modelled") {
     const report::Test test = graded(nullptr, nullptr, Model::too_long);
     CHECK(test.status == Status::not_run);
     CHECK(test.measured == "");
@@ -176,7 +179,7 @@ TEST_SUITE("labs speed") {
     CHECK_FALSE(test.failure);
   }
 
-  TEST_CASE("grading: what is wrong is not timed") {
+  TEST_CASE("grading: a wrong kernel is not timed") {
     FakeTimer watch;
     const report::Test test = graded(&watch, nullptr, Model::none, 8);  // "twice: result" fails
     CHECK(test.status == Status::failed);

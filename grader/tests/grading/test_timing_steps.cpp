@@ -20,7 +20,7 @@ TEST_SUITE("labs steps") {
   // of the points.
   const double kHalf = 0.25 * (152.0 / 104.5 - 1);
 
-  TEST_CASE("grading: a step is worth what the reference solution shows in the same rounds") {
+  TEST_CASE("grading: the reference solution's gain in the same rounds sets the limit of a step") {
     FakeTimer watch;
     watch.before = 155e-6;
     const report::Test test = step(watch);
@@ -43,7 +43,7 @@ TEST_SUITE("labs steps") {
     CHECK(asked.required_ratios[1].against == 3);
   }
 
-  TEST_CASE("grading: on a card that gives less for it, less is asked") {
+  TEST_CASE("grading: a card on which the step gains less asks for less") {
     FakeTimer watch;
     watch.before = 108e-6;            // 1.08 times
     watch.reference_before = 115e-6;  // 1.10 times
@@ -52,7 +52,7 @@ TEST_SUITE("labs steps") {
     CHECK(test.expected == "1.05 times slowly");
   }
 
-  TEST_CASE("grading: below that, less; with half of what is asked for, nothing") {
+  TEST_CASE("grading: a smaller gain gives fewer points, and no gain gives none") {
     FakeTimer watch;
     watch.before = watch.reference_before;
     watch.own = watch.before / 1.2;
@@ -64,7 +64,7 @@ TEST_SUITE("labs steps") {
   }
 
   TEST_CASE(
-      "grading: a brake on the version before gains nothing, and being ahead of it loses nothing") {
+      "grading: a slowed previous version gains nothing, and an early optimisation loses nothing") {
     FakeTimer watch;
     watch.own = 152e-6;
     watch.before = 380e-6;
@@ -80,7 +80,7 @@ TEST_SUITE("labs steps") {
     says(fast, "so the check compares with 152 µs.");
   }
 
-  TEST_CASE("grading: a step that the reference solution does not gain by is not asked for") {
+  TEST_CASE("grading: a step that does not make the reference solution faster is not run") {
     FakeTimer watch;
     watch.reference_before = 107.6e-6;
     const report::Test test = step(watch);
@@ -95,7 +95,8 @@ TEST_SUITE("labs steps") {
         "only 1.03 times as fast, and the check needs 1.05.");
   }
 
-  TEST_CASE("grading: who has no right version loses a step only where it is asked for") {
+  TEST_CASE(
+      "grading: a submission with a wrong version loses a step only if the card asks for it") {
     FakeTimer watch;
     const report::Test lost = step(watch, 8);
     CHECK(lost.status == Status::failed);
@@ -108,7 +109,7 @@ TEST_SUITE("labs steps") {
     }
   }
 
-  TEST_CASE("grading: without a reference solution no step is asked for") {
+  TEST_CASE("grading: without a reference solution steps are not run") {
     FakeTimer watch;
     const report::Test test = step(watch, 7, false);
     CHECK(test.status == Status::not_run);
@@ -117,7 +118,7 @@ TEST_SUITE("labs steps") {
     for (const device::TimingPlan& plan : watch.asked) CHECK(plan.candidates.size() == 1);
   }
 
-  TEST_CASE("grading: a version before that is wrong makes no step") {
+  TEST_CASE("grading: a wrong previous version loses the step") {
     FakeTimer watch;
     watch.answer_of_before = 3;
     const report::Test test = step(watch);
@@ -126,7 +127,7 @@ TEST_SUITE("labs steps") {
     says(test, "A timed launch of slowly_twice gave a wrong result");
   }
 
-  TEST_CASE("grading: a step without a card: the modelled ratio") {
+  TEST_CASE("grading: without a card a step shows the modelled ratio") {
     FakeDevice device;
     const report::Test test = graded(nullptr, &device, Model::known, 7, kStep);
     CHECK(test.status == Status::not_run);

@@ -104,7 +104,8 @@ Loaded load(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("checks: documented: add1 ... add5 at 8 Mi threads" * kSlow) {
+TEST_CASE("checks: documented: add1 to add5 move the documented sectors with 8 Mi threads" *
+          kSlow) {
   Loaded l = load("add.cu");
   const Shape shape = documented_launch("add1");
   const std::vector<float> ones(shape.elements, 1.0f);
@@ -136,7 +137,7 @@ TEST_CASE("checks: documented: add1 ... add5 at 8 Mi threads" * kSlow) {
   for (const device::Buffer& b : {x, y, z}) l.device->release(b);
 }
 
-TEST_CASE("checks: documented: the reduction at 8 and at 32 threads a block") {
+TEST_CASE("checks: documented: the reduction matches at 8 and at 32 threads per block") {
   Loaded l = load("reduce.cu");
   const uint32_t part = value_of(variables::kTestAll) == "1" ? 1 : 100;
   for (const std::string threads : {"8", "32"}) {
@@ -204,7 +205,9 @@ const counters::Finding* found_in(const device::Run& run) {
 
 }  // namespace
 
-TEST_CASE("checks: documented: the reduce note's ladder follows the number of blocks" * kSlow) {
+TEST_CASE(
+    "checks: documented: the cost of the reduce note's versions follows the number of blocks" *
+    kSlow) {
   struct Rung {
     const char *row, *file, *kernel;
     uint32_t block, grid_elements;  // elements that the note's grid counts on, a thread
@@ -244,7 +247,7 @@ TEST_CASE("checks: documented: the reduce note's ladder follows the number of bl
   }
 }
 
-TEST_CASE("checks: documented: what the checks say of three kernels with faults") {
+TEST_CASE("checks: documented: the grader finds the faults of three kernels") {
   // The tail: if the last block is not full, the kernel adds words that no thread has written.
   const NoteRun full = launch_note("reduce_ladder.cu", "reduce_naive<128>", 8, 128, 1024);
   CHECK_FALSE(full.run.fault);
@@ -273,7 +276,7 @@ TEST_CASE("checks: documented: what the checks say of three kernels with faults"
   }
 }
 
-TEST_CASE("checks: documented: wavefronts of strides") {
+TEST_CASE("checks: documented: strides take the documented wavefronts") {
   const std::map<std::string, uint32_t> bytes = {
       {"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}, {"int4", 16}};
   int compared = 0;
@@ -291,7 +294,7 @@ TEST_CASE("checks: documented: wavefronts of strides") {
   CHECK(compared == 9);
 }
 
-TEST_CASE("checks: documented: the pseudo conflicts are none of the access pattern") {
+TEST_CASE("checks: documented: the pseudo conflicts do not come from the access pattern") {
   struct Launch {
     const char *file, *kernel, *form;
     uint32_t block, elements_of_thread;

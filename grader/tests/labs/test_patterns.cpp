@@ -170,7 +170,7 @@ std::vector<BankPattern> applied_strides(uint32_t bytes) {
 
 }  // namespace
 
-TEST_CASE("checks: every wrong coalescer is found out by A2 and by A3, whatever the seed") {
+TEST_CASE("checks: A2 and A3 detect every wrong coalescer, whatever the seed is") {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     CAPTURE(seed);
     Random random(seed);
@@ -190,8 +190,7 @@ TEST_CASE("checks: every wrong coalescer is found out by A2 and by A3, whatever 
   }
 }
 
-TEST_CASE("checks: every wrong arbiter is found out by each width that it is wrong for, and by A5" *
-          kSlow) {
+TEST_CASE("checks: A5 and each affected width detect every wrong arbiter" * kSlow) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     CAPTURE(seed);
     for (uint32_t bytes : kAll) {
