@@ -128,7 +128,7 @@ std::string in_students_terms(const std::string& messages, const std::string& di
   return out;
 }
 
-bool is_given(const std::string& kernel) { return kernel.rfind(kNamespace, 0) == 0; }
+bool is_given_kernel(const std::string& kernel) { return kernel.rfind(kNamespace, 0) == 0; }
 
 std::string given(const std::string& kernel, device::LoadedModule& module) {
   return module.find(kNamespace + kernel) ? kNamespace + kernel : kernel;

@@ -34,7 +34,7 @@ std::string in_students_terms(const std::string& messages, const std::string& di
 // the name of the submission's own kernel.
 std::string given(const std::string& kernel, device::LoadedModule& module);
 // Whether the kernel of that name is one of the grader's.
-bool is_given(const std::string& kernel);
+bool is_given_kernel(const std::string& kernel);
 // As given(kernel, module), in the module of the check.
 std::string given(const Check& check, const std::string& kernel);
 

@@ -228,7 +228,7 @@ void check_inputs(Check& check, const std::string& setting) {
 std::string own_kernels(Check& check) {
   std::string names;
   for (const std::string& name : check.session.module.kernel_names())
-    if (!is_given(name)) names += (names.empty() ? "" : ", ") + name;
+    if (!is_given_kernel(name)) names += (names.empty() ? "" : ", ") + name;
   return names.empty() ? "none" : names;
 }
 
@@ -304,11 +304,11 @@ device::Run run_to_count(Check& check, const Launch& launch) {
   return result;
 }
 
-void end_if_judged(Check& check) {
+void end_if_repeated(Check& check) {
   if (check.trial.judged()) throw TestOver{};
 }
 
-bool run_afresh(Check& check, const Launch& launch) {
+bool run_in_fresh_module(Check& check, const Launch& launch) {
   Session& s = check.session;
   if (!s.artifact) return false;
   const std::unique_ptr<device::LoadedModule> module = check.device().load(*s.artifact);

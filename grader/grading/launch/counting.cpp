@@ -70,7 +70,7 @@ counters::Counters as_demand(counters::Counters c) {
 
 }  // namespace
 
-void demand_of_lanes(Check& check, const device::Run& run) {
+void require_lane_accesses(Check& check, const device::Run& run) {
   const std::string what = other_ways(run, Counted::global);
   if (what.empty()) return;
   check.measured("not the lanes' own");
@@ -80,7 +80,7 @@ void demand_of_lanes(Check& check, const device::Run& run) {
                          what));
 }
 
-void demand_counted(Check& check, const device::Run& run) {
+void require_countable(Check& check, const device::Run& run) {
   if (!run.has_uncounted_traffic()) return;
   check.measured("not countable");
   check.lose(Failure{Failure::Kind::uncountable}, 0,
@@ -97,7 +97,7 @@ counters::Counters counters_of(Check& check, const device::Run& run, Counted cou
   }
   const counters::Counters& c = *run.counters;
   const bool global = counted != Counted::shared, shared = counted != Counted::global;
-  demand_counted(check, run);
+  require_countable(check, run);
   if (!(global && c.global_ptx_level) && !(shared && c.shared_ptx_level)) return as_demand(c);
   if (run.bound && !(global && run.bound->global_unbounded) &&
       !(shared && run.bound->shared_unbounded))

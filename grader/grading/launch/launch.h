@@ -25,7 +25,7 @@ struct Launch {
       true;  // repeat in another order of blocks and warps, if the check is about results
   // The launch is of a given kernel, but a function of the submission decides which addresses it
   // accesses: pictures show these accesses.
-  bool draws_given = false;
+  bool pictures_of_given = false;
   // Pictures may show this launch. If false, they show only a fault that ended it: the launch reads
   // the grader's tables, or another check shows the same kernel.
   bool drawn = true;
@@ -59,12 +59,12 @@ device::Run run_to_count(Check& check, const Launch& launch);
 
 // Launches the kernel in a module that is loaded afresh, so that no earlier launch has changed its
 // `__device__` variables. Gives no verdict. Returns whether the launch ended without a fault.
-bool run_afresh(Check& check, const Launch& launch);
+bool run_in_fresh_module(Check& check, const Launch& launch);
 
 // Ends the check if it is repeated because of one launch in another order (schedule_trial.h) and
 // that launch was right this time, too. For checks that check each launch before they make the next
 // one.
-void end_if_judged(Check& check);
+void end_if_repeated(Check& check);
 
 constexpr uint32_t ceil_div(uint64_t a, uint64_t b) {
   return static_cast<uint32_t>((a + b - 1) / b);

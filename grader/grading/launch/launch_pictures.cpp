@@ -23,7 +23,7 @@ constexpr char kGiven[] = "lab32_given::";
 // "warp_sums" for "lab32_given::warp_sums<float>".
 std::string base_of(std::string kernel) {
   kernel = kernel.substr(0, kernel.find('<'));
-  return is_given(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel;
+  return is_given_kernel(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel;
 }
 
 // The first check above the running one with an open question for which `hides` is true, if any.
@@ -61,7 +61,7 @@ void look_closely(Check& check, const Launch& launch, device::LaunchOptions& opt
   if (!s.setup.close_up) return;
   options.close_up = s.setup.close_up;
   options.close_up->file = s.source.display();
-  if (is_given(launch.kernel) && !launch.draws_given) {
+  if (is_given_kernel(launch.kernel) && !launch.pictures_of_given) {
     const int begin = s.source.find(base_of(launch.kernel));
     if (begin > 0) options.close_up->except = {begin, s.source.end_of_body(begin)};
   }
@@ -77,7 +77,7 @@ void keep_pictures(Check& check, const Launch& launch, const device::Run& run) {
   if (!s.setup.close_up) return;
   const std::string& kernel = launch.kernel;
   pictures::Names names{
-      is_given(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel, launch.setting,
+      is_given_kernel(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel, launch.setting,
       s.source.display(), s.source,
       [&check](uint64_t address, uint32_t) { return name_of_address(check, address); }};
   pictures::Launch made = pictures::make(run, launch.shape, names);

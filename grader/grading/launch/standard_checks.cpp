@@ -76,7 +76,7 @@ void credit_sectors(Check& check, const device::Run& run, double ideal, const st
   check.explain(0, idea);
 }
 
-device::Run launch_beside(Check& check, const std::function<device::Run()>& launch) {
+device::Run launch_keeping_table(Check& check, const std::function<device::Run()>& launch) {
   const std::string shown = check.verdict.measured, wanted = check.verdict.expected;
   const auto pictures = check.pictures;
   device::Run launched = launch();
@@ -89,7 +89,7 @@ device::Run launch_beside(Check& check, const std::function<device::Run()>& laun
   return launched;
 }
 
-DrawnSize drawn_size(Check& check, uint32_t unit, uint32_t full, const std::string& key) {
+SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::string& key) {
   Random random(stream_of(check.session.setup.seed, check.row.check + " size"));
   const std::vector<double> range = check.row.numbers("drawn");
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / unit,
@@ -98,7 +98,7 @@ DrawnSize drawn_size(Check& check, uint32_t unit, uint32_t full, const std::stri
   return {n, (n + full) / check.row.number(key)};
 }
 
-void hold_elsewhere(Check& check, const std::string& where, const char* what, double limit,
+void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
                     uint64_t got, const Waste& waste) {
   if (check.verdict.credit < 1 || static_cast<double>(got) <= limit) return;
   check.credit(limit, static_cast<double>(got));
@@ -111,8 +111,8 @@ void hold_elsewhere(Check& check, const std::string& where, const char* what, do
                             waste.message.empty() ? "" : " " + waste.message));
 }
 
-void hold_sectors(Check& check, const std::string& where, double limit, const device::Run& run) {
-  hold_elsewhere(check, where, "sectors", limit,
+void recount_sectors(Check& check, const std::string& where, double limit, const device::Run& run) {
+  recount_at_secret_size(check, where, "sectors", limit,
                  counters_of(check, run, Counted::global).global_sectors(),
                  worst_global(check, run));
 }
@@ -209,12 +209,12 @@ namespace {
 // A kernel that does not use shared memory has no bank conflicts. It gets the points only if it is
 // as efficient in device memory: each access moves as few sectors as its bytes need, and no access
 // is an atomic.
-bool does_well_without(const counters::Counters& c) {
+bool is_efficient_in_device_memory(const counters::Counters& c) {
   return c.red.requests + c.atom.requests == 0 && c.load.sectors <= c.load_ideal &&
          c.store.sectors <= c.store_ideal;
 }
 
-[[noreturn]] void lose_for_leaving(Check& check, const counters::Counters& c, uint64_t wavefronts,
+[[noreturn]] void lose_for_leaving_shared_memory(Check& check, const counters::Counters& c, uint64_t wavefronts,
                                    double ideal) {
   Failure failure{Failure::Kind::other_version};
   failure.measured = static_cast<double>(wavefronts);
@@ -246,8 +246,8 @@ void credit_wavefronts(Check& check, const device::Run& run, double ideal, const
   }
   check.figure("shared_requests", static_cast<double>(c.shared_requests()));
   check.figure("ideal_wavefronts", ideal);
-  if (static_cast<double>(wavefronts) < ideal && !does_well_without(c))
-    lose_for_leaving(check, c, wavefronts, ideal);
+  if (static_cast<double>(wavefronts) < ideal && !is_efficient_in_device_memory(c))
+    lose_for_leaving_shared_memory(check, c, wavefronts, ideal);
   credit_work(check, run);
   check.credit(ideal, static_cast<double>(wavefronts));
   if (static_cast<double>(wavefronts) <= ideal) return;
@@ -261,8 +261,8 @@ void credit_wavefronts(Check& check, const device::Run& run, double ideal, const
   check.explain(0, idea);
 }
 
-void hold_wavefronts(Check& check, const std::string& where, double limit, const device::Run& run) {
-  hold_elsewhere(check, where, "wavefronts", limit,
+void recount_wavefronts(Check& check, const std::string& where, double limit, const device::Run& run) {
+  recount_at_secret_size(check, where, "wavefronts", limit,
                  counters_of(check, run, Counted::shared).shared_wavefronts(),
                  worst_shared(check, run));
 }

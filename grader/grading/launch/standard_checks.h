@@ -41,25 +41,25 @@ void credit_sectors(Check& check, const device::Run& run, double ideal, const st
 
 // Makes a launch in addition to the one in the table. The table's texts stay as they are unless the
 // check is lost here.
-device::Run launch_beside(Check& check, const std::function<device::Run()>& launch);
+device::Run launch_keeping_table(Check& check, const std::function<device::Run()>& launch);
 
 // A size for a second count, which depends on the seed: a multiple of `unit` in the rubric's range
 // `drawn`. `share`: the ratio of its limits to those at the published size, the rubric's `key`. It
 // allows the last block to cost as much as one with `full` elements.
-struct DrawnSize {
+struct SecretSize {
   uint32_t n;
   double share;
 };
-DrawnSize drawn_size(Check& check, uint32_t unit, uint32_t full, const std::string& key = "n");
+SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::string& key = "n");
 
 // Compares a count at a secret size with its limit. Does nothing unless the submission has all
 // points so far, so that only a submission tuned to the published size loses points, and keeps
 // limit / got of them. `what`: the unit of the count `got`; `where`: the launch, for the message;
 // `waste`: its worst access.
-void hold_elsewhere(Check& check, const std::string& where, const char* what, double limit,
+void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
                     uint64_t got, const Waste& waste);
 // As above, for the sectors of device memory.
-void hold_sectors(Check& check, const std::string& where, double limit, const device::Run& run);
+void recount_sectors(Check& check, const std::string& where, double limit, const device::Run& run);
 
 // For a check that counts something else: a kernel that moves the work to device memory gets points
 // in proportion to `most`, the sectors that the task needs, atomics included.
@@ -84,7 +84,7 @@ void credit_wavefronts(Check& check, const device::Run& run, double ideal, const
                        const LineToShow& line_to_show = {});
 
 // As above, for wavefronts.
-void hold_wavefronts(Check& check, const std::string& where, double limit, const device::Run& run);
+void recount_wavefronts(Check& check, const std::string& where, double limit, const device::Run& run);
 
 // Loses the check if the kernel declares more static shared memory per block than `bytes`.
 void limit_shared(Check& check, const std::string& kernel, double bytes);

@@ -162,11 +162,11 @@ void check_wavefronts(Check& check, const char* kernel,
   credit_wavefronts(check, launched, check.row.number("ideal"), idea);
   credit_most_sectors(check, launched, check.row.number("most_sectors"));
   if (check.verdict.credit < 1) return;
-  const DrawnSize size = drawn_size(check, share, 0);
-  const device::Run other = launch_beside(check, [&] { return task(check, size.n); });
+  const SecretSize size = secret_size(check, share, 0);
+  const device::Run other = launch_keeping_table(check, [&] { return task(check, size.n); });
   const std::string where = fmt::format("n = {}:", size.n);
-  hold_wavefronts(check, where, size.share * check.row.number("ideal"), other);
-  hold_sectors(check, where, size.share * check.row.number("most_sectors"), other);
+  recount_wavefronts(check, where, size.share * check.row.number("ideal"), other);
+  recount_sectors(check, where, size.share * check.row.number("most_sectors"), other);
 }
 
 constexpr uint32_t kTimedBlock = 256;

@@ -24,13 +24,13 @@ std::vector<float> positive(Random& random, size_t count) {
 
 // Positive factors with few digits. Products with them are exact, so a wrong value means a wrong
 // index instead of rounding.
-float drawn_factor(Random& random) { return 0.25f * static_cast<float>(2 + random.below(12)); }
+float random_factor(Random& random) { return 0.25f * static_cast<float>(2 + random.below(12)); }
 
 // Each function launches the kernel of one task for one n, checks its result and returns the run.
 
 device::Run run_scale(Check& check, uint32_t n) {
   Random random = check.random();
-  const float factor = drawn_factor(random);
+  const float factor = random_factor(random);
   Input<float> in(check, "in", random.floats(n));
   Output<float> out(check, "out", n);
   device::Run launched = run(check, {"scale",
@@ -61,14 +61,14 @@ void pack_field(Check& check, const DeviceArray& particles, const std::vector<fl
 device::Run read_field(Check& check, const DeviceArray& particles, const std::vector<float>& values,
                        int field, uint32_t n) {
   Random random = check.random();
-  const float factor = drawn_factor(random);
+  const float factor = random_factor(random);
   const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
   Output<float> out(check, "out", n);
   Launch launch{given(check, "scale_field"),
                 {{blocks_for(n, kBlock)}, {kBlock}},
                 {particles, out, field, factor, static_cast<int>(n)},
                 setting};
-  launch.draws_given = true;  // slot() decides which addresses the given kernel reads
+  launch.pictures_of_given = true;  // slot() decides which addresses the given kernel reads
   device::Run launched = run(check, launch);
   std::vector<float> want = values;
   for (float& v : want) v *= factor;
@@ -119,8 +119,8 @@ device::Run run_push(Check& check, uint32_t n) {
   std::vector<Particle> particles(n);
   const std::vector<float> values = positive(random, size_t{n} * kFields);
   if (n > 0) std::memcpy(particles.data(), values.data(), values.size() * sizeof(float));
-  const float ex = drawn_factor(random), ey = drawn_factor(random), ez = drawn_factor(random),
-              dt = drawn_factor(random) / 8;
+  const float ex = random_factor(random), ey = random_factor(random), ez = random_factor(random),
+              dt = random_factor(random) / 8;
   Input<Particle> in(check, "in", particles);
   Output<Particle> out(check, "out", n);
   device::Run launched = run(check, {"push",
@@ -136,7 +136,7 @@ device::Run run_push(Check& check, uint32_t n) {
 device::Run run_centre(Check& check, uint32_t n) {
   Random random = check.random();
   std::vector<float> mean(4);
-  for (float& m : mean) m = drawn_factor(random) / 8;
+  for (float& m : mean) m = random_factor(random) / 8;
   Input<float> in(check, "in", positive(random, size_t{n} * 4));
   Input<float> means(check, "mean", mean);
   Output<float> out(check, "out", size_t{n} * 4);
@@ -153,7 +153,7 @@ device::Run run_centre(Check& check, uint32_t n) {
 
 device::Run run_axpy(Check& check, uint32_t n) {
   Random random = check.random();
-  const float a = drawn_factor(random);
+  const float a = random_factor(random);
   Input<float> x(check, "x", positive(random, n));
   const std::vector<float> before = positive(random, n);
   Output<float> y(check, "y", before);
@@ -172,21 +172,21 @@ device::Run run_axpy(Check& check, uint32_t n) {
 using Task = device::Run (*)(Check& check, uint32_t n);
 
 // The last block may cost as much as a full block of any task.
-DrawnSize drawn_size(Check& check) { return grading::drawn_size(check, kWarpSize, 16 * kBlock); }
+SecretSize secret_size(Check& check) { return grading::secret_size(check, kWarpSize, 16 * kBlock); }
 
-void hold(Check& check, const device::Run& launched, const DrawnSize& size) {
-  demand_of_lanes(check, launched);
-  hold_sectors(check, setting_of(size.n) + ":", size.share * check.row.number("ideal"), launched);
+void hold(Check& check, const device::Run& launched, const SecretSize& size) {
+  require_lane_accesses(check, launched);
+  recount_sectors(check, setting_of(size.n) + ":", size.share * check.row.number("ideal"), launched);
 }
 
 void credit_shared_out(Check& check, Task task, const std::string& idea) {
   const device::Run launched = task(check, check.row.count("n"));
-  demand_of_lanes(check, launched);
+  require_lane_accesses(check, launched);
   credit_work(check, launched);
   credit_sectors(check, launched, check.row.number("ideal"), idea);
   if (check.verdict.credit < 1) return;
-  const DrawnSize size = drawn_size(check);
-  hold(check, launch_beside(check, [&] { return task(check, size.n); }), size);
+  const SecretSize size = secret_size(check);
+  hold(check, launch_keeping_table(check, [&] { return task(check, size.n); }), size);
 }
 
 void check_sizes(Check& check, Task task) {
@@ -233,13 +233,13 @@ TEST_SUITE("lab:coalescing") {
       return read_field(check, particles, values, field, n);
     };
     const device::Run judged = read_one(check.row.count("n"));
-    demand_of_lanes(check, judged);
+    require_lane_accesses(check, judged);
     credit_sectors(check, judged, check.row.number("ideal"),
                    "A sector holds eight floats, and the warp uses one of them. Let slot() put "
                    "values side by side that neighbouring lanes read together.");
     if (check.verdict.credit < 1) return;
-    const DrawnSize size = drawn_size(check);
-    hold(check, launch_beside(check, [&] { return read_one(size.n); }), size);
+    const SecretSize size = secret_size(check);
+    hold(check, launch_keeping_table(check, [&] { return read_one(size.n); }), size);
   }
 
   LAB_CHECK("B3 push: result" * takes("sizes", "relative_tolerance")) {
@@ -271,14 +271,14 @@ TEST_SUITE("lab:coalescing") {
   LAB_CHECK("B5 axpy: requests" * takes("threads_at_work", "n", "ideal_requests", "ideal", "drawn",
                                         "relative_tolerance")) {
     const device::Run judged = run_axpy(check, check.row.count("n"));
-    demand_of_lanes(check, judged);
+    require_lane_accesses(check, judged);
     credit_requests(check, judged, check.row.number("ideal"), check.row.number("ideal_requests"),
                     check.line_of("axpy"));
     if (check.verdict.credit < 1) return;
-    const DrawnSize size = drawn_size(check);
-    const device::Run launched = launch_beside(check, [&] { return run_axpy(check, size.n); });
+    const SecretSize size = secret_size(check);
+    const device::Run launched = launch_keeping_table(check, [&] { return run_axpy(check, size.n); });
     hold(check, launched, size);
-    hold_elsewhere(check, setting_of(size.n) + ":", "requests",
+    recount_at_secret_size(check, setting_of(size.n) + ":", "requests",
                    size.share * check.row.number("ideal_requests"),
                    counters_of(check, launched, Counted::global).global_requests(),
                    worst_global(check, launched));

@@ -45,7 +45,7 @@ Answered ask_calculator(Check& check, const std::vector<OccupancyCase>& cases,
   return {blocks.read(), limits.read(), waves.read(), last.read()};
 }
 
-std::vector<OccupancyCase> drawn_cases(Check& check) {
+std::vector<OccupancyCase> random_cases_of(Check& check) {
   Random random = check.random();
   return occupancy_cases(random, check.row.count("random_cases"));
 }
@@ -88,7 +88,7 @@ bool zeros(const std::vector<int>& values) {
 
 TEST_SUITE("lab:occupancy") {
   LAB_CHECK("A1 blocks that reside" * takes("random_cases")) {
-    const std::vector<OccupancyCase> cases = drawn_cases(check);
+    const std::vector<OccupancyCase> cases = random_cases_of(check);
     const std::vector<int> got = ask_calculator(check, cases, {WaveCase{}}).blocks;
     std::vector<size_t> wrong;
     for (size_t i = 0; i < cases.size(); ++i)
@@ -100,7 +100,7 @@ TEST_SUITE("lab:occupancy") {
   }
 
   LAB_CHECK("A2 what limits them" * takes("random_cases")) {
-    const std::vector<OccupancyCase> cases = drawn_cases(check);
+    const std::vector<OccupancyCase> cases = random_cases_of(check);
     const std::vector<int> got = ask_calculator(check, cases, {WaveCase{}}).limits;
     std::vector<size_t> wrong;
     bool part = true;  // every wrong answer names some of the limits, and no other resource

@@ -45,7 +45,7 @@ device::Run launch(Check& check, const Step& step, uint32_t block, std::vector<i
   }
   check_sum(check, fmt::format("blocks of {}", block), setting, check.line_of(step.kernel),
             mismatch("out", out.read(), want));
-  end_if_judged(check);
+  end_if_repeated(check);
   return launched;
 }
 
@@ -111,7 +111,7 @@ class Judged {
     judged_.push_back(counter);
   }
   // A submission with full marks at the published block size is checked at the other sizes, too.
-  void holds_in_all_blocks() {
+  void recount_in_all_blocks() {
     if (check_.verdict.credit < 1) return;
     for (double threads : check_.row.numbers("blocks")) {
       const uint32_t block = static_cast<uint32_t>(threads);
@@ -156,7 +156,7 @@ TEST_SUITE("lab:reduction") {
              "An access of a warp costs the same for one lane as for 32. In the step at "
              "distance d, the threads with t % (2 * d) == 0 add: which threads would add "
              "if they were numbered without gaps?");
-    v2.holds_in_all_blocks();
+    v2.recount_in_all_blocks();
   }
 
   LAB_CHECK("v3: result" * takes("blocks", "many")) { check_blocks(check, kV3); }
@@ -169,7 +169,7 @@ TEST_SUITE("lab:reduction") {
              "A sum does not depend on which two words are added first. Which order of "
              "distances lets neighbouring threads read neighbouring words in every step?");
     v3.keeps(Counter::accesses);
-    v3.holds_in_all_blocks();
+    v3.recount_in_all_blocks();
   }
 
   LAB_CHECK("v4: result" * takes("blocks", "many")) { check_blocks(check, kV4); }
@@ -183,7 +183,7 @@ TEST_SUITE("lab:reduction") {
              "before it writes anything to shared memory.");
     v4.keeps(Counter::accesses);
     v4.keeps(Counter::wavefronts);
-    v4.holds_in_all_blocks();
+    v4.recount_in_all_blocks();
   }
 
   LAB_CHECK("v5: result" * takes("blocks", "many")) { check_blocks(check, kV5); }
@@ -196,7 +196,7 @@ TEST_SUITE("lab:reduction") {
              "Begin with your v4. Once 64 sums are left, which warps still add, and which "
              "warps wait for them at every barrier?");
     v5.keeps(Counter::wavefronts);
-    v5.holds_in_all_blocks();
+    v5.recount_in_all_blocks();
   }
 
   LAB_CHECK("v6: result" * takes("blocks", "many")) { check_blocks(check, kV6); }
@@ -209,7 +209,7 @@ TEST_SUITE("lab:reduction") {
              "Begin with your v5. Which instructions of the loop do not add, and which of "
              "these can the compiler do if it knows the block's size? It knows kThreads.");
     v6.keeps(Counter::barriers);
-    v6.holds_in_all_blocks();
+    v6.recount_in_all_blocks();
   }
 }
 

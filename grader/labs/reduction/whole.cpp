@@ -116,7 +116,7 @@ device::Run launch_once(Check& check, const Whole& version, const LaunchConfig& 
   if (!wrong.empty()) {
     Output<T> again(check, "out", std::vector<T>(1, T{0}));
     if (!version.starts_at_0) again.poison();
-    if (run_afresh(check, {name, shape, {in, again, static_cast<int>(n)}, setting}) &&
+    if (run_in_fresh_module(check, {name, shape, {in, again, static_cast<int>(n)}, setting}) &&
         Sum<T>::wrong(again.read()[0], in.values(), shape).empty())
       wrong +=
           " The first launch is right: a `__device__` variable keeps its value from "
@@ -124,7 +124,7 @@ device::Run launch_once(Check& check, const Whole& version, const LaunchConfig& 
           "value that the kernel expects?";
   }
   check_sum(check, fmt::format("n = {}", n), setting, line_of_whole(check, version), wrong);
-  end_if_judged(check);
+  end_if_repeated(check);
   return launched;
 }
 
@@ -179,7 +179,7 @@ void judge_floats(Check& check, const Whole& version, const FloatLimit& judge) {
 
 void hold_for_floats(Check& check, const char* what, double limit, uint64_t got,
                      const Launched& floats) {
-  hold_elsewhere(check, fmt::format("For {} floats", grouped(floats.elements)), what, limit, got,
+  recount_at_secret_size(check, fmt::format("For {} floats", grouped(floats.elements)), what, limit, got,
                  worst_global(check, *floats.run));
 }
 

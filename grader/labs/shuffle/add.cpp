@@ -86,23 +86,23 @@ void require_tree(Check& check, const device::Run& launched) {
 // A second launch, for an n that depends on the seed.
 struct Elsewhere {
   device::Run run;
-  DrawnSize size;
+  SecretSize size;
   uint32_t blocks;
   std::string where;
 };
 
 // Makes that launch, and checks that it moves only the sectors of its input.
-Elsewhere sum_elsewhere(Check& check, const std::string& kernel, uint32_t block) {
-  const DrawnSize size = drawn_size(check, 2 * block, 2 * block);
-  Elsewhere other{launch_beside(check, [&] { return sum_once(check, kernel, block, size.n); }),
+Elsewhere sum_at_secret_size(Check& check, const std::string& kernel, uint32_t block) {
+  const SecretSize size = secret_size(check, 2 * block, 2 * block);
+  Elsewhere other{launch_keeping_table(check, [&] { return sum_once(check, kernel, block, size.n); }),
                   size, blocks_for(size.n, 2 * block),
                   fmt::format("n = {}, blocks of {}:", size.n, block)};
-  hold_sectors(check, other.where, size.share * check.row.number("ideal_sectors"), other.run);
+  recount_sectors(check, other.where, size.share * check.row.number("ideal_sectors"), other.run);
   return other;
 }
 
 // The block sizes at which B3 is counted again: that of the table, and the largest.
-constexpr uint32_t kBlocksElsewhere[] = {kBlock, 1024};
+constexpr uint32_t kRecountedBlocks[] = {kBlock, 1024};
 
 void credit_barriers(Check& check, const device::Run& launched, double ideal, int line) {
   const counters::Counters& c = counters_of(check, launched, Counted::global);
@@ -312,8 +312,8 @@ TEST_SUITE("lab:shuffle") {
                       "Let the active threads be neighbours, and let their words be neighbours, "
                       "too.");
     if (check.verdict.credit < 1) return;
-    const Elsewhere other = sum_elsewhere(check, "reduce_shared", kBlock);
-    hold_wavefronts(check, other.where, other.size.share * check.row.number("ideal"), other.run);
+    const Elsewhere other = sum_at_secret_size(check, "reduce_shared", kBlock);
+    recount_wavefronts(check, other.where, other.size.share * check.row.number("ideal"), other.run);
   }
 
   LAB_CHECK("B2 warp_reduce_sum: result" * takes("sizes")) {
@@ -345,10 +345,10 @@ TEST_SUITE("lab:shuffle") {
                       "Inside a warp nothing needs shared memory. How many numbers must one warp "
                       "pass to another?");
     // Each warp stores one word, and one wavefront loads them all.
-    for (uint32_t block : kBlocksElsewhere) {
+    for (uint32_t block : kRecountedBlocks) {
       if (check.verdict.credit < 1) return;
-      const Elsewhere other = sum_elsewhere(check, "reduce_shuffle", block);
-      hold_wavefronts(check, other.where,
+      const Elsewhere other = sum_at_secret_size(check, "reduce_shuffle", block);
+      recount_wavefronts(check, other.where,
                       static_cast<double>(other.blocks) * (block / kWarpSize + 1), other.run);
     }
   }
@@ -358,10 +358,10 @@ TEST_SUITE("lab:shuffle") {
     const device::Run launched = sum_once(check, "reduce_shuffle", kBlock, check.row.count("n"));
     require_sectors(check, launched);
     credit_barriers(check, launched, check.row.number("ideal"), check.line_of("reduce_shuffle"));
-    for (uint32_t block : kBlocksElsewhere) {
+    for (uint32_t block : kRecountedBlocks) {
       if (check.verdict.credit < 1) return;
-      const Elsewhere other = sum_elsewhere(check, "reduce_shuffle", block);
-      hold_elsewhere(check, other.where, "barriers", other.blocks,
+      const Elsewhere other = sum_at_secret_size(check, "reduce_shuffle", block);
+      recount_at_secret_size(check, other.where, "barriers", other.blocks,
                      counters_of(check, other.run).block_barriers, {});
     }
   }

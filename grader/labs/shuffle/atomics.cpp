@@ -113,21 +113,21 @@ void credit_adds(Check& check, const device::Run& launched, int line, const std:
 }
 
 // Checks the adds of a second launch, at a secret size.
-void hold_adds(Check& check, const device::Run& launched, const DrawnSize& size) {
+void recount_adds(Check& check, const device::Run& launched, const SecretSize& size) {
   const counters::Counters& c = counters_of(check, launched, Counted::global);
   const std::string where = fmt::format("n = {}:", size.n);
   const Waste waste = worst_global(check, launched);
-  hold_elsewhere(check, where, "adds", size.share * check.row.number("ideal"),
+  recount_at_secret_size(check, where, "adds", size.share * check.row.number("ideal"),
                  c.red.sectors + c.atom.sectors, waste);
-  hold_elsewhere(check, where, "sectors loaded", size.share * check.row.number("ideal_loads"),
+  recount_at_secret_size(check, where, "sectors loaded", size.share * check.row.number("ideal_loads"),
                  c.load.sectors, waste);
 }
 
 void credit_total(Check& check, const char* kernel, const std::string& idea) {
   credit_adds(check, total_of(check, kernel, check.row.count("n")), check.line_of(kernel), idea);
   if (check.verdict.credit < 1) return;
-  const DrawnSize size = drawn_size(check, kAddersBlock, kAddersBlock);
-  hold_adds(check, launch_beside(check, [&] { return total_of(check, kernel, size.n); }), size);
+  const SecretSize size = secret_size(check, kAddersBlock, kAddersBlock);
+  recount_adds(check, launch_keeping_table(check, [&] { return total_of(check, kernel, size.n); }), size);
 }
 
 }  // namespace
@@ -172,10 +172,10 @@ TEST_SUITE("lab:shuffle") {
                 "__match_any_sync tells each lane which other lanes have its key. One lane "
                 "of each such group is enough to add, if it knows the group's sum.");
     if (check.verdict.credit < 1) return;
-    const DrawnSize size = drawn_size(check, kWarpSize, kAddersBlock);
-    hold_adds(
+    const SecretSize size = secret_size(check, kWarpSize, kAddersBlock);
+    recount_adds(
         check,
-        launch_beside(
+        launch_keeping_table(
             check, [&] { return totals_of(check, four_keys(random, size.n), kWarpSize * kLines); }),
         size);
   }

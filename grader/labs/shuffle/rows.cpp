@@ -183,7 +183,7 @@ device::Run counted(Check& check, Task task) {
 
 // Checks the sectors of rows of a secret length, a multiple of a sector. Traffic that does not grow
 // with the length, at most two numbers per row, is allowed once more.
-void hold_other_length(Check& check, Task task) {
+void recount_at_secret_length(Check& check, Task task) {
   if (check.verdict.credit < 1) return;
   constexpr uint32_t kUnit = 32;
   Random random(stream_of(check.session.setup.seed, check.row.check + " length"));
@@ -191,10 +191,10 @@ void hold_other_length(Check& check, Task task) {
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / kUnit,
                  most = static_cast<uint32_t>(range.at(1)) / kUnit,
                  columns = kUnit * (least + random.below(most - least + 1));
-  hold_sectors(check, fmt::format("{} x {}:", check.row.count("rows"), columns),
+  recount_sectors(check, fmt::format("{} x {}:", check.row.count("rows"), columns),
                check.row.number("ideal") * columns / check.row.number("columns") +
                    2 * check.row.number("rows"),
-               launch_beside(check, [&] { return counted(check, task, columns); }));
+               launch_keeping_table(check, [&] { return counted(check, task, columns); }));
 }
 
 const char kOnce[] =
@@ -266,7 +266,7 @@ TEST_SUITE("lab:shuffle") {
     credit_sectors(check, launched, check.row.number("ideal"),
                    "Let neighbouring lanes read neighbouring elements.");
     if (check.verdict.credit == 1) none_shared(check, launched, check.line_of("row_range"));
-    hold_other_length(check, run_range);
+    recount_at_secret_length(check, run_range);
   }
 
   LAB_CHECK("D2 row_moments: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
@@ -277,7 +277,7 @@ TEST_SUITE("lab:shuffle") {
     credit_sectors(check, counted(check, run_moments), check.row.number("ideal"),
                    "One pass is enough: mean and variance can be updated together, value by "
                    "value.");
-    hold_other_length(check, run_moments);
+    recount_at_secret_length(check, run_moments);
   }
 
   LAB_CHECK("D3 softmax: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
@@ -286,7 +286,7 @@ TEST_SUITE("lab:shuffle") {
 
   LAB_CHECK("D3 softmax: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
     credit_sectors(check, counted(check, run_softmax), check.row.number("ideal"), kOnce);
-    hold_other_length(check, run_softmax);
+    recount_at_secret_length(check, run_softmax);
   }
 
   LAB_CHECK("D4 layer_norm: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
@@ -295,7 +295,7 @@ TEST_SUITE("lab:shuffle") {
 
   LAB_CHECK("D4 layer_norm: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
     credit_sectors(check, counted(check, run_layer_norm), check.row.number("ideal"), kOnce);
-    hold_other_length(check, run_layer_norm);
+    recount_at_secret_length(check, run_layer_norm);
   }
 
   LAB_CHECK("E1 softmax: time" * takes_of_speed()) {

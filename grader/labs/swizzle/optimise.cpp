@@ -149,14 +149,14 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
     const Waste waste = worst_shared(check, judged);
     check.explain(blamed_line(check, kernel, waste.line), waste.message);
   }
-  const DrawnSize size = drawn_size(check, 1, 0, "tiles");
+  const SecretSize size = secret_size(check, 1, 0, "tiles");
   for (bool transpose : {false, true}) {
     if (check.verdict.credit < 1) return;
     const device::Run other =
-        launch_beside(check, [&] { return weigh(check, kernel, transpose, size.n); });
+        launch_keeping_table(check, [&] { return weigh(check, kernel, transpose, size.n); });
     const std::string where = fmt::format("{} tiles{}:", size.n, transpose ? ", .trans" : "");
-    hold_wavefronts(check, where, size.share * check.row.number("ideal"), other);
-    hold_sectors(check, where, size.share * check.row.number("most_sectors"), other);
+    recount_wavefronts(check, where, size.share * check.row.number("ideal"), other);
+    recount_sectors(check, where, size.share * check.row.number("most_sectors"), other);
   }
 }
 

@@ -85,7 +85,7 @@ device::Run turn(Check& check, const Version& version, uint32_t n, uint32_t m) {
                       {version.grid(n, m), version.block},
                       {in, out, static_cast<int>(n), static_cast<int>(m)},
                       setting};
-  device::Run launched = is_given(launch.kernel) ? run_to_count(check, launch) : run(check, launch);
+  device::Run launched = is_given_kernel(launch.kernel) ? run_to_count(check, launch) : run(check, launch);
   const std::vector<T> got = out.read(), want = transposed(in.values(), n, m);
   std::string wrong = mismatch("out", got, want);
   if (!wrong.empty()) wrong += place(got, want, n);
@@ -148,12 +148,12 @@ Beside drawn(Check& check, const Version& version) {
   const uint64_t in_bytes = uint64_t{n} * m * sizeof(T);
   const auto launch = [&] { return turn<T>(check, version, n, m); };
   return {shared_launch(check, key, given(check, fmt::format("{}<{}>", version.kernel, kType<T>)),
-                        [&] { return launch_beside(check, launch); }),
+                        [&] { return launch_keeping_table(check, launch); }),
           static_cast<double>(in_bytes) / published, fmt::format("{} x {} {}s:", n, m, kType<T>)};
 }
 
-void hold_sectors(Check& check, const Beside& other) {
-  grading::hold_sectors(check, other.where, other.share * check.row.number("ideal"), *other.run);
+void recount_sectors(Check& check, const Beside& other) {
+  grading::recount_sectors(check, other.where, other.share * check.row.number("ideal"), *other.run);
 }
 
 // The costs of tiles would answer the questions of part A.
@@ -163,8 +163,8 @@ void credit_version_sectors(Check& check, const Version& version, const char* id
   withhold_until_passed(check, kSectorQuestions);
   credit_sectors(check, *counted(check, version), check.row.number("ideal"), idea);
   if (check.verdict.credit < 1) return;
-  hold_sectors(check, drawn<int>(check, version));
-  if (check.verdict.credit == 1) hold_sectors(check, drawn<short>(check, version));
+  recount_sectors(check, drawn<int>(check, version));
+  if (check.verdict.credit == 1) recount_sectors(check, drawn<short>(check, version));
 }
 
 void credit_version_wavefronts(Check& check, const Version& version, const char* idea) {
@@ -172,7 +172,7 @@ void credit_version_wavefronts(Check& check, const Version& version, const char*
   credit_wavefronts(check, *counted(check, version), check.row.number("ideal"), idea);
   if (check.verdict.credit < 1) return;
   const Beside other = drawn<int>(check, version);
-  hold_wavefronts(check, other.where, other.share * check.row.number("ideal"), *other.run);
+  recount_wavefronts(check, other.where, other.share * check.row.number("ideal"), *other.run);
 }
 
 const Version kNaive{"transpose_naive"}, kTiled{"transpose_tiled"}, kPadded{"transpose_padded"},
@@ -332,7 +332,7 @@ TEST_SUITE("lab:transpose") {
                     check.row.number("ideal_requests"), check.line_of("transpose_best"));
     if (check.verdict.credit < 1) return;
     const Beside other = drawn<int>(check, best(check));
-    hold_elsewhere(check, other.where, "requests", other.share * check.row.number("ideal_requests"),
+    recount_at_secret_size(check, other.where, "requests", other.share * check.row.number("ideal_requests"),
                    counters_of(check, *other.run, Counted::global).global_requests(),
                    worst_global(check, *other.run));
   }
