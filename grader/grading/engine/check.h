@@ -28,8 +28,8 @@ struct Verdict {
   double credit = 1;
   bool has_share = false;  // one of credit...() was called
   double worst_share = 1;  // the smallest share so far; `failure` belongs to it
-  std::string withheld =
-      {};  // the check with the question that must pass before the count is shown
+  // The check with the question that must pass before the count is shown.
+  std::string withheld = {};
   bool lost = false;
   std::optional<Failure> failure;
   std::optional<NotRun> not_run;
@@ -55,8 +55,8 @@ struct Check {
   ScheduleTrial trial;                    // decides which launch is repeated in another order
   bool sharing_launch = false;            // while a SharedLaunch is made
   std::string withheld = {};  // the check whose questions this check's details would answer
-  std::string undefined_amount =
-      {};  // a sentence about the first shift or shuffle by an undefined amount
+  // A sentence about the first shift or shuffle by an undefined amount.
+  std::string undefined_amount = {};
   // Only if the session wants pictures: the last launch, and the launch that wasted most.
   std::shared_ptr<const pictures::Launch> last_pictures = {}, pictures = {};
   std::vector<pictures::Mapping> mappings = {};  // swizzles to draw in the pictures

@@ -105,13 +105,13 @@ std::string in_students_terms(const std::string& messages, const std::string& di
   bool lacks = false;
   for (std::string line; std::getline(in, line); lines.push_back(line))
     lacks = lacks || lacking.match(line);
-  std::set<std::string> told;
+  std::set<std::string> reported;
   std::string out;
   bool dropped = false;  // the current message is dropped
   for (std::string line : lines) {
     const bool begins = !line.empty() && line[0] != ' ';
     if (const auto found = lacking.match(line)) {
-      dropped = !told.insert(found->at(2)).second;
+      dropped = !reported.insert(found->at(2)).second;
       line =
           fmt::format("{}: error: the file has no {}, which the grader's kernel {} needs:", display,
                       found->at(2), found->at(1));
@@ -130,12 +130,12 @@ std::string in_students_terms(const std::string& messages, const std::string& di
 
 bool is_given_kernel(const std::string& kernel) { return kernel.rfind(kNamespace, 0) == 0; }
 
-std::string given(const std::string& kernel, device::LoadedModule& module) {
+std::string given_kernel(const std::string& kernel, device::LoadedModule& module) {
   return module.find(kNamespace + kernel) ? kNamespace + kernel : kernel;
 }
 
-std::string given(const Check& check, const std::string& kernel) {
-  return given(kernel, check.session.module);
+std::string given_kernel(const Check& check, const std::string& kernel) {
+  return given_kernel(kernel, check.session.module);
 }
 
 toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
@@ -201,7 +201,7 @@ std::vector<uint32_t> given_values(const std::string& lab, const std::filesystem
   constexpr uint32_t kBlock = 256;
   const auto on = device::open_device(device);
   const auto module = on->load(with_kernel(lab, file, on->arch(), kernel));
-  device::Kernel* found = module->find(given(kernel, *module));
+  device::Kernel* found = module->find(given_kernel(kernel, *module));
   if (!found) throw Error(visible_name(file.string()) + " has no " + kernel);
   const auto n = static_cast<uint32_t>(in.size());
   const device::Buffer from = on->allocate(n * sizeof(uint32_t), "in"),

@@ -32,11 +32,11 @@ std::string in_students_terms(const std::string& messages, const std::string& di
 
 // The full name of a given kernel in a module. If the module has no copy of the grader's, this is
 // the name of the submission's own kernel.
-std::string given(const std::string& kernel, device::LoadedModule& module);
+std::string given_kernel(const std::string& kernel, device::LoadedModule& module);
 // Whether the kernel of that name is one of the grader's.
 bool is_given_kernel(const std::string& kernel);
-// As given(kernel, module), in the module of the check.
-std::string given(const Check& check, const std::string& kernel);
+// As given_kernel(kernel, module), in the module of the check.
+std::string given_kernel(const Check& check, const std::string& kernel);
 
 // Compiles the submission with the lab's given kernels. `more` is compiled behind them.
 toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,

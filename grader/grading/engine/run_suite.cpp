@@ -96,7 +96,7 @@ bool is_out_of_time(const Verdict& v) {
 void end_check(Check& check, report::Lab& lab) {
   Session& s = check.session;
   const Verdict& verdict = check.verdict;
-  if (verdict.lost && check.trial.judging() && !is_out_of_time(verdict))
+  if (verdict.lost && check.trial.repeating() && !is_out_of_time(verdict))
     check.explain(0, ScheduleTrial::explanation());
   if (verdict.lost && check.row.credit == Credit::all && !is_out_of_time(verdict)) {
     // The compiler's warning belongs to the whole file, so only one check reports it.
@@ -145,7 +145,7 @@ REGISTER_REPORTER(kReporter, 1, Reporter);
 
 // Records an error of the check, unless the check has already ended.
 void note_error(Check& check, const std::string& error) {
-  if (check.verdict.lost || check.verdict.not_run || check.trial.judged()) return;
+  if (check.verdict.lost || check.verdict.not_run || check.trial.repeated_launch_done()) return;
   check.verdict.error = error;
 }
 
@@ -213,7 +213,7 @@ void run_row(Session& session, const RubricRow& row, report::Lab& lab) {
   const report::Test in_order = lab.tests.back();
   lab.tests.pop_back();
   session.passed.erase(&row);
-  check.trial.judge();
+  check.trial.repeat();
   run_check(check, lab);
   const double seconds = in_order.seconds + lab.tests.back().seconds;
   if (lab.tests.back().status == report::Status::passed) lab.tests.back() = in_order;

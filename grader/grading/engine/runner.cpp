@@ -301,7 +301,7 @@ double lost(const report::Test& test) { return test.max_score - test.score; }
 
 // Whether the picture of `a` is more useful than that of `b`: first failed checks, then those that
 // have lost more points, then those that waste more.
-bool rather(const report::Test& a, const report::Test& b) {
+bool makes_better_picture(const report::Test& a, const report::Test& b) {
   if (a.pictures.has_value() != b.pictures.has_value()) return a.pictures.has_value();
   // If neither has a picture, prefer the check that waits for an answer: its message says how to
   // get one.
@@ -322,8 +322,8 @@ std::string place_of(const counters::CloseUpChoice& choice) {
 
 // Why a check has no picture, in one line. The first lines of a check's message quote the source,
 // which would say nothing here.
-std::string why_not(const report::Lab& lab, const report::Test& test,
-                    const counters::CloseUpChoice& choice) {
+std::string reason_without_picture(const report::Lab& lab, const report::Test& test,
+                                   const counters::CloseUpChoice& choice) {
   if (!test.withheld_until.empty())
     return fmt::format("it would answer a question of `{}`; answer that first",
                        test.withheld_until);
@@ -362,13 +362,13 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
       tests.push_back(&test);
   const report::Test& test = **std::min_element(
       tests.begin(), tests.end(),
-      [](const report::Test* a, const report::Test* b) { return rather(*a, *b); });
+      [](const report::Test* a, const report::Test* b) { return makes_better_picture(*a, *b); });
   const bool found = test.pictures && (!test.pictures->accesses.empty() || test.pictures->fault ||
                                        test.pictures->race || place_of(*options.close_up).empty());
   if (!found)
     throw Error(fmt::format("no picture of {}{}: {}", lab.name,
                             check.empty() ? "" : ", " + test.name,
-                            why_not(lab, test, *options.close_up)));
+                            reason_without_picture(lab, test, *options.close_up)));
   return {lab.name, test.name, test.file, test.message, *test.pictures};
 }
 

@@ -36,8 +36,8 @@ struct GradeOptions {
   // Needs close_up. Called with each launch of the submission's kernels, lab by lab.
   std::function<void(const pictures::Launch&)> every_launch = {};
   bool modelled_times = true;  // without a GPU, report the modelled time of timed kernels
-  bool allow_missing =
-      false;  // a missing file of `labs` loses its lab's points instead of being an error
+  // A missing file of `labs` loses its lab's points instead of being an error.
+  bool allow_missing = false;
 };
 
 // Grades the labs. Throws Error if nothing can be graded: no such lab, no file, no device, no nvcc,

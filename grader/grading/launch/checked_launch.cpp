@@ -265,7 +265,7 @@ device::Run run(Check& check, const Launch& launch) {
   device::LaunchOptions options;
   options.model = launch.model;
   options.schedule =
-      check.trial.begin(launch.shape, launch.other_order && check.row.credit == Credit::all);
+      check.trial.begin(launch.shape, launch.try_other_order && check.row.credit == Credit::all);
   limit(check, options);
   look_closely(check, launch, options);
   const auto before = check.trial.wants_trial() ? check.device().save() : nullptr;
@@ -305,7 +305,7 @@ device::Run run_to_count(Check& check, const Launch& launch) {
 }
 
 void end_if_repeated(Check& check) {
-  if (check.trial.judged()) throw TestOver{};
+  if (check.trial.repeated_launch_done()) throw TestOver{};
 }
 
 bool run_in_fresh_module(Check& check, const Launch& launch) {
@@ -370,7 +370,7 @@ std::shared_ptr<const device::Run> shared_launch(Check& check, const std::string
                                                  const std::string& kernel,
                                                  const std::function<device::Run()>& make) {
   Session& s = check.session;
-  if (check.trial.judging()) return std::make_shared<const device::Run>(make());
+  if (check.trial.repeating()) return std::make_shared<const device::Run>(make());
   if (const auto known = s.shared_launches.find(key); known != s.shared_launches.end()) {
     s.module.find(kernel);
     check.launched = known->second.launched;

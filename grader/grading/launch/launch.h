@@ -21,14 +21,14 @@ struct Launch {
   std::vector<device::Arg> args;
   std::string setting;  // what tells this launch from others: "n = 33"
   device::LaunchOptions::Model model = device::LaunchOptions::Model::none;
-  bool other_order =
-      true;  // repeat in another order of blocks and warps, if the check is about results
+  // Repeat in another order of blocks and warps, if the check is about results.
+  bool try_other_order = true;
   // The launch is of a given kernel, but a function of the submission decides which addresses it
   // accesses: pictures show these accesses.
   bool pictures_of_given = false;
   // Pictures may show this launch. If false, they show only a fault that ended it: the launch reads
   // the grader's tables, or another check shows the same kernel.
-  bool drawn = true;
+  bool in_pictures = true;
 };
 
 struct LaunchConfig {

@@ -66,7 +66,7 @@ void look_closely(Check& check, const Launch& launch, device::LaunchOptions& opt
     if (begin > 0) options.close_up->except = {begin, s.source.end_of_body(begin)};
   }
   // Recording where bytes go costs as much as the rest of the simulation.
-  const bool shown = s.setup.every_launch || (launch.drawn && !will_be_withheld(check));
+  const bool shown = s.setup.every_launch || (launch.in_pictures && !will_be_withheld(check));
   if (shown && options.model == device::LaunchOptions::Model::none)
     options.model = device::LaunchOptions::Model::cold;
 }
@@ -84,7 +84,7 @@ void keep_pictures(Check& check, const Launch& launch, const device::Run& run) {
   // No access of this launch is on a line of the student's.
   if (made.accesses.empty() && !made.shuffles && !made.fault && !made.race) return;
   if (s.setup.every_launch) s.setup.every_launch(made);
-  if (!launch.drawn) {
+  if (!launch.in_pictures) {
     if (!made.fault && !made.race) return;
     made.accesses.clear();
   }

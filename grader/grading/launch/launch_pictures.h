@@ -20,7 +20,8 @@ namespace lab32::grading {
 struct Check;
 
 // Before a launch: requests the details that the session's pictures need. A given kernel is not the
-// student's code, so it is left out unless it calls a function of the submission (`pictures_of_given`).
+// student's code, so it is left out unless it calls a function of the submission
+// (`pictures_of_given`).
 void look_closely(Check& check, const Launch& launch, device::LaunchOptions& options);
 
 // After a launch, also a failed one: stores its pictures in check.last_pictures, and in

@@ -13,12 +13,12 @@ namespace lab32::grading {
 
 // The kinds of addresses that inactive lanes get. Their registers may hold anything, so these
 // addresses are chosen to reveal functions that use them: a random address, that of the next active
-// lane, that of the previous one, and one `beside` bytes from the next one, where no active lane
+// lane, that of the previous one, and one `distance` bytes from the next one, where no active lane
 // needs to be.
 constexpr uint32_t kDecoys = 4;
 
 template <class Pattern>
-void set_decoys(Pattern& p, uint32_t kind, Random& random, uint64_t range, uint64_t beside) {
+void set_decoys(Pattern& p, uint32_t kind, Random& random, uint64_t range, uint64_t distance) {
   for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
     if (p.active >> lane & 1) continue;
     uint64_t& address = p.address[lane];
@@ -28,7 +28,7 @@ void set_decoys(Pattern& p, uint32_t kind, Random& random, uint64_t range, uint6
     const uint32_t step = kind == 2 ? kWarpSize - 1 : 1;
     uint32_t other = lane;
     while (!(p.active >> other & 1)) other = (other + step) % kWarpSize;
-    address = p.address[other] + (kind == 3 ? beside : 0);
+    address = p.address[other] + (kind == 3 ? distance : 0);
     if (range > 0) address %= range;
   }
 }
@@ -36,7 +36,7 @@ void set_decoys(Pattern& p, uint32_t kind, Random& random, uint64_t range, uint6
 // Variants of an access that a correct function must count, too: its lanes in other orders, pairs
 // of lanes at one address, and some lanes inactive.
 template <class Pattern>
-std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t beside) {
+std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t distance) {
   const auto rearranged = [&](uint32_t (*from)(uint32_t lane)) {
     Pattern other = p;
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) other.address[lane] = p.address[from(lane)];
@@ -57,7 +57,7 @@ std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t beside)
       for (uint32_t kind = 0; kind < kDecoys; ++kind) {
         found.push_back(whole);
         found.back().active = active;
-        set_decoys(found.back(), kind, random, range, beside);
+        set_decoys(found.back(), kind, random, range, distance);
       }
   return found;
 }
@@ -85,11 +85,11 @@ Answers ask(Check& check, const std::string& kernel, const std::vector<Pattern>&
   Input<int> in_bytes(check, "bytes", bytes);
   Input<uint32_t> in_active(check, "active", active);
   Output<int> first(check, first_name, count), second(check, second_name, count);
-  Launch launch{given(check, kernel),
+  Launch launch{given_kernel(check, kernel),
                 {{blocks_for(count, 256)}, {256}},
                 {in_address, in_bytes, in_active, first, second, static_cast<int>(count)},
                 ""};
-  launch.drawn = false;
+  launch.in_pictures = false;
   run(check, launch);
   return {first.read(), second.read()};
 }

@@ -8,7 +8,7 @@ namespace {}  // namespace
 std::optional<uint64_t> ScheduleTrial::begin(const device::Shape& shape, bool trial) {
   ++launches_;
   wants_trial_ = false;
-  if (judging_) return launches_ == judged_ ? std::optional(seed_) : std::nullopt;
+  if (repeating_) return launches_ == differing_launch_ ? std::optional(seed_) : std::nullopt;
   if (!trial || differs()) return std::nullopt;
   // Try the first launch of several blocks and, before there is one, the first of several warps.
   const bool blocks = shape.grid.count() > 1, warps = shape.block.count() > kWarpSize;
@@ -28,7 +28,8 @@ void ScheduleTrial::try_again(device::Device& device, device::Kernel& kernel,
   const std::optional<device::Fault> fault = device.launch(kernel, shape, args, options).fault;
   // A launch in random order runs a few instructions of each warp in turn and takes longer, so
   // reaching a limit does not count as a difference.
-  if (!(fault && is_limit_of_launch(*fault)) && (fault || !after->same())) judged_ = launches_;
+  if (!(fault && is_limit_of_launch(*fault)) && (fault || !after->same()))
+    differing_launch_ = launches_;
   after->put_back();
 }
 

@@ -31,20 +31,20 @@ class ScheduleTrial {
                  device::LaunchOptions limits);
 
   // Whether some launch gave a different output.
-  bool differs() const { return judged_ != 0; }
+  bool differs() const { return differing_launch_ != 0; }
   // Starts the repetition of the check: the launch that differed runs in the random order.
-  void judge() { launches_ = 0, judging_ = true; }
-  bool judging() const { return judging_; }
+  void repeat() { launches_ = 0, repeating_ = true; }
+  bool repeating() const { return repeating_; }
   // Added to the message of a check that fails in its repetition.
   static const char* explanation();
   // In the repetition: the launch that differed has been made. If its result is right, the check
   // can end, since its other launches were right before.
-  bool judged() const { return judging_ && launches_ >= judged_; }
+  bool repeated_launch_done() const { return repeating_ && launches_ >= differing_launch_; }
 
  private:
   uint64_t seed_ = 0;
-  size_t launches_ = 0, judged_ = 0;
-  bool judging_ = false, wants_trial_ = false, tried_blocks_ = false, tried_warps_ = false;
+  size_t launches_ = 0, differing_launch_ = 0;
+  bool repeating_ = false, wants_trial_ = false, tried_blocks_ = false, tried_warps_ = false;
 };
 
 }  // namespace lab32::grading

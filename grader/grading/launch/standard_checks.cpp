@@ -99,7 +99,7 @@ SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::st
 }
 
 void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
-                    uint64_t got, const Waste& waste) {
+                            uint64_t got, const Waste& waste) {
   if (check.verdict.credit < 1 || static_cast<double>(got) <= limit) return;
   check.credit(limit, static_cast<double>(got));
   check.measured(fmt::format("{} {}", grouped(got), what));
@@ -113,8 +113,8 @@ void recount_at_secret_size(Check& check, const std::string& where, const char* 
 
 void recount_sectors(Check& check, const std::string& where, double limit, const device::Run& run) {
   recount_at_secret_size(check, where, "sectors", limit,
-                 counters_of(check, run, Counted::global).global_sectors(),
-                 worst_global(check, run));
+                         counters_of(check, run, Counted::global).global_sectors(),
+                         worst_global(check, run));
 }
 
 void credit_most_sectors(Check& check, const device::Run& run, double most) {
@@ -214,8 +214,8 @@ bool is_efficient_in_device_memory(const counters::Counters& c) {
          c.store.sectors <= c.store_ideal;
 }
 
-[[noreturn]] void lose_for_leaving_shared_memory(Check& check, const counters::Counters& c, uint64_t wavefronts,
-                                   double ideal) {
+[[noreturn]] void lose_for_leaving_shared_memory(Check& check, const counters::Counters& c,
+                                                 uint64_t wavefronts, double ideal) {
   Failure failure{Failure::Kind::other_version};
   failure.measured = static_cast<double>(wavefronts);
   failure.expected = ideal;
@@ -236,8 +236,8 @@ void credit_wavefronts(Check& check, const device::Run& run, double ideal, const
   check.expected(grouped(static_cast<uint64_t>(ideal)) + " wavefronts");
   const counters::Counters& c = counters_of(check, run, Counted::shared);
   const uint64_t wavefronts = c.shared_wavefronts();
-  const bool told = check.withheld.empty() || static_cast<double>(wavefronts) <= ideal;
-  if (told) {
+  const bool may_show = check.withheld.empty() || static_cast<double>(wavefronts) <= ideal;
+  if (may_show) {
     check.measured(grouped(wavefronts) + " wavefronts");
     check.figure("wavefronts", static_cast<double>(wavefronts));
     check.figure("conflicts", static_cast<double>(wavefronts - c.shared_ideal()));
@@ -261,10 +261,11 @@ void credit_wavefronts(Check& check, const device::Run& run, double ideal, const
   check.explain(0, idea);
 }
 
-void recount_wavefronts(Check& check, const std::string& where, double limit, const device::Run& run) {
+void recount_wavefronts(Check& check, const std::string& where, double limit,
+                        const device::Run& run) {
   recount_at_secret_size(check, where, "wavefronts", limit,
-                 counters_of(check, run, Counted::shared).shared_wavefronts(),
-                 worst_shared(check, run));
+                         counters_of(check, run, Counted::shared).shared_wavefronts(),
+                         worst_shared(check, run));
 }
 
 void limit_shared(Check& check, const std::string& kernel, double bytes) {

@@ -57,7 +57,7 @@ SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::st
 // limit / got of them. `what`: the unit of the count `got`; `where`: the launch, for the message;
 // `waste`: its worst access.
 void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
-                    uint64_t got, const Waste& waste);
+                            uint64_t got, const Waste& waste);
 // As above, for the sectors of device memory.
 void recount_sectors(Check& check, const std::string& where, double limit, const device::Run& run);
 
@@ -84,7 +84,8 @@ void credit_wavefronts(Check& check, const device::Run& run, double ideal, const
                        const LineToShow& line_to_show = {});
 
 // As above, for wavefronts.
-void recount_wavefronts(Check& check, const std::string& where, double limit, const device::Run& run);
+void recount_wavefronts(Check& check, const std::string& where, double limit,
+                        const device::Run& run);
 
 // Loses the check if the kernel declares more static shared memory per block than `bytes`.
 void limit_shared(Check& check, const std::string& kernel, double bytes);

@@ -52,7 +52,7 @@ std::string given_text(Check& check, const std::string& kernel, const std::strin
   const std::string device = check.device().name();
   // A device that a test has made has no profile that could identify it.
   if (!s.artifact || device.rfind(kSimulator, 0) != 0) return compute(check);
-  const std::string code = KernelCode(s.artifact->ptx).code(given(check, kernel));
+  const std::string code = KernelCode(s.artifact->ptx).code(given_kernel(check, kernel));
   const auto profile =
       read_file(root() / "data/devices" / (device.substr(kSimulator.size()) + ".toml"));
   if (code.empty() || !profile) return on_its_own_device(check, compute);

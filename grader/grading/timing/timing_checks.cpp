@@ -14,8 +14,8 @@
 #include "grading/engine/check.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"
-#include "grading/timing/comparison.h"
 #include "grading/timing/given_time.h"
+#include "grading/timing/speed_verdict.h"
 #include "grading/words/describe.h"
 #include "grading/words/words.h"
 
@@ -68,9 +68,9 @@ std::optional<PredictedTime> predicted(Check& check, const std::string& kernel, 
 
 // What limits the launch. Leaves out numbers if they would reveal a withheld count.
 std::string bound_by(Check& check, const PredictedTime& time) {
-  const bool untold =
+  const bool withheld =
       check.session.counts_withheld && time.bottleneck.find("wavefront") != std::string::npos;
-  return untold ? time.bottleneck.substr(0, time.bottleneck.find(':')) : time.bottleneck;
+  return withheld ? time.bottleneck.substr(0, time.bottleneck.find(':')) : time.bottleneck;
 }
 
 // Without a card: the modelled time of the launches.
@@ -118,8 +118,8 @@ template <class Predict>
   try {
     reason = predict(n, make(check, n, 1));
   } catch (const TestOver&) {
-    check.verdict =
-        before;  // launches too long to be simulated: no time, and no points to lose here
+    // Launches too long to be simulated: no time, and no points to lose here.
+    check.verdict = before;
   }
   check.not_run(reason);
 }
@@ -182,7 +182,7 @@ void verify(Check& check, const device::Timing& timing, const TimedWork& work, i
 
 struct Result {
   device::Timing timing;
-  Comparison comparison;
+  SpeedVerdict verdict;
   bool twice = false;
 };
 
@@ -221,9 +221,9 @@ Result time_twice(Check& check, const std::string& kernel, uint32_t n, device::T
     verify(check, *timed.timing, work, line);
     spent.verifying += verifying.passed();
     spent.record(check);
-    const Comparison comparison = judge(*timed.timing);
-    if (twice || comparison.verdict != Comparison::Verdict::inconclusive)
-      return {std::move(*timed.timing), comparison, twice};
+    const SpeedVerdict verdict = judge(*timed.timing);
+    if (twice || verdict.outcome != SpeedVerdict::Outcome::inconclusive)
+      return {std::move(*timed.timing), verdict, twice};
     plan.wanted_interval = kLongInterval;
     plan.seconds = kLongSeconds;
   }
@@ -243,45 +243,45 @@ void record_reference(Check& check, const device::Timing& timing, size_t referen
 
 // The figures that all timing checks record, and their credit.
 void record(Check& check, const Result& result) {
-  const Comparison& comparison = result.comparison;
-  check.figure("seconds", comparison.seconds.median);
-  check.figure("seconds_low", comparison.seconds.low);
-  check.figure("seconds_high", comparison.seconds.high);
-  check.figure("warm_seconds", comparison.warm.median);
+  const SpeedVerdict& verdict = result.verdict;
+  check.figure("seconds", verdict.seconds.median);
+  check.figure("seconds_low", verdict.seconds.low);
+  check.figure("seconds_high", verdict.seconds.high);
+  check.figure("warm_seconds", verdict.warm.median);
   check.figure("copy_seconds", device::median_interval(result.timing.copy.cold).median);
   check.figure("rounds", static_cast<double>(result.timing.copy.cold.size()));
-  const bool possible = comparison.verdict != Comparison::Verdict::impossible;
+  const bool possible = verdict.outcome != SpeedVerdict::Outcome::impossible;
   Failure failure{possible ? Failure::Kind::slow : Failure::Kind::impossible_time};
-  failure.measured = possible ? comparison.ratio.median : comparison.seconds.median;
-  failure.expected = possible ? comparison.limit : comparison.floor_seconds;
-  check.credit_share(comparison.credit, failure);
+  failure.measured = possible ? verdict.ratio.median : verdict.seconds.median;
+  failure.expected = possible ? verdict.limit : verdict.floor_seconds;
+  check.credit_share(verdict.credit, failure);
 }
 
 // Ends the check with the verdict. `story`: how it was measured, for the message.
 void conclude(Check& check, const Result& result, uint64_t bytes, int line, std::string story) {
-  const Comparison& comparison = result.comparison;
+  const SpeedVerdict& verdict = result.verdict;
   if (result.twice) story += "\nTimed twice: the first rounds did not decide.";
-  if (!comparison.note.empty()) story += "\n" + comparison.note;
-  switch (comparison.verdict) {
-    case Comparison::Verdict::impossible:
+  if (!verdict.note.empty()) story += "\n" + verdict.note;
+  switch (verdict.outcome) {
+    case SpeedVerdict::Outcome::impossible:
       check.measured("impossible");
       check.lose(*check.verdict.failure, line,
                  fmt::format("Physically impossible: {} for {:.0f} MB, which takes {} at the peak "
                              "bandwidth of memory. Does the kernel read all of the input?\n",
-                             duration(comparison.seconds.median), static_cast<double>(bytes) / 1e6,
-                             duration(comparison.floor_seconds)) +
+                             duration(verdict.seconds.median), static_cast<double>(bytes) / 1e6,
+                             duration(verdict.floor_seconds)) +
                      story);
-    case Comparison::Verdict::inconclusive:
+    case SpeedVerdict::Outcome::inconclusive:
       check.explain(0,
                     "Inconclusive, which counts for you: the limit lies inside the "
                     "interval.\n" +
                         story);
       return;
-    case Comparison::Verdict::failed:
+    case SpeedVerdict::Outcome::failed:
       check.explain(line, story);
       return;
-    case Comparison::Verdict::passed:
-    case Comparison::Verdict::not_asked:
+    case SpeedVerdict::Outcome::passed:
+    case SpeedVerdict::Outcome::not_asked:
       check.explain(0, story);
   }
 }
@@ -351,38 +351,37 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
     plan.required_ratios.push_back({1, std::nullopt});
   }
   const SpeedTerms terms{fraction, check.row.number("speed.of_reference")};
-  const Result result =
-      time_twice(check, speed.kernel, n, std::move(plan), work, line,
-                 [&](const device::Timing& timing) { return judge(timing, work.bytes, terms); });
+  const Result result = time_twice(
+      check, speed.kernel, n, std::move(plan), work, line,
+      [&](const device::Timing& timing) { return compare_with_copy(timing, work.bytes, terms); });
 
   const device::Timing& timing = result.timing;
-  const Comparison& comparison = result.comparison;
-  check.measured(
-      fmt::format("{:.2f}, {}", comparison.ratio.median, duration(comparison.seconds.median)));
-  check.expected(fmt::format("{:.2f} of a copy", comparison.limit));
+  const SpeedVerdict& verdict = result.verdict;
+  check.measured(fmt::format("{:.2f}, {}", verdict.ratio.median, duration(verdict.seconds.median)));
+  check.expected(fmt::format("{:.2f} of a copy", verdict.limit));
   record(check, result);
   if (timing.candidates.size() > 1) record_reference(check, timing, 1);
-  check.figure("fraction", comparison.ratio.median);
-  check.figure("fraction_low", comparison.ratio.low);
-  check.figure("fraction_high", comparison.ratio.high);
-  check.figure("fraction_expected", comparison.limit);
+  check.figure("fraction", verdict.ratio.median);
+  check.figure("fraction_low", verdict.ratio.low);
+  check.figure("fraction_high", verdict.ratio.high);
+  check.figure("fraction_expected", verdict.limit);
   if (timing.baseline)
     check.figure("baseline_seconds", device::median_interval(timing.baseline->cold).median);
   std::string story = fmt::format(
       "measured on {}: {} cold ({} ... {}), {} warm, {:.0f} GB/s; {:.3f} of a copy's bandwidth "
       "({:.3f} ... {:.3f}, {} rounds).",
-      s.time.timer->name(), duration(comparison.seconds.median), duration(comparison.seconds.low),
-      duration(comparison.seconds.high), duration(comparison.warm.median),
-      static_cast<double>(work.bytes) / comparison.seconds.median / 1e9, comparison.ratio.median,
-      comparison.ratio.low, comparison.ratio.high, timing.copy.cold.size());
+      s.time.timer->name(), duration(verdict.seconds.median), duration(verdict.seconds.low),
+      duration(verdict.seconds.high), duration(verdict.warm.median),
+      static_cast<double>(work.bytes) / verdict.seconds.median / 1e9, verdict.ratio.median,
+      verdict.ratio.low, verdict.ratio.high, timing.copy.cold.size());
   for (size_t i = 1; i < timing.candidates.size(); ++i)
     story += compared_with(timing, timing.candidates[i]);
   if (timing.baseline) story += compared_with(timing, *timing.baseline);
-  if (comparison.limit < fraction)
+  if (verdict.limit < fraction)
     story += fmt::format(
         "\nThe reference solution reaches {:.2f} of a copy on this card, so the "
         "limit is {:.0f} % of that instead of {:.2f}.",
-        comparison.limit / terms.of_reference, 100 * terms.of_reference, fraction);
+        verdict.limit / terms.of_reference, 100 * terms.of_reference, fraction);
   conclude(check, result, work.bytes, line, std::move(story));
 }
 
@@ -413,34 +412,35 @@ void credit_step(Check& check, const StepCheck& step) {
                      submitted(check, step.before, work.before)};
   plan.candidates.insert(plan.candidates.end(), reference.begin(), reference.end());
   plan.required_ratios = {{kNow, kBefore}, {kReferenceNow, kReferenceBefore}};
-  const Result result = time_twice(
-      check, step.kernel, n, std::move(plan), work, line,
-      [&](const device::Timing& timing) { return judge_step(timing, work.bytes, terms); });
+  const Result result = time_twice(check, step.kernel, n, std::move(plan), work, line,
+                                   [&](const device::Timing& timing) {
+                                     return compare_with_previous(timing, work.bytes, terms);
+                                   });
 
   const device::Timing& timing = result.timing;
-  const Comparison& comparison = result.comparison;
+  const SpeedVerdict& verdict = result.verdict;
   const device::Interval gain = reference_gain(timing, kReferenceNow);
   record_gain(check, gain);
   record_reference(check, timing, kReferenceNow);
-  if (comparison.verdict == Comparison::Verdict::not_asked) not_asked(check, gain, terms);
+  if (verdict.outcome == SpeedVerdict::Outcome::not_asked) not_asked(check, gain, terms);
   const double start = device::median_interval(timing.candidates[kBefore].cold).median;
-  check.measured(fmt::format("{:.2f} times, {}", comparison.ratio.median,
-                             duration(comparison.seconds.median)));
-  check.expected(fmt::format("{:.2f} times {}", comparison.limit, step.form_before));
+  check.measured(
+      fmt::format("{:.2f} times, {}", verdict.ratio.median, duration(verdict.seconds.median)));
+  check.expected(fmt::format("{:.2f} times {}", verdict.limit, step.form_before));
   record(check, result);
   check.figure("before_seconds", start);
-  check.figure("ratio", comparison.ratio.median);
-  check.figure("ratio_low", comparison.ratio.low);
-  check.figure("ratio_high", comparison.ratio.high);
-  check.figure("ratio_expected", comparison.limit);
+  check.figure("ratio", verdict.ratio.median);
+  check.figure("ratio_low", verdict.ratio.low);
+  check.figure("ratio_high", verdict.ratio.high);
+  check.figure("ratio_expected", verdict.limit);
   std::string story = fmt::format(
       "measured on {}: {} {}, {} {}; {:.3f} times as fast ({:.3f} ... {:.3f}, "
       "{} rounds). This step makes the reference solution {:.3f} times as "
       "fast ({:.3f} ... {:.3f}).",
-      card, step.before, duration(start), step.kernel, duration(comparison.seconds.median),
-      comparison.ratio.median, comparison.ratio.low, comparison.ratio.high, timing.copy.cold.size(),
+      card, step.before, duration(start), step.kernel, duration(verdict.seconds.median),
+      verdict.ratio.median, verdict.ratio.low, verdict.ratio.high, timing.copy.cold.size(),
       gain.median, gain.low, gain.high);
-  const double counted = device::median_interval(start_of_step(timing, comparison.limit)).median;
+  const double counted = device::median_interval(start_of_step(timing, verdict.limit)).median;
   if (std::abs(counted / start - 1) > kNotable)
     story += fmt::format(
         "\nThe reference solution's {} takes {}, so the check compares with {}.", step.before,

@@ -34,7 +34,7 @@ void check_widths(Check& check, const char* name, const std::vector<uint32_t>& w
 counters::Counters touch(Check& check, const std::string& type, uint32_t bytes, uint32_t stride) {
   Input<uint8_t> in(check, "in", std::vector<uint8_t>(32 * bytes, 1));
   Output<uint8_t> out(check, "out", 32 * bytes);
-  return counters_of(check, run(check, {given(check, fmt::format("touch<{}>", type)),
+  return counters_of(check, run(check, {given_kernel(check, fmt::format("touch<{}>", type)),
                                         {{1}, {32}},
                                         {in, out, static_cast<int>(stride)},
                                         fmt::format("{}, stride {}", type, stride)}));
@@ -104,14 +104,14 @@ TEST_SUITE("lab:bank_conflicts") {
     for (double stride : check.row.numbers("strides")) table += fmt::format("{:>6}", stride);
     for (const Type& type : types) {
       table += fmt::format("\n    {:<8}", type.name);
-      const bool told = type.bytes < 16 || answers_right(check, "C1 staging 128 ints");
-      if (!told) table += "  how many wavefronts, C1 asks";
+      const bool may_show = type.bytes < 16 || answers_right(check, "C1 staging 128 ints");
+      if (!may_show) table += "  how many wavefronts, C1 asks";
       for (double wide : check.row.numbers("strides")) {
         const uint32_t stride = static_cast<uint32_t>(wide);
         const counters::Counters c = touch(check, type.name, type.bytes, stride);
         launches.push_back({&type, stride, c});
         patterns.push_back(bank_stride(type.bytes, stride));
-        if (told) table += fmt::format("{:>6}", c.shared_store.wavefronts);
+        if (may_show) table += fmt::format("{:>6}", c.shared_store.wavefronts);
         const std::string what = fmt::format("touch<{}>({})", type.name, stride);
         check.figure(what + " store wavefronts", static_cast<double>(c.shared_store.wavefronts));
         check.figure(what + " load wavefronts", static_cast<double>(c.shared_load.wavefronts));

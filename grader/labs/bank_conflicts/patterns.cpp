@@ -40,13 +40,13 @@ std::vector<BankPattern> named_patterns(uint32_t bytes) {
   found.push_back(named("two lanes per element", in_groups(bytes, 2, 1)));
   found.push_back(named("two lanes per element, of one bank each", in_groups(bytes, 2, 32)));
   found.push_back(named("four lanes per element", in_groups(bytes, 4, 1)));
-  BankPattern apart = bank_stride(bytes, 1);  // lanes l and l ^ 2 share an element
-  for (uint32_t lane = 0; lane < 32; ++lane) apart.address[lane] = (lane & ~2u) * bytes;
-  found.push_back(named("lanes l and l ^ 2 an element", apart));
-  BankPattern far =
-      bank_stride(bytes, 1);  // lanes l and l ^ 4 share an element, and neighbours do not
-  for (uint32_t lane = 0; lane < 32; ++lane) far.address[lane] = (lane & ~4u) * bytes;
-  found.push_back(named("lanes l and l ^ 4 an element", far));
+  BankPattern two_apart = bank_stride(bytes, 1);  // lanes l and l ^ 2 share an element
+  for (uint32_t lane = 0; lane < 32; ++lane) two_apart.address[lane] = (lane & ~2u) * bytes;
+  found.push_back(named("lanes l and l ^ 2 an element", two_apart));
+  // Lanes l and l ^ 4 share an element, and neighbours do not.
+  BankPattern four_apart = bank_stride(bytes, 1);
+  for (uint32_t lane = 0; lane < 32; ++lane) four_apart.address[lane] = (lane & ~4u) * bytes;
+  found.push_back(named("lanes l and l ^ 4 an element", four_apart));
   BankPattern reversed = bank_stride(bytes, 1);
   std::reverse(reversed.address.begin(), reversed.address.end());
   found.push_back(named("a row, from its end", reversed));
@@ -85,7 +85,7 @@ BankPattern random_pattern(Random& random, uint32_t bytes) {
       for (uint32_t lane = 31; lane > 0; --lane)
         std::swap(p.address[lane], p.address[random.below(lane + 1)]);
       break;
-    case 2:  // neighbours share an element, or lanes that are `group` apart do
+    case 2:  // neighbours share an element, or lanes that are `group` two_apart do
       for (uint64_t& a : p.address) a = uint64_t{bytes} * (start + random.below(window));
       for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = p.address[lane & ~group];
       break;

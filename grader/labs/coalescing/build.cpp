@@ -54,10 +54,10 @@ CountedLaunch count(Check& check, const GivenLaunch& launch, uint32_t threads, u
                           4 * launch.element(warp * 32 + lane, access, launch.stride);
       counted.patterns.push_back(p);
     }
-  counted.counters = counters_of(
-      check,
-      run_to_count(check,
-                   {given(check, launch.kernel), {{threads / block}, {block}}, args, launch.name}));
+  counted.counters = counters_of(check, run_to_count(check, {given_kernel(check, launch.kernel),
+                                                             {{threads / block}, {block}},
+                                                             args,
+                                                             launch.name}));
   return counted;
 }
 

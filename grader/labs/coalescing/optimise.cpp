@@ -52,7 +52,7 @@ size_t particle_floats(uint32_t n) { return size_t{kFields} * ceil_div(n, 32) * 
 void pack_field(Check& check, const DeviceArray& particles, const std::vector<float>& values,
                 int field, uint32_t n) {
   Input<float> in(check, "values", values);
-  run(check, {given(check, "pack"),
+  run(check, {given_kernel(check, "pack"),
               {{blocks_for(n, kBlock)}, {kBlock}},
               {in, particles, field, static_cast<int>(n)},
               fmt::format("{}, storing field {}", setting_of(n), field)});
@@ -64,7 +64,7 @@ device::Run read_field(Check& check, const DeviceArray& particles, const std::ve
   const float factor = random_factor(random);
   const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
   Output<float> out(check, "out", n);
-  Launch launch{given(check, "scale_field"),
+  Launch launch{given_kernel(check, "scale_field"),
                 {{blocks_for(n, kBlock)}, {kBlock}},
                 {particles, out, field, factor, static_cast<int>(n)},
                 setting};
@@ -174,9 +174,10 @@ using Task = device::Run (*)(Check& check, uint32_t n);
 // The last block may cost as much as a full block of any task.
 SecretSize secret_size(Check& check) { return grading::secret_size(check, kWarpSize, 16 * kBlock); }
 
-void hold(Check& check, const device::Run& launched, const SecretSize& size) {
+void recount(Check& check, const device::Run& launched, const SecretSize& size) {
   require_lane_accesses(check, launched);
-  recount_sectors(check, setting_of(size.n) + ":", size.share * check.row.number("ideal"), launched);
+  recount_sectors(check, setting_of(size.n) + ":", size.share * check.row.number("ideal"),
+                  launched);
 }
 
 void credit_shared_out(Check& check, Task task, const std::string& idea) {
@@ -186,7 +187,7 @@ void credit_shared_out(Check& check, Task task, const std::string& idea) {
   credit_sectors(check, launched, check.row.number("ideal"), idea);
   if (check.verdict.credit < 1) return;
   const SecretSize size = secret_size(check);
-  hold(check, launch_keeping_table(check, [&] { return task(check, size.n); }), size);
+  recount(check, launch_keeping_table(check, [&] { return task(check, size.n); }), size);
 }
 
 void check_sizes(Check& check, Task task) {
@@ -232,14 +233,14 @@ TEST_SUITE("lab:coalescing") {
       pack_field(check, particles, values, field, n);
       return read_field(check, particles, values, field, n);
     };
-    const device::Run judged = read_one(check.row.count("n"));
-    require_lane_accesses(check, judged);
-    credit_sectors(check, judged, check.row.number("ideal"),
+    const device::Run counted = read_one(check.row.count("n"));
+    require_lane_accesses(check, counted);
+    credit_sectors(check, counted, check.row.number("ideal"),
                    "A sector holds eight floats, and the warp uses one of them. Let slot() put "
                    "values side by side that neighbouring lanes read together.");
     if (check.verdict.credit < 1) return;
     const SecretSize size = secret_size(check);
-    hold(check, launch_keeping_table(check, [&] { return read_one(size.n); }), size);
+    recount(check, launch_keeping_table(check, [&] { return read_one(size.n); }), size);
   }
 
   LAB_CHECK("B3 push: result" * takes("sizes", "relative_tolerance")) {
@@ -270,18 +271,19 @@ TEST_SUITE("lab:coalescing") {
 
   LAB_CHECK("B5 axpy: requests" * takes("threads_at_work", "n", "ideal_requests", "ideal", "drawn",
                                         "relative_tolerance")) {
-    const device::Run judged = run_axpy(check, check.row.count("n"));
-    require_lane_accesses(check, judged);
-    credit_requests(check, judged, check.row.number("ideal"), check.row.number("ideal_requests"),
+    const device::Run counted = run_axpy(check, check.row.count("n"));
+    require_lane_accesses(check, counted);
+    credit_requests(check, counted, check.row.number("ideal"), check.row.number("ideal_requests"),
                     check.line_of("axpy"));
     if (check.verdict.credit < 1) return;
     const SecretSize size = secret_size(check);
-    const device::Run launched = launch_keeping_table(check, [&] { return run_axpy(check, size.n); });
-    hold(check, launched, size);
+    const device::Run launched =
+        launch_keeping_table(check, [&] { return run_axpy(check, size.n); });
+    recount(check, launched, size);
     recount_at_secret_size(check, setting_of(size.n) + ":", "requests",
-                   size.share * check.row.number("ideal_requests"),
-                   counters_of(check, launched, Counted::global).global_requests(),
-                   worst_global(check, launched));
+                           size.share * check.row.number("ideal_requests"),
+                           counters_of(check, launched, Counted::global).global_requests(),
+                           worst_global(check, launched));
   }
 
   LAB_CHECK("C1 one element off the line" * takes("questions")) { ask_questions(check); }

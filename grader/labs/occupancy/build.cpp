@@ -36,11 +36,11 @@ Answered ask_calculator(Check& check, const std::vector<OccupancyCase>& cases,
       waves(check, "out_waves", count);
   Output<float> last(check, "out_last", count);
   Launch launch{
-      given(check, "calculator"),
+      given_kernel(check, "calculator"),
       {{blocks_for(count, 128)}, {128}},
       {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last, static_cast<int>(count)},
       ""};
-  launch.drawn = false;
+  launch.in_pictures = false;
   run(check, launch);
   return {blocks.read(), limits.read(), waves.read(), last.read()};
 }
@@ -50,14 +50,14 @@ std::vector<OccupancyCase> random_cases_of(Check& check) {
   return occupancy_cases(random, check.row.count("random_cases"));
 }
 
-std::string said(bool written, const std::string& answer) {
+std::string answer_text(bool written, const std::string& answer) {
   return written ? "your function returns " + answer : "nothing was written";
 }
 
 // Loses the check if answers are wrong, and shows the case that is easiest to check by hand.
-void judge(Check& check, const char* function, const std::vector<OccupancyCase>& cases,
-           const std::vector<size_t>& wrong, bool all_zero,
-           const std::function<std::string(size_t)>& answer, const std::string& hint) {
+void check_cases(Check& check, const char* function, const std::vector<OccupancyCase>& cases,
+                 const std::vector<size_t>& wrong, bool all_zero,
+                 const std::function<std::string(size_t)>& answer, const std::string& hint) {
   check.figure("cases", static_cast<double>(cases.size()));
   check.figure("wrong", static_cast<double>(wrong.size()));
   check.expected("all right");
@@ -93,9 +93,9 @@ TEST_SUITE("lab:occupancy") {
     std::vector<size_t> wrong;
     for (size_t i = 0; i < cases.size(); ++i)
       if (got[i] != cases[i].blocks) wrong.push_back(i);
-    judge(
+    check_cases(
         check, "resident_blocks", cases, wrong, zeros(got),
-        [&](size_t i) { return said(!is_poison(got[i]), quantity(got[i], "block")); },
+        [&](size_t i) { return answer_text(!is_poison(got[i]), quantity(got[i], "block")); },
         misconception(cases, got));
   }
 
@@ -109,9 +109,9 @@ TEST_SUITE("lab:occupancy") {
       wrong.push_back(i);
       part = part && (got[i] & cases[i].limits) == got[i] && got[i] != 0;
     }
-    judge(
+    check_cases(
         check, "limits", cases, wrong, zeros(got),
-        [&](size_t i) { return said(!is_poison(got[i]), names_of(got[i])); },
+        [&](size_t i) { return answer_text(!is_poison(got[i]), names_of(got[i])); },
         part ? "The resource that your function names is a limit, but which other one "
                "allows no more blocks either?"
              : "");
@@ -141,16 +141,18 @@ TEST_SUITE("lab:occupancy") {
     if (wrong_waves(shown))
       check.lose(
           check.line_of("waves"),
-          fmt::format("{}: {}, which is wrong. The last blocks need a wave, too, even if they do "
-                      "not fill it.",
-                      blocks,
-                      said(!is_poison(got.waves[shown]), quantity(got.waves[shown], "wave"))));
+          fmt::format(
+              "{}: {}, which is wrong. The last blocks need a wave, too, even if they do "
+              "not fill it.",
+              blocks,
+              answer_text(!is_poison(got.waves[shown]), quantity(got.waves[shown], "wave"))));
     check.lose(
         check.line_of("last_wave"),
-        fmt::format("{}: {}, which is wrong. How many blocks are left for the last wave, and how "
-                    "many fit into it? If all waves are full, so is the last one.",
-                    blocks,
-                    said(!is_poison(got.last[shown]), fmt::format("{:.4g}", got.last[shown]))));
+        fmt::format(
+            "{}: {}, which is wrong. How many blocks are left for the last wave, and how "
+            "many fit into it? If all waves are full, so is the last one.",
+            blocks,
+            answer_text(!is_poison(got.last[shown]), fmt::format("{:.4g}", got.last[shown]))));
   }
 }
 

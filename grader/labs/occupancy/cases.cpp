@@ -72,7 +72,7 @@ int32_t between(Random& random, int32_t least, int32_t most) {
 // A random kernel, of four kinds in turn: limited by registers, with blocks so small that the units
 // of a warp's registers matter; at the edge of the shared memory for a number of blocks; with small
 // blocks; and arbitrary.
-Usage drawn(Random& random, const model::Profile& gpu, size_t kind) {
+Usage random_usage(Random& random, const model::Profile& gpu, size_t kind) {
   const model::Multiprocessor& m = gpu.multiprocessor;
   Usage usage{between(random, 1, 1024), between(random, 16, 32), 0};
   if (random.below(2) == 0) usage.threads = rounded_up(usage.threads, kWarpSize);
@@ -143,7 +143,7 @@ std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases
           Usage{128, 128, 0}, Usage{128, 255, 0}, Usage{32, 255, 1000}, Usage{256, 32, 100}})
       add(cases, gpu, usage);
     for (size_t wanted = cases.size() + random_cases, kind = 0; cases.size() < wanted; ++kind)
-      add(cases, gpu, drawn(random, gpu, kind));
+      add(cases, gpu, random_usage(random, gpu, kind));
   }
   return cases;
 }

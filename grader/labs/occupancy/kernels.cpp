@@ -34,8 +34,8 @@ double full_copy_seconds(Check& check, uint32_t n) {
     const Input<float> in(check, "in", std::vector<float>(n, 1.0f));
     const Output<float> out(check, "out", n);
     const uint64_t resident = check.device().resident_blocks(
-        *check.session.module.find(given(check, "copy_floats")), copy_shape(check, 1));
-    const device::Run run = run_to_count(check, {given(check, "copy_floats"),
+        *check.session.module.find(given_kernel(check, "copy_floats")), copy_shape(check, 1));
+    const device::Run run = run_to_count(check, {given_kernel(check, "copy_floats"),
                                                  {{static_cast<uint32_t>(resident)}, {kCopyBlock}},
                                                  {in, out, static_cast<int>(n)},
                                                  "",
@@ -104,7 +104,8 @@ TEST_SUITE("lab:occupancy") {
              check.device().multiprocessors();
     };
     // `follow` needs few registers and no shared memory, so threads alone limit its blocks.
-    const double mine = blocks(*kernel), most = blocks(*s.module.find(given(check, "follow")));
+    const double mine = blocks(*kernel),
+                 most = blocks(*s.module.find(given_kernel(check, "follow")));
     const uint32_t registers = kernel->info().registers.value_or(0);
     const uint32_t local = kernel->info().local_accesses.value_or(0);
     limit_shared(check, "trace", 0);

@@ -54,10 +54,10 @@ int line_of_shape(Check& check, const std::string& kernel) {
 // Loses the check, at the kernel's LAB32_LAUNCH record, if no block fits.
 Residency residency(Check& check, const std::string& kernel, const device::Shape& shape) {
   Session& s = check.session;
-  device::Kernel* const given_kernel = s.module.find(given(check, kernel));
+  device::Kernel* const found = s.module.find(given_kernel(check, kernel));
   uint64_t all = 0;
   try {
-    all = check.device().resident_blocks(*given_kernel, shape);
+    all = check.device().resident_blocks(*found, shape);
   } catch (const Error& none_fits) {
     check.measured("does not fit");
     check.lose({Failure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"},
@@ -188,7 +188,7 @@ TEST_SUITE("lab:occupancy") {
       const auto next = std::make_shared<Input<int32_t>>(own, "next", links(nodes));
       return [=, &own](const LaunchConfig& shape) {
         const Output<int32_t> out(own, "out", n);
-        return run_to_count(own, {given(own, "follow"),
+        return run_to_count(own, {given_kernel(own, "follow"),
                                   shape.shape(n, own.device().multiprocessors()),
                                   {*next, out, static_cast<int>(n), steps},
                                   "",
@@ -220,7 +220,7 @@ TEST_SUITE("lab:occupancy") {
       const auto in = std::make_shared<Input<float>>(own, "in", random.floats(size_t{4} * n));
       return [=, &own](const LaunchConfig& shape) {
         const Output<float> out(own, "out", size_t{4} * n);
-        return run_to_count(own, {given(own, "smooth"),
+        return run_to_count(own, {given_kernel(own, "smooth"),
                                   shape_of(shape),
                                   {*in, out, static_cast<int>(n)},
                                   "",
@@ -255,9 +255,10 @@ TEST_SUITE("lab:occupancy") {
     // One row is enough to find out how much of L1 such blocks leave free.
     const Input<float> row(check, "rows", std::vector<float>(32, 1.0f));
     const Output<float> out(check, "out", 1);
-    const device::Run run = run_to_count(
-        check,
-        {given(check, "match"), {{1}, shape.block}, {row, row, row, row, out, 1}, "one row"});
+    const device::Run run = run_to_count(check, {given_kernel(check, "match"),
+                                                 {{1}, shape.block},
+                                                 {row, row, row, row, out, 1},
+                                                 "one row"});
     if (!run.occupancy) check.not_run({NotRun::Kind::no_counters, check.device().name()});
     const double bytes = check.row.number("row_bytes") * kWarpSize * resident.warps;
     check.measured(fmt::format("{:.0f} KB under way", bytes / 1024));

@@ -50,9 +50,8 @@ struct Shaped {
   std::string kernel;
   uint32_t n = 0;
   std::vector<device::TimedArg> args;
-  uint32_t pixel = 0,
-           border =
-               0;  // for a tile in dynamic shared memory: bytes per pixel, and pixels of border
+  // For a tile in dynamic shared memory: bytes per pixel, and pixels of border.
+  uint32_t pixel = 0, border = 0;
   std::string inputs = "";  // what the inputs depend on besides n
 
   TimedVersion version(Check& check, bool as_given,
@@ -71,7 +70,7 @@ struct Shaped {
             static_cast<uint32_t>(std::min<uint64_t>(pixel * (width + border), UINT32_MAX / 2));
       }
       return std::vector<device::TimedStep>{
-          device::TimedLaunch{given(kernel, module), shape, args}};
+          device::TimedLaunch{given_kernel(kernel, module), shape, args}};
     };
     made.mismatch = std::move(mismatch);
     made.given = {kernel, inputs};
@@ -197,7 +196,7 @@ TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance,
     TimedVersion made;
     made.steps = [=](device::LoadedModule& module, uint32_t) {
       return std::vector<device::TimedStep>{
-          device::TimedLaunch{as_given ? given("trace_as_given", module) : "trace",
+          device::TimedLaunch{as_given ? given_kernel("trace_as_given", module) : "trace",
                               {{blocks_for(n, kBlock)}, {kBlock}},
                               {ArrayIndex{0}, ArrayIndex{1}, ArrayIndex{size_t{as_given ? 3u : 2u}},
                                static_cast<int>(n), static_cast<int>(steps)}}};

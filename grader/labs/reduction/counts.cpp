@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grading/engine/check.h"
+#include "grading/launch/counting.h"
 #include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
 
@@ -155,7 +156,7 @@ void StepVerdict::explain_excess(Counter counter) const {
   }
 }
 
-void StepVerdict::moves(Counter counter, double limit, const std::string& idea) {
+void StepVerdict::credit_improvement(Counter counter, double limit, const std::string& idea) {
   const Words words = words_of(counter);
   const double got = reached(counter);
   show_counts(check_, got, limit, words);
@@ -167,7 +168,7 @@ void StepVerdict::moves(Counter counter, double limit, const std::string& idea) 
   check_.explain(0, idea);
 }
 
-void StepVerdict::keeps(Counter counter, double limit) {
+void StepVerdict::credit_earlier_step(Counter counter, double limit) {
   const Words words = words_of(counter);
   const double got = reached(counter);
   const bool first = check_.verdict.credit == 1;
@@ -182,7 +183,7 @@ void StepVerdict::keeps(Counter counter, double limit) {
   explain_excess(counter);
 }
 
-void StepVerdict::holds(Counter counter, double limit, const std::string& elsewhere) {
+void StepVerdict::recount(Counter counter, double limit, const std::string& elsewhere) {
   const Words words = words_of(counter);
   const double got = reached(counter);
   const bool worst = got > 0 && limit / got < check_.verdict.credit;
@@ -197,7 +198,7 @@ void StepVerdict::holds(Counter counter, double limit, const std::string& elsewh
                                 words.per, short_number(limit, got)));
 }
 
-void StepVerdict::leaves(Counter counter, const std::string& later) {
+void StepVerdict::require_no_later_step(Counter counter, const std::string& later) {
   const Words words = words_of(counter);
   const double least = check_.row.number(words.least), got = reached(counter);
   if (got >= least) return;

@@ -41,16 +41,16 @@ class StepVerdict {
   void figures() const;
   // Checks the counter that the step improves. Credit is limit / reached, and the table shows the
   // count; `idea` is the hint.
-  void moves(Counter counter, double limit, const std::string& idea);
+  void credit_improvement(Counter counter, double limit, const std::string& idea);
   // Checks a counter that an earlier step has improved. Credit is limit / reached, and the message
   // mentions the counter only if points are lost.
-  void keeps(Counter counter, double limit);
+  void credit_earlier_step(Counter counter, double limit);
   // Checks the counter in another launch after the published one has all points. `elsewhere` begins
   // the message and names the launch. Credit is limit / reached.
-  void holds(Counter counter, double limit, const std::string& elsewhere);
+  void recount(Counter counter, double limit, const std::string& elsewhere);
   // Loses the check if the counter is below the rubric's `least_...`: the kernel already uses the
   // idea of a later step, which `later` names.
-  void leaves(Counter counter, const std::string& later);
+  void require_no_later_step(Counter counter, const std::string& later);
 
  private:
   double reached(Counter counter) const;

@@ -20,8 +20,8 @@ std::string table_of_v1(Check& check) {
   Random random = check.random();
   Input<int> in(check, "in", small_ints(random, size_t{block} * blocks));
   Output<int> out(check, "out", blocks);
-  const device::Run launched =
-      run_to_count(check, {given(check, "reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
+  const device::Run launched = run_to_count(
+      check, {given_kernel(check, "reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
   // Recorded for plots next to those of v2 to v6.
   StepVerdict(check, launched, block, blocks, in.count()).figures();
   std::string table = fmt::format(
@@ -42,7 +42,7 @@ std::string table_of_v1(Check& check) {
 // Shows what the grader's checks report about a kernel with a deliberate fault. Nothing here
 // affects the points.
 void show_fault(Check& check, const std::string& name, uint32_t block, uint32_t n) {
-  device::Kernel* kernel = check.session.module.find(given(check, name));
+  device::Kernel* kernel = check.session.module.find(given_kernel(check, name));
   if (!kernel) return;
   Random random = check.random();
   Input<int> in(check, "in", small_ints(random, n));

@@ -91,9 +91,9 @@ double limit_of(Check& check, Counter counter, uint32_t block) {
   return limits.at(std::find(blocks.begin(), blocks.end(), block) - blocks.begin());
 }
 
-class Judged {
+class CountedStep {
  public:
-  Judged(Check& check, const Step& step)
+  CountedStep(Check& check, const Step& step)
       : check_(check),
         step_(step),
         main_(counted_blocks(check, step, check.row.count("block"))),
@@ -101,14 +101,16 @@ class Judged {
     verdict_.figures();
   }
 
-  void leaves(Counter counter, const std::string& later) { verdict_.leaves(counter, later); }
-  void moves(Counter counter, const std::string& idea) {
-    verdict_.moves(counter, limit_of(check_, counter, main_.block), idea);
-    judged_.push_back(counter);
+  void require_no_later_step(Counter counter, const std::string& later) {
+    verdict_.require_no_later_step(counter, later);
   }
-  void keeps(Counter counter) {
-    verdict_.keeps(counter, limit_of(check_, counter, main_.block));
-    judged_.push_back(counter);
+  void credit_improvement(Counter counter, const std::string& idea) {
+    verdict_.credit_improvement(counter, limit_of(check_, counter, main_.block), idea);
+    counters_.push_back(counter);
+  }
+  void credit_earlier_step(Counter counter) {
+    verdict_.credit_earlier_step(counter, limit_of(check_, counter, main_.block));
+    counters_.push_back(counter);
   }
   // A submission with full marks at the published block size is checked at the other sizes, too.
   void recount_in_all_blocks() {
@@ -118,10 +120,10 @@ class Judged {
       if (block == main_.block) continue;
       const CountedBlocks other = counted_blocks(check_, step_, block);
       StepVerdict in_others(check_, *other.run, block, other.blocks, other.elements);
-      for (Counter counter : judged_)
-        in_others.holds(counter, limit_of(check_, counter, block),
-                        fmt::format("In blocks of {} the counts are right, but in blocks of {}",
-                                    main_.block, block));
+      for (Counter counter : counters_)
+        in_others.recount(counter, limit_of(check_, counter, block),
+                          fmt::format("In blocks of {} the counts are right, but in blocks of {}",
+                                      main_.block, block));
     }
   }
 
@@ -130,7 +132,7 @@ class Judged {
   const Step& step_;
   CountedBlocks main_;
   StepVerdict verdict_;
-  std::vector<Counter> judged_;
+  std::vector<Counter> counters_;
 };
 
 const char kBarrierEachStep[] =
@@ -147,15 +149,17 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v2: divergence" * takes("threads_at_work", "block", "accesses", "least_wavefronts",
                                      "least_barriers", "blocks", "many")) {
-    Judged v2(check, kV2);
-    v2.leaves(Counter::wavefronts,
-              "v2 adds the same words as v1: they are 2 * distance apart, in few banks. "
-              "Avoiding these conflicts is v3's idea.");
-    v2.leaves(Counter::barriers, kBarrierEachStep);
-    v2.moves(Counter::accesses,
-             "An access of a warp costs the same for one lane as for 32. In the step at "
-             "distance d, the threads with t % (2 * d) == 0 add: which threads would add "
-             "if they were numbered without gaps?");
+    CountedStep v2(check, kV2);
+    v2.require_no_later_step(
+        Counter::wavefronts,
+        "v2 adds the same words as v1: they are 2 * distance apart, in few banks. "
+        "Avoiding these conflicts is v3's idea.");
+    v2.require_no_later_step(Counter::barriers, kBarrierEachStep);
+    v2.credit_improvement(
+        Counter::accesses,
+        "An access of a warp costs the same for one lane as for 32. In the step at "
+        "distance d, the threads with t % (2 * d) == 0 add: which threads would add "
+        "if they were numbered without gaps?");
     v2.recount_in_all_blocks();
   }
 
@@ -163,12 +167,13 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v3: wavefronts" * takes("threads_at_work", "block", "wavefronts", "accesses",
                                      "least_barriers", "blocks", "many")) {
-    Judged v3(check, kV3);
-    v3.leaves(Counter::barriers, kBarrierEachStep);
-    v3.moves(Counter::wavefronts,
-             "A sum does not depend on which two words are added first. Which order of "
-             "distances lets neighbouring threads read neighbouring words in every step?");
-    v3.keeps(Counter::accesses);
+    CountedStep v3(check, kV3);
+    v3.require_no_later_step(Counter::barriers, kBarrierEachStep);
+    v3.credit_improvement(
+        Counter::wavefronts,
+        "A sum does not depend on which two words are added first. Which order of "
+        "distances lets neighbouring threads read neighbouring words in every step?");
+    v3.credit_earlier_step(Counter::accesses);
     v3.recount_in_all_blocks();
   }
 
@@ -176,13 +181,14 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v4: idle lanes" * takes("threads_at_work", "block", "idle_lanes", "accesses",
                                      "wavefronts", "least_barriers", "blocks", "many")) {
-    Judged v4(check, kV4);
-    v4.leaves(Counter::barriers, kBarrierEachStep);
-    v4.moves(Counter::idle_lanes,
-             "Begin with your v3. A thread that has two elements can add them in a register, "
-             "before it writes anything to shared memory.");
-    v4.keeps(Counter::accesses);
-    v4.keeps(Counter::wavefronts);
+    CountedStep v4(check, kV4);
+    v4.require_no_later_step(Counter::barriers, kBarrierEachStep);
+    v4.credit_improvement(
+        Counter::idle_lanes,
+        "Begin with your v3. A thread that has two elements can add them in a register, "
+        "before it writes anything to shared memory.");
+    v4.credit_earlier_step(Counter::accesses);
+    v4.credit_earlier_step(Counter::wavefronts);
     v4.recount_in_all_blocks();
   }
 
@@ -190,12 +196,13 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v5: barriers" * takes("threads_at_work", "block", "barriers", "wavefronts",
                                    "least_accesses", "blocks", "many")) {
-    Judged v5(check, kV5);
-    v5.leaves(Counter::accesses, kTreeInMemory);
-    v5.moves(Counter::barriers,
-             "Begin with your v4. Once 64 sums are left, which warps still add, and which "
-             "warps wait for them at every barrier?");
-    v5.keeps(Counter::wavefronts);
+    CountedStep v5(check, kV5);
+    v5.require_no_later_step(Counter::accesses, kTreeInMemory);
+    v5.credit_improvement(
+        Counter::barriers,
+        "Begin with your v4. Once 64 sums are left, which warps still add, and which "
+        "warps wait for them at every barrier?");
+    v5.credit_earlier_step(Counter::wavefronts);
     v5.recount_in_all_blocks();
   }
 
@@ -203,12 +210,13 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v6: instructions" * takes("threads_at_work", "block", "instructions", "barriers",
                                        "least_accesses", "blocks", "many")) {
-    Judged v6(check, kV6);
-    v6.leaves(Counter::accesses, kTreeInMemory);
-    v6.moves(Counter::instructions,
-             "Begin with your v5. Which instructions of the loop do not add, and which of "
-             "these can the compiler do if it knows the block's size? It knows kThreads.");
-    v6.keeps(Counter::barriers);
+    CountedStep v6(check, kV6);
+    v6.require_no_later_step(Counter::accesses, kTreeInMemory);
+    v6.credit_improvement(
+        Counter::instructions,
+        "Begin with your v5. Which instructions of the loop do not add, and which of "
+        "these can the compiler do if it knows the block's size? It knows kThreads.");
+    v6.credit_earlier_step(Counter::barriers);
     v6.recount_in_all_blocks();
   }
 }

@@ -170,17 +170,17 @@ void check_sizes(Check& check, const Whole& version) {
 // elements, so it scales them.
 using FloatLimit = std::function<void(const Launched& floats, double scale)>;
 
-void judge_floats(Check& check, const Whole& version, const FloatLimit& judge) {
+void recount_with_floats(Check& check, const Whole& version, const FloatLimit& limit_of) {
   const std::string result = fmt::format("{} float: result", version.kernel + sizeof("reduce"));
   if (check.verdict.credit < 1 || !check.has_passed(result)) return;
   const Launched floats = counted<float>(check, version);
-  judge(floats, static_cast<double>(floats.elements) / check.row.number(version.elements));
+  limit_of(floats, static_cast<double>(floats.elements) / check.row.number(version.elements));
 }
 
-void hold_for_floats(Check& check, const char* what, double limit, uint64_t got,
-                     const Launched& floats) {
-  recount_at_secret_size(check, fmt::format("For {} floats", grouped(floats.elements)), what, limit, got,
-                 worst_global(check, *floats.run));
+void recount_floats(Check& check, const char* what, double limit, uint64_t got,
+                    const Launched& floats) {
+  recount_at_secret_size(check, fmt::format("For {} floats", grouped(floats.elements)), what, limit,
+                         got, worst_global(check, *floats.run));
 }
 
 // Gives points for the instructions of the counted launches.
@@ -190,12 +190,12 @@ void credit_instructions(Check& check, const Whole& version, const std::string& 
   StepVerdict verdict(check, *ints.run, record_of(check, version).block, ints.shape.grid.count(),
                       ints.elements);
   verdict.figures();
-  verdict.moves(Counter::instructions, limit, idea);
-  judge_floats(check, version, [&](const Launched& floats, double) {
+  verdict.credit_improvement(Counter::instructions, limit, idea);
+  recount_with_floats(check, version, [&](const Launched& floats, double) {
     StepVerdict(check, *floats.run, record_of(check, version).block, floats.shape.grid.count(),
                 floats.elements)
-        .holds(Counter::instructions, check.row.number("floats_instructions"),
-               "The counts are right for ints, but for floats");
+        .recount(Counter::instructions, check.row.number("floats_instructions"),
+                 "The counts are right for ints, but for floats");
   });
 }
 
@@ -238,9 +238,9 @@ TEST_SUITE("lab:reduction") {
                    "A thread that takes a contiguous piece reads neighbouring elements one "
                    "after the other, but the 32 lanes of a warp read at the same time. How far "
                    "apart should the elements of one thread be?");
-    judge_floats(check, kV7, [&](const Launched& floats, double scale) {
-      hold_for_floats(check, "sectors", scale * ideal,
-                      counters_of(check, *floats.run, Counted::global).global_sectors(), floats);
+    recount_with_floats(check, kV7, [&](const Launched& floats, double scale) {
+      recount_floats(check, "sectors", scale * ideal,
+                     counters_of(check, *floats.run, Counted::global).global_sectors(), floats);
     });
   }
 
@@ -264,11 +264,11 @@ TEST_SUITE("lab:reduction") {
     const double sectors = check.row.number("ideal"), requests = check.row.number("ideal_requests");
     credit_requests(check, *counted<int>(check, kV8).run, sectors, requests,
                     line_of_whole(check, kV8));
-    judge_floats(check, kV8, [&](const Launched& floats, double scale) {
+    recount_with_floats(check, kV8, [&](const Launched& floats, double scale) {
       credit_work(check, *floats.run);
       const counters::Counters& c = counters_of(check, *floats.run, Counted::global);
-      hold_for_floats(check, "sectors", scale * sectors, c.global_sectors(), floats);
-      hold_for_floats(check, "requests", scale * requests, c.global_requests(), floats);
+      recount_floats(check, "sectors", scale * sectors, c.global_sectors(), floats);
+      recount_floats(check, "requests", scale * requests, c.global_requests(), floats);
     });
   }
 

@@ -43,7 +43,7 @@ std::vector<device::TimedStep> launches(Check& check, int version, uint32_t n, s
                                         device::LoadedModule& module, uint32_t multiprocessors) {
   const device::ArrayIndex from{0}, to{out};
   const std::string own = fmt::format("reduce_v{}", version),
-                    kernel = version == 1 ? given(own, module) : own;
+                    kernel = version == 1 ? given_kernel(own, module) : own;
   if (version < kFirstWhole)
     return {device::TimedLaunch{version == 6 ? fmt::format("{}<{}>", kernel, kBlock) : kernel,
                                 {{n / part_of(version)}, {kBlock}},

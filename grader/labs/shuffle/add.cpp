@@ -38,7 +38,7 @@ device::Run sum_warps(Check& check, const std::string& type, uint32_t n) {
   const std::vector<float> values = whole_floats(random, n);
   Input<T> in(check, "in", std::vector<T>(values.begin(), values.end()));
   Output<T> out(check, "out", ceil_div(n, kWarpSize));
-  device::Run launched = run(check, {given(check, fmt::format("warp_sums<{}>", type)),
+  device::Run launched = run(check, {given_kernel(check, fmt::format("warp_sums<{}>", type)),
                                      {{blocks_for(n, kBlock)}, {kBlock}},
                                      {in, out, static_cast<int>(n)},
                                      setting});
@@ -84,7 +84,7 @@ void require_tree(Check& check, const device::Run& launched) {
 }
 
 // A second launch, for an n that depends on the seed.
-struct Elsewhere {
+struct SecretLaunch {
   device::Run run;
   SecretSize size;
   uint32_t blocks;
@@ -92,11 +92,11 @@ struct Elsewhere {
 };
 
 // Makes that launch, and checks that it moves only the sectors of its input.
-Elsewhere sum_at_secret_size(Check& check, const std::string& kernel, uint32_t block) {
+SecretLaunch sum_at_secret_size(Check& check, const std::string& kernel, uint32_t block) {
   const SecretSize size = secret_size(check, 2 * block, 2 * block);
-  Elsewhere other{launch_keeping_table(check, [&] { return sum_once(check, kernel, block, size.n); }),
-                  size, blocks_for(size.n, 2 * block),
-                  fmt::format("n = {}, blocks of {}:", size.n, block)};
+  SecretLaunch other{
+      launch_keeping_table(check, [&] { return sum_once(check, kernel, block, size.n); }), size,
+      blocks_for(size.n, 2 * block), fmt::format("n = {}, blocks of {}:", size.n, block)};
   recount_sectors(check, other.where, size.share * check.row.number("ideal_sectors"), other.run);
   return other;
 }
@@ -174,7 +174,8 @@ Passes sum_all(Check& check, const std::string& kernel, const Input<float>& ones
                 {in, out, static_cast<int>(in.count())},
                 setting,
                 model};
-    made.other_order = made.drawn = false;  // B1 and B3 have tried other orders, and show pictures
+    // B1 and B3 have tried other orders, and show pictures.
+    made.try_other_order = made.in_pictures = false;
     return made;
   };
   using Model = device::LaunchOptions::Model;
@@ -214,7 +215,7 @@ Passes sum_by_atomics(Check& check, uint32_t n) {
   const auto count = [&](uint32_t part) {
     const Input<float> in(check, "in", ones(part));
     const Output<float> sum(check, "total", std::vector<float>(1, 0));
-    return run_to_count(check, {given(check, "reduce_atomic<float>"),
+    return run_to_count(check, {given_kernel(check, "reduce_atomic<float>"),
                                 {{blocks_for(part, kBlock)}, {kBlock}},
                                 {in, sum, static_cast<int>(part)},
                                 "",
@@ -227,15 +228,15 @@ Passes sum_by_atomics(Check& check, uint32_t n) {
 
 std::string row_of(Check& check, const char* name, const Passes& p) {
   // How many adds a number of elements takes would answer A2.
-  const bool told = p.adds == 0 || check.has_passed("A2 who adds");
-  if (told) check.figure(fmt::format("{} adds", name), p.adds);
+  const bool may_show = p.adds == 0 || check.has_passed("A2 who adds");
+  if (may_show) check.figure(fmt::format("{} adds", name), p.adds);
   check.figure(fmt::format("{} wavefronts", name), p.wavefronts);
   check.figure(fmt::format("{} barriers", name), p.barriers);
   check.figure(fmt::format("{} sectors", name), p.sectors);
   if (p.modelled > 0) check.figure(fmt::format("{} modelled_ms", name), 1e3 * p.modelled);
   const auto whole = [](double value) { return grouped(static_cast<uint64_t>(value)); };
   return fmt::format("\n    {:<16}{:>7}{:>13}{:>13}{:>12}{:>11}", name, p.passes, whole(p.sectors),
-                     told ? whole(p.adds) : "see A2", whole(p.wavefronts), whole(p.barriers));
+                     may_show ? whole(p.adds) : "see A2", whole(p.wavefronts), whole(p.barriers));
 }
 
 }  // namespace
@@ -247,7 +248,8 @@ TEST_SUITE("lab:shuffle") {
     Input<int> in(check, "in", lanes);
     Output<int> first(check, "first", kWarpSize), down(check, "down", kWarpSize),
         butterfly(check, "butterfly", kWarpSize);
-    run(check, {given(check, "five_steps"), {{1}, {kWarpSize}}, {in, first, down, butterfly}, ""});
+    run(check,
+        {given_kernel(check, "five_steps"), {{1}, {kWarpSize}}, {in, first, down, butterfly}, ""});
     if (!ask_questions(check)) return;
     std::string table =
         "What the given warp had, lane by lane, after the first step (without "
@@ -269,8 +271,8 @@ TEST_SUITE("lab:shuffle") {
     const device::Shape shape{{blocks_for(n, kBlock)}, {kBlock}};
     const auto adds = [&](const std::string& kernel, const DeviceArray& in,
                           const DeviceArray& total) {
-      const device::Run launched =
-          run(check, {given(check, kernel), shape, {in, total, static_cast<int>(n)}, kernel});
+      const device::Run launched = run(
+          check, {given_kernel(check, kernel), shape, {in, total, static_cast<int>(n)}, kernel});
       const uint64_t found = counters_of(check, launched).red.sectors;
       check.figure(kernel + " adds per warp", static_cast<double>(found) / warps);
       return found;
@@ -288,7 +290,7 @@ TEST_SUITE("lab:shuffle") {
   LAB_CHECK("A3 where 1.0f stops" * takes("from", "n", "questions")) {
     const float from = static_cast<float>(check.row.number("from"));
     Output<float> out(check, "out", 1);
-    run(check, {given(check, "add_ones"),
+    run(check, {given_kernel(check, "add_ones"),
                 {{1}, {1}},
                 {from, out, static_cast<int>(check.row.count("n"))},
                 ""});
@@ -312,7 +314,7 @@ TEST_SUITE("lab:shuffle") {
                       "Let the active threads be neighbours, and let their words be neighbours, "
                       "too.");
     if (check.verdict.credit < 1) return;
-    const Elsewhere other = sum_at_secret_size(check, "reduce_shared", kBlock);
+    const SecretLaunch other = sum_at_secret_size(check, "reduce_shared", kBlock);
     recount_wavefronts(check, other.where, other.size.share * check.row.number("ideal"), other.run);
   }
 
@@ -347,9 +349,9 @@ TEST_SUITE("lab:shuffle") {
     // Each warp stores one word, and one wavefront loads them all.
     for (uint32_t block : kRecountedBlocks) {
       if (check.verdict.credit < 1) return;
-      const Elsewhere other = sum_at_secret_size(check, "reduce_shuffle", block);
+      const SecretLaunch other = sum_at_secret_size(check, "reduce_shuffle", block);
       recount_wavefronts(check, other.where,
-                      static_cast<double>(other.blocks) * (block / kWarpSize + 1), other.run);
+                         static_cast<double>(other.blocks) * (block / kWarpSize + 1), other.run);
     }
   }
 
@@ -360,9 +362,9 @@ TEST_SUITE("lab:shuffle") {
     credit_barriers(check, launched, check.row.number("ideal"), check.line_of("reduce_shuffle"));
     for (uint32_t block : kRecountedBlocks) {
       if (check.verdict.credit < 1) return;
-      const Elsewhere other = sum_at_secret_size(check, "reduce_shuffle", block);
+      const SecretLaunch other = sum_at_secret_size(check, "reduce_shuffle", block);
       recount_at_secret_size(check, other.where, "barriers", other.blocks,
-                     counters_of(check, other.run).block_barriers, {});
+                             counters_of(check, other.run).block_barriers, {});
     }
   }
 

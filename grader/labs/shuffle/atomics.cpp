@@ -83,13 +83,13 @@ void credit_adds(Check& check, const device::Run& launched, int line, const std:
   const uint64_t adds = c.red.sectors + c.atom.sectors;
   const double ideal = check.row.number("ideal");
   // How many times too many the adds are would answer A2.
-  const bool told = check.has_passed("A2 who adds") || static_cast<double>(adds) <= ideal;
-  if (told)
+  const bool may_show = check.has_passed("A2 who adds") || static_cast<double>(adds) <= ideal;
+  if (may_show)
     check.measured(grouped(adds) + " adds");
   else
     check.withhold_count("A2 who adds");
   check.expected(grouped(static_cast<uint64_t>(ideal)) + " adds");
-  if (told) check.figure("adds", static_cast<double>(adds));
+  if (may_show) check.figure("adds", static_cast<double>(adds));
   check.figure("ideal_adds", ideal);
   if (!c.ptx_level) check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
   check.figure("barriers", static_cast<double>(c.block_barriers));
@@ -100,9 +100,9 @@ void credit_adds(Check& check, const device::Run& launched, int line, const std:
     check.explain(
         line,
         fmt::format("{} arrive at L2, which executes adds to one word one after the other. {}",
-                    told ? fmt::format("{:.3g} times as many adds as needed",
-                                       static_cast<double>(adds) / ideal)
-                         : "More adds than are needed",
+                    may_show ? fmt::format("{:.3g} times as many adds as needed",
+                                           static_cast<double>(adds) / ideal)
+                             : "More adds than are needed",
                     idea));
   else if (check.verdict.credit < 1)
     check.explain(
@@ -118,16 +118,17 @@ void recount_adds(Check& check, const device::Run& launched, const SecretSize& s
   const std::string where = fmt::format("n = {}:", size.n);
   const Waste waste = worst_global(check, launched);
   recount_at_secret_size(check, where, "adds", size.share * check.row.number("ideal"),
-                 c.red.sectors + c.atom.sectors, waste);
-  recount_at_secret_size(check, where, "sectors loaded", size.share * check.row.number("ideal_loads"),
-                 c.load.sectors, waste);
+                         c.red.sectors + c.atom.sectors, waste);
+  recount_at_secret_size(check, where, "sectors loaded",
+                         size.share * check.row.number("ideal_loads"), c.load.sectors, waste);
 }
 
 void credit_total(Check& check, const char* kernel, const std::string& idea) {
   credit_adds(check, total_of(check, kernel, check.row.count("n")), check.line_of(kernel), idea);
   if (check.verdict.credit < 1) return;
   const SecretSize size = secret_size(check, kAddersBlock, kAddersBlock);
-  recount_adds(check, launch_keeping_table(check, [&] { return total_of(check, kernel, size.n); }), size);
+  recount_adds(check, launch_keeping_table(check, [&] { return total_of(check, kernel, size.n); }),
+               size);
 }
 
 }  // namespace

@@ -192,9 +192,9 @@ void recount_at_secret_length(Check& check, Task task) {
                  most = static_cast<uint32_t>(range.at(1)) / kUnit,
                  columns = kUnit * (least + random.below(most - least + 1));
   recount_sectors(check, fmt::format("{} x {}:", check.row.count("rows"), columns),
-               check.row.number("ideal") * columns / check.row.number("columns") +
-                   2 * check.row.number("rows"),
-               launch_keeping_table(check, [&] { return counted(check, task, columns); }));
+                  check.row.number("ideal") * columns / check.row.number("columns") +
+                      2 * check.row.number("rows"),
+                  launch_keeping_table(check, [&] { return counted(check, task, columns); }));
 }
 
 const char kOnce[] =

@@ -28,9 +28,9 @@ constexpr uint32_t kOffsets = 4096;
 void draw(Check& check, const pictures::SwizzleShape& shape, const std::vector<uint32_t>& to) {
   const std::vector<uint32_t> offsets = pictures::group_offsets(shape);
   if (check.mappings.size() == std::size(kSwizzles) || offsets.back() >= to.size()) return;
-  std::vector<uint32_t> drawn;
-  for (const uint32_t offset : offsets) drawn.push_back(to[offset]);
-  check.mappings.push_back(pictures::mapping_of(shape, drawn));
+  std::vector<uint32_t> places;
+  for (const uint32_t offset : offsets) places.push_back(to[offset]);
+  check.mappings.push_back(pictures::mapping_of(shape, places));
 }
 
 std::vector<uint32_t> ask(Check& check, const Swizzle& swizzle,
@@ -38,8 +38,8 @@ std::vector<uint32_t> ask(Check& check, const Swizzle& swizzle,
   const uint32_t n = static_cast<uint32_t>(offsets.size());
   Input<uint32_t> in(check, "in", offsets);
   Output<uint32_t> out(check, "out", n);
-  run(check, {given(check, fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits, swizzle.base,
-                                       swizzle.shift)),
+  run(check, {given_kernel(check, fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits, swizzle.base,
+                                              swizzle.shift)),
               {{blocks_for(n, 256)}, {256}},
               {in, out, static_cast<int>(n)},
               swizzle.name()});
@@ -168,7 +168,7 @@ Placed place(Check& check, const Tile& tile) {
   const uint32_t n = static_cast<uint32_t>(tile.elements());
   Output<int> chunk(check, "chunk", 5 * n), documented(check, "documented", 2 * n),
       general(check, "general", n);
-  run(check, {given(check, fmt::format("place_all<{}>", tile.type.name)),
+  run(check, {given_kernel(check, fmt::format("place_all<{}>", tile.type.name)),
               {{blocks_for(n, 256)}, {256}},
               {tile.rows, tile.nx(), chunk, documented, general},
               tile.setting()});

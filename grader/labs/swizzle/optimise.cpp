@@ -86,7 +86,7 @@ device::Run weigh(Check& check, const char* kernel, bool transpose, uint32_t til
   Output<uint16_t> out(check, "out", size_t{tiles} * kWeighedTile);
   const std::string setting =
       fmt::format("{} tile{}{}", tiles, tiles == 1 ? "" : "s", transpose ? ", .trans" : "");
-  device::Run launched = run(check, {given(check, fmt::format("{}<{}>", kernel, transpose)),
+  device::Run launched = run(check, {given_kernel(check, fmt::format("{}<{}>", kernel, transpose)),
                                      {{tiles}, {kWeighingThreads}},
                                      {in, weight, out},
                                      setting});

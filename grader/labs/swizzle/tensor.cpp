@@ -27,7 +27,7 @@ const char* hint(const TensorBox& box) {
 
 void check_mode(Check& check, const TensorBox& box) {
   Output<int> out(check, "out", box.landing.size());
-  run(check, {given(check, "land_all"),
+  run(check, {given_kernel(check, "land_all"),
               {{blocks_for(box.landing.size(), 256)}, {256}},
               {box.mode, box.base, box.rows, box.columns, box.element_bytes, out},
               name_of(box)});

@@ -81,11 +81,12 @@ device::Run turn(Check& check, const Version& version, uint32_t n, uint32_t m) {
   const std::string setting = fmt::format("{} x {} {}s", n, m, kType<T>);
   Input<T> in(check, "in", values<T>(random, size_t{n} * m));
   Output<T> out(check, "out", size_t{n} * m);
-  const Launch launch{given(check, kernel),
+  const Launch launch{given_kernel(check, kernel),
                       {version.grid(n, m), version.block},
                       {in, out, static_cast<int>(n), static_cast<int>(m)},
                       setting};
-  device::Run launched = is_given_kernel(launch.kernel) ? run_to_count(check, launch) : run(check, launch);
+  device::Run launched =
+      is_given_kernel(launch.kernel) ? run_to_count(check, launch) : run(check, launch);
   const std::vector<T> got = out.read(), want = transposed(in.values(), n, m);
   std::string wrong = mismatch("out", got, want);
   if (!wrong.empty()) wrong += place(got, want, n);
@@ -124,19 +125,19 @@ void check_shapes(Check& check, const Version& version) {
 std::shared_ptr<const device::Run> counted(Check& check, const Version& version) {
   const uint32_t n = check.row.count("rows"), m = check.row.count("columns");
   return shared_launch(check, fmt::format("{} {} x {}", version.kernel, n, m),
-                       given(check, fmt::format("{}<float>", version.kernel)),
+                       given_kernel(check, fmt::format("{}<float>", version.kernel)),
                        [&] { return turn<float>(check, version, n, m); });
 }
 
 // A second launch, of another type and a shape that depends on the seed.
-struct Beside {
+struct SecretLaunch {
   std::shared_ptr<const device::Run> run;
   double share;  // of the published limits, in proportion to the bytes
   std::string where;
 };
 
 template <class T>
-Beside drawn(Check& check, const Version& version) {
+SecretLaunch launch_at_secret_size(Check& check, const Version& version) {
   const std::string key = fmt::format("{} of drawn {}s", version.kernel, kType<T>);
   Random random(stream_of(check.session.setup.seed, key));
   const std::vector<double> range = check.row.numbers("drawn");
@@ -147,12 +148,13 @@ Beside drawn(Check& check, const Version& version) {
   const double published = check.row.number("rows") * check.row.number("columns") * sizeof(float);
   const uint64_t in_bytes = uint64_t{n} * m * sizeof(T);
   const auto launch = [&] { return turn<T>(check, version, n, m); };
-  return {shared_launch(check, key, given(check, fmt::format("{}<{}>", version.kernel, kType<T>)),
+  return {shared_launch(check, key,
+                        given_kernel(check, fmt::format("{}<{}>", version.kernel, kType<T>)),
                         [&] { return launch_keeping_table(check, launch); }),
           static_cast<double>(in_bytes) / published, fmt::format("{} x {} {}s:", n, m, kType<T>)};
 }
 
-void recount_sectors(Check& check, const Beside& other) {
+void recount_sectors(Check& check, const SecretLaunch& other) {
   grading::recount_sectors(check, other.where, other.share * check.row.number("ideal"), *other.run);
 }
 
@@ -163,15 +165,16 @@ void credit_version_sectors(Check& check, const Version& version, const char* id
   withhold_until_passed(check, kSectorQuestions);
   credit_sectors(check, *counted(check, version), check.row.number("ideal"), idea);
   if (check.verdict.credit < 1) return;
-  recount_sectors(check, drawn<int>(check, version));
-  if (check.verdict.credit == 1) recount_sectors(check, drawn<short>(check, version));
+  recount_sectors(check, launch_at_secret_size<int>(check, version));
+  if (check.verdict.credit == 1)
+    recount_sectors(check, launch_at_secret_size<short>(check, version));
 }
 
 void credit_version_wavefronts(Check& check, const Version& version, const char* idea) {
   withhold_until_passed(check, kBankQuestions);
   credit_wavefronts(check, *counted(check, version), check.row.number("ideal"), idea);
   if (check.verdict.credit < 1) return;
-  const Beside other = drawn<int>(check, version);
+  const SecretLaunch other = launch_at_secret_size<int>(check, version);
   recount_wavefronts(check, other.where, other.share * check.row.number("ideal"), *other.run);
 }
 
@@ -219,13 +222,14 @@ void show_wavefronts(Check& check, const std::vector<Row>& rows) {
 }
 
 // Counts one block of the given kernel that transposes a tile in shared memory.
-counters::Counters turned_tile(Check& check, uint32_t wide, uint32_t pitch) {
+counters::Counters count_transposed_tile(Check& check, uint32_t wide, uint32_t pitch) {
   Random random = check.random();
   Input<float> in(check, "in", values<float>(random, wide * wide));
   Output<float> out(check, "out", wide * wide);
   const std::string kernel = fmt::format("turn_tile<{}, {}>", wide, pitch);
   return counters_of(
-      check, run_to_count(check, {given(check, kernel), {{1}, {wide, wide}}, {in, out}, kernel}));
+      check,
+      run_to_count(check, {given_kernel(check, kernel), {{1}, {wide, wide}}, {in, out}, kernel}));
 }
 
 }  // namespace
@@ -243,8 +247,8 @@ TEST_SUITE("lab:transpose") {
   LAB_CHECK("A2 a column of a tile" * takes("questions")) {
     std::vector<Row> rows;
     for (const auto& [wide, pitch] : {std::pair{16u, 16u}, {16u, 17u}, {32u, 32u}, {32u, 33u}}) {
-      rows.push_back(
-          {fmt::format("turn_tile<{}, {}>", wide, pitch), turned_tile(check, wide, pitch)});
+      rows.push_back({fmt::format("turn_tile<{}, {}>", wide, pitch),
+                      count_transposed_tile(check, wide, pitch)});
       check.figure(fmt::format("pitch {} wavefronts", pitch),
                    static_cast<double>(rows.back().counters.shared_load.wavefronts) /
                        static_cast<double>(rows.back().counters.shared_load.requests));
@@ -331,10 +335,11 @@ TEST_SUITE("lab:transpose") {
     credit_requests(check, *counted(check, best(check)), check.row.number("ideal"),
                     check.row.number("ideal_requests"), check.line_of("transpose_best"));
     if (check.verdict.credit < 1) return;
-    const Beside other = drawn<int>(check, best(check));
-    recount_at_secret_size(check, other.where, "requests", other.share * check.row.number("ideal_requests"),
-                   counters_of(check, *other.run, Counted::global).global_requests(),
-                   worst_global(check, *other.run));
+    const SecretLaunch other = launch_at_secret_size<int>(check, best(check));
+    recount_at_secret_size(check, other.where, "requests",
+                           other.share * check.row.number("ideal_requests"),
+                           counters_of(check, *other.run, Counted::global).global_requests(),
+                           worst_global(check, *other.run));
   }
 
   LAB_CHECK("B4 best: wavefronts" * takes("threads_at_work", "rows", "columns", "ideal", "drawn")) {

@@ -18,7 +18,7 @@ namespace lab32::grading {
 namespace {
 
 // The compiler's messages about a file of this lab; empty: it compiles.
-std::string told_of(const std::string& lab, const std::string& text) {
+std::string messages_of(const std::string& lab, const std::string& text) {
   try {
     compiled(lab, {lab + ".cu", {{lab + ".cu", text}}}, "sm_90", "mine.cu");
     return "";
@@ -45,15 +45,15 @@ TEST_CASE(
       {"occupancy", {R"("waves", which the grader's kernel calculator)"}}};
   for (const auto& [lab, things] : lacking) {
     CAPTURE(lab);
-    const std::string told = told_of(lab, "#include \"lab32.cuh\"\n");
-    CAPTURE(told);
+    const std::string messages = messages_of(lab, "#include \"lab32.cuh\"\n");
+    CAPTURE(messages);
     for (const std::string& thing : things)
-      CHECK(contains(told, "mine.cu: error: the file has no " + thing + " needs:\n"));
-    CHECK(!contains(told, "given"));
-    CHECK(!contains(told, "warning"));  // nor what else follows from that
-    CHECK(!contains(told, "errors detected"));
+      CHECK(contains(messages, "mine.cu: error: the file has no " + thing + " needs:\n"));
+    CHECK(!contains(messages, "given"));
+    CHECK(!contains(messages, "warning"));  // nor what else follows from that
+    CHECK(!contains(messages, "errors detected"));
     std::set<std::string> lines;
-    std::istringstream in(told);
+    std::istringstream in(messages);
     for (std::string line; std::getline(in, line);)
       if (contains(line, "error: the file has no")) CHECK(lines.insert(line).second);
   }
@@ -61,12 +61,13 @@ TEST_CASE(
 
 TEST_CASE(
     "grading: given: a function that does not fit is reported with the kernel that calls it") {
-  const std::string told = told_of("shuffle",
-                                   "#include \"lab32.cuh\"\n"
-                                   "__device__ float warp_reduce_sum(float* v) { return *v; }\n");
-  CAPTURE(told);
-  CHECK(contains(told, "mine.cu, where the grader's kernel warp_sums uses it: error: "));
-  CHECK(!contains(told, "given"));
+  const std::string messages =
+      messages_of("shuffle",
+                  "#include \"lab32.cuh\"\n"
+                  "__device__ float warp_reduce_sum(float* v) { return *v; }\n");
+  CAPTURE(messages);
+  CHECK(contains(messages, "mine.cu, where the grader's kernel warp_sums uses it: error: "));
+  CHECK(!contains(messages, "given"));
 }
 
 TEST_CASE("grading: given: a further instance of a given kernel runs a function of the file") {

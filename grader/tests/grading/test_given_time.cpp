@@ -48,7 +48,7 @@ class Solved {
       for (int i = 0; i < kNodes; ++i) links[i] = (i * 37 + 11) % kNodes;
       const Input<int32_t> next(own, "next", links);
       const Output<int32_t> out(own, "out", kNodes);
-      const device::Run run = run_to_count(own, {given(own, "follow"),
+      const device::Run run = run_to_count(own, {given_kernel(own, "follow"),
                                                  {{16}, {256}},
                                                  {next, out, kNodes, 4},
                                                  "",

@@ -24,7 +24,7 @@ TEST_SUITE("lab:.pictures") {
   LAB_CHECK("result") {
     run(check, launch_of("result"));
     Launch not_drawn = launch_of("not drawn");
-    not_drawn.drawn = false;
+    not_drawn.in_pictures = false;
     run(check, not_drawn);
   }
   LAB_CHECK("shared result") {

@@ -141,20 +141,20 @@ std::vector<std::string> differences(const report::Lab& lab, const std::vector<V
 }
 
 // The submissions of a lab, counted for the summary line.
-struct Judged {
+struct Tally {
   size_t right = 0, refused = 0, wrong = 0, accepted = 0;
   void add(const Submission& one, bool full_marks) {
     ++(one.expected.empty() ? right : wrong);
     if (one.expected.empty() != full_marks) ++(full_marks ? accepted : refused);
   }
 };
-Judged judged;
+Tally tally;
 
 void check(const Submission& one, const std::string& lab_name) {
   INFO("submission: ", one.file.filename().string());
   const report::Lab lab = graded(one, lab_name);
   INFO("report:\n", report_of(lab));
-  judged.add(one, lab.score == lab.max_score);
+  tally.add(one, lab.score == lab.max_score);
   for (const std::string& difference : differences(lab, one.expected))
     FAIL_CHECK("expected: ", difference);
 }
@@ -231,12 +231,12 @@ TEST_CASE("grading: splicing replaces definitions by name") {
 }
 
 void check_each(const std::string& lab, const std::vector<Submission>& submissions) {
-  judged = {};
+  tally = {};
   for (const Submission& one : submissions) check(one, lab);
   std::printf(
       "submissions of %s: %zu right, %zu of them refused; %zu wrong or cheating, %zu of them "
       "accepted\n",
-      lab.c_str(), judged.right, judged.refused, judged.wrong, judged.accepted);
+      lab.c_str(), tally.right, tally.refused, tally.wrong, tally.accepted);
 }
 
 // The submissions in the order of how many checks they fail, most first.

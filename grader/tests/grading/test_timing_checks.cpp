@@ -1,7 +1,7 @@
 // Timing checks against a copy: every verdict. The times are those of speed_kit.h.
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"
-#include "grading/timing/comparison.h"
+#include "grading/timing/speed_verdict.h"
 #include "grading/words/words.h"
 #include "tests/fixtures/speed_kit.h"
 

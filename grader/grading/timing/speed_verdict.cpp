@@ -1,4 +1,4 @@
-#include "grading/timing/comparison.h"
+#include "grading/timing/speed_verdict.h"
 
 #include <fmt/core.h>
 
@@ -25,41 +25,42 @@ std::string clocks_note(const device::Timing& timing) {
 // Compares the first candidate with `other`, round by round. `credit_of`: the credit for a ratio
 // below the limit.
 template <class CreditOf>
-Comparison judge_against(const std::vector<double>& other, const device::Timing& timing,
-                         uint64_t bytes, double limit, CreditOf credit_of) {
+SpeedVerdict compare(const std::vector<double>& other, const device::Timing& timing, uint64_t bytes,
+                     double limit, CreditOf credit_of) {
   const device::Samples& own = timing.candidates.front();
-  Comparison comparison;
-  comparison.seconds = device::median_interval(own.cold);
-  comparison.warm = device::median_interval(own.warm);
-  comparison.ratio = device::median_interval(device::ratios(other, own.cold));
-  comparison.limit = limit;
-  comparison.note = clocks_note(timing);
+  SpeedVerdict verdict;
+  verdict.seconds = device::median_interval(own.cold);
+  verdict.warm = device::median_interval(own.warm);
+  verdict.ratio = device::median_interval(device::ratios(other, own.cold));
+  verdict.limit = limit;
+  verdict.note = clocks_note(timing);
   if (timing.peak_bandwidth > 0 && bytes > timing.l2_bytes)
-    comparison.floor_seconds = static_cast<double>(bytes - timing.l2_bytes) / timing.peak_bandwidth;
-  if (comparison.seconds.median < comparison.floor_seconds) {
-    comparison.verdict = Comparison::Verdict::impossible;
-    comparison.credit = 0;
-  } else if (comparison.ratio.low >= limit) {
-    comparison.verdict = Comparison::Verdict::passed;
-  } else if (comparison.ratio.high < limit) {
-    comparison.verdict = Comparison::Verdict::failed;
-    comparison.credit = credit_of(comparison.ratio.median);
+    verdict.floor_seconds = static_cast<double>(bytes - timing.l2_bytes) / timing.peak_bandwidth;
+  if (verdict.seconds.median < verdict.floor_seconds) {
+    verdict.outcome = SpeedVerdict::Outcome::impossible;
+    verdict.credit = 0;
+  } else if (verdict.ratio.low >= limit) {
+    verdict.outcome = SpeedVerdict::Outcome::passed;
+  } else if (verdict.ratio.high < limit) {
+    verdict.outcome = SpeedVerdict::Outcome::failed;
+    verdict.credit = credit_of(verdict.ratio.median);
   } else {
-    comparison.verdict = Comparison::Verdict::inconclusive;
+    verdict.outcome = SpeedVerdict::Outcome::inconclusive;
   }
-  return comparison;
+  return verdict;
 }
 
 }  // namespace
 
-Comparison judge(const device::Timing& timing, uint64_t bytes, const SpeedTerms& terms) {
+SpeedVerdict compare_with_copy(const device::Timing& timing, uint64_t bytes,
+                               const SpeedTerms& terms) {
   double limit = terms.fraction;
   if (timing.candidates.size() > 1) {
     const auto of_copy = device::ratios(timing.copy.cold, timing.candidates[1].cold);
     limit = std::min(limit, terms.of_reference * device::median_interval(of_copy).median);
   }
-  return judge_against(timing.copy.cold, timing, bytes, limit,
-                       [&](double ratio) { return ratio / limit; });
+  return compare(timing.copy.cold, timing, bytes, limit,
+                 [&](double ratio) { return ratio / limit; });
 }
 
 device::Interval reference_gain(const device::Timing& timing, size_t reference_first) {
@@ -75,16 +76,17 @@ std::vector<double> start_of_step(const device::Timing& timing, double limit) {
   return start;
 }
 
-Comparison judge_step(const device::Timing& timing, uint64_t bytes, const StepTerms& terms) {
+SpeedVerdict compare_with_previous(const device::Timing& timing, uint64_t bytes,
+                                   const StepTerms& terms) {
   const double gain = reference_gain(timing, kReferenceNow).median - 1;
   const double limit = 1 + terms.share * std::max(gain, 0.0);
-  Comparison comparison =
-      judge_against(start_of_step(timing, limit), timing, bytes, limit, [&](double ratio) {
+  SpeedVerdict verdict =
+      compare(start_of_step(timing, limit), timing, bytes, limit, [&](double ratio) {
         return std::max(0.0, (ratio - halfway(limit)) / (limit - halfway(limit)));
       });
-  if (gain < terms.least && comparison.verdict != Comparison::Verdict::impossible)
-    comparison.verdict = Comparison::Verdict::not_asked;
-  return comparison;
+  if (gain < terms.least && verdict.outcome != SpeedVerdict::Outcome::impossible)
+    verdict.outcome = SpeedVerdict::Outcome::not_asked;
+  return verdict;
 }
 
 }  // namespace lab32::grading

@@ -1,6 +1,6 @@
 // Decides what a timing means for a limit: the submission is fast enough, too slow, or too close to
-// tell. judge() compares it with a copy of as many bytes, and judge_step() with the submission's
-// previous version. These functions only compute, so tests need no GPU.
+// tell. compare_with_copy() compares it with a copy of as many bytes, and compare_with_previous()
+// with the submission's previous version. These functions only compute, so tests need no GPU.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace lab32::grading {
 
-struct Comparison {
+struct SpeedVerdict {
   // not_asked: the step does not make the reference solution faster by enough on this card.
-  enum class Verdict : uint8_t { passed, failed, inconclusive, impossible, not_asked } verdict;
+  enum class Outcome : uint8_t { passed, failed, inconclusive, impossible, not_asked } outcome;
   device::Interval seconds;  // of the submission, cold
   device::Interval warm;     // of the submission, warm
   device::Interval ratio;    // speed relative to the baseline
@@ -32,7 +32,8 @@ struct SpeedTerms {
   double fraction = 0, of_reference = 0;
 };
 // Compares with a copy of as many bytes, whose bandwidth is 1. If failed, credit is ratio / limit.
-Comparison judge(const device::Timing& timing, uint64_t bytes, const SpeedTerms& terms);
+SpeedVerdict compare_with_copy(const device::Timing& timing, uint64_t bytes,
+                               const SpeedTerms& terms);
 
 // The limit of a step: `share` of the reference solution's gain in the same rounds. The step is
 // asked for only if that gain is at least `least`.
@@ -47,7 +48,8 @@ device::Interval reference_gain(const device::Timing& timing, size_t reference_f
 // as no faster than the reference solution's previous version, so that an early optimisation is not
 // penalised, and as no slower than halfway(limit) times that, so that slowing it down gains
 // nothing. If failed, credit is the part of the way from 1 to the limit that the ratio has reached.
-Comparison judge_step(const device::Timing& timing, uint64_t bytes, const StepTerms& terms);
+SpeedVerdict compare_with_previous(const device::Timing& timing, uint64_t bytes,
+                                   const StepTerms& terms);
 inline double halfway(double limit) { return (1 + limit) / 2; }
 // The clamped seconds of the submission's previous version, for each round.
 std::vector<double> start_of_step(const device::Timing& timing, double limit);
