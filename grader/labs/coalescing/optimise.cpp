@@ -1,7 +1,7 @@
 // The coalescing lab, part B: fix the pattern. Contract: labs/coalescing/coalescing.cu.
 //
-// Inputs are positive where results are sums, so that no rounding is magnified by cancellation and
-// one relative tolerance serves for whatever order nvcc contracts.
+// If results are sums, the inputs are positive. Cancellation then magnifies no rounding, and one
+// relative tolerance covers every order in which nvcc contracts multiplications and additions.
 
 #include <array>
 

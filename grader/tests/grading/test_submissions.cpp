@@ -273,7 +273,7 @@ TEST_CASE("grading: cheats and faults on a GPU") {
     for (const std::string& lab : each_lab())
       for (const fs::path& file : submissions(kind, lab)) {
         const std::vector<Verdict> expected = verdicts_of(read(file), "verdict on a GPU");
-        if (expected.empty()) continue;  // the simulator has told all
+        if (expected.empty()) continue;  // the simulator checks all of it
         check_on_gpu(file, lab, expected, kind, *timer);
       }
 }

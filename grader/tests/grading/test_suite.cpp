@@ -220,7 +220,7 @@ TEST_CASE(
   Spending spent;
   spent.add("an earlier one", 1'000'000'000, 1);
   const Graded graded = grade_harness(copy, 7, kRubric, spent);
-  CHECK(graded.test("kernel").message.find("most of them in \"an earlier one\".") !=
+  CHECK(graded.test("kernel").message.find("most of it in \"an earlier one\".") !=
         std::string::npos);
   CHECK(graded.test("kernel").measured == "runs too long");
   CHECK(graded.test("kernel").score == 0);

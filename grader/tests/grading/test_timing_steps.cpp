@@ -114,7 +114,7 @@ TEST_SUITE("labs steps") {
     const report::Test test = step(watch, 7, false);
     CHECK(test.status == Status::not_run);
     CHECK(test.not_run->kind == report::NotRun::Kind::no_reference);
-    says(test, "the reference solution is not here, or needs a newer GPU");
+    says(test, "the reference solution is missing, or needs a newer GPU");
     for (const device::TimingPlan& plan : watch.asked) CHECK(plan.candidates.size() == 1);
   }
 
