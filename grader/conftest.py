@@ -30,7 +30,7 @@ def pytest_configure(config):
 
 
 def pytest_ignore_collect(collection_path):
-    """What needs a program that is not here: told at the end, and neither passed nor skipped."""
+    """What needs a program that is not available: told at the end, and neither passed nor skipped."""
     name, part, installed = NEEDS.get(collection_path.name, ("", "", lambda: True))
     if installed():
         return None

@@ -30,7 +30,7 @@ const CLI::Validator kWholeNumber(
 void add_gpus(CLI::App* app, unsigned& gpus) {
   constexpr unsigned kMostGpus = 8;  // the runtime's kMostDevices
   app->add_option("--gpus", gpus,
-                  fmt::format("devices that the program finds, 1 to {} (1)", kMostGpus))
+                  fmt::format("number of GPUs that the program sees, 1 to {} (1)", kMostGpus))
       ->check(CLI::Range(1u, kMostGpus));
 }
 

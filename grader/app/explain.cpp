@@ -96,7 +96,7 @@ pictures::Launch only(const pictures::Launch& all, const std::string& picture) {
 }
 
 // Explains a lab, given by its name, or a program.
-pictures::Explanation look(const ExplainCommand& command) {
+pictures::Explanation explanation_of(const ExplainCommand& command) {
   const grading::GradeOptions& options = command.options;
   const std::vector<std::string> labs = grading::known_labs();
   const bool is_program = command.what.find_first_of("./") != std::string::npos;
@@ -137,7 +137,7 @@ int explain(ExplainCommand& command) {
   const bool drawn = command.format != "text" && command.format != "json";
   if (command.format == "png" && command.output.empty())
     throw Error("a PNG is no text: name a file with -o");
-  pictures::Explanation shown = look(command);
+  pictures::Explanation shown = explanation_of(command);
   if (!command.picture.empty()) shown.launch = only(shown.launch, command.picture);
   if (drawn) {
     std::vector<std::string> words = {"--format", command.format};
@@ -160,31 +160,33 @@ int explain(ExplainCommand& command) {
 Command explain_command(CLI::App& lab32) {
   const auto given = std::make_shared<ExplainCommand>();
   CLI::App* app = lab32.add_subcommand(
-      "explain", "draw what a warp's lanes access: of a lab's check, or of a program's line");
+      "explain",
+      "draw the accesses of a warp's lanes, for a check of a lab or a line of a program");
   app->add_option("LAB|PROGRAM.cu", given->what, "a lab, or a CUDA program");
   app->add_option("CHECK", given->check,
                   "a check of the lab, or how its name begins (the worst one)");
-  app->add_option("ARGS", given->arguments, "what a program is given; after --");
-  app->add_option("--line", given->choice.line, "the accesses of that source line");
-  app->add_option("--block", given->choice.block, "that block (the one with the worst access)");
-  app->add_option("--warp", given->choice.warp, "that warp of the block");
+  app->add_option("ARGS", given->arguments, "the program's arguments, after --");
+  app->add_option("--line", given->choice.line, "show the accesses of this source line");
+  app->add_option("--block", given->choice.block,
+                  "show this block (the one with the worst access)");
+  app->add_option("--warp", given->choice.warp, "show this warp of the block");
   app->add_option("--request", given->choice.request,
-                  "the warp's request of that number on its line, from 0");
+                  "show this request of the warp on its line, from 0");
   app->add_option("--format", given->format, "text, json, svg, png or html (text)")
       ->check(CLI::IsMember({"text", "json", "svg", "png", "html"}));
   app->add_option("--picture", given->picture,
-                  "only that one: access, steps, shuffles, mappings, traffic, race, fault")
+                  "show only this picture: access, steps, shuffles, mappings, traffic, race, fault")
       ->check(
           CLI::IsMember({"access", "steps", "shuffles", "mappings", "traffic", "race", "fault"}));
   app->add_option("--swizzle", given->swizzle,
-                  "B,M,S: where Swizzle<B, M, S> puts what; with the lab swizzle, by "
+                  "B,M,S: draw the table of Swizzle<B, M, S>; with the lab swizzle, that of "
                   "your own function");
-  app->add_option("-o", given->output, "write here instead of to standard output");
-  app->add_option("--dir", given->dir, "where LAB/LAB.cu are (labs)");
-  app->add_option("--rubric", given->rubric, "where each lab's LAB.toml is (data/limits)");
+  app->add_option("-o", given->output, "write to this file instead of standard output");
+  app->add_option("--dir", given->dir, "the folder of LAB/LAB.cu (labs)");
+  app->add_option("--rubric", given->rubric, "the folder of LAB.toml (data/limits)");
   app->add_option("--device", given->options.device, "sim or sim:NAME (sim)");
   add_gpus(app, given->gpus);
-  app->add_option("--seed", given->options.seed, "repeats the random inputs of an earlier run")
+  app->add_option("--seed", given->options.seed, "repeat the random inputs of an earlier run")
       ->check(kWholeNumber);
   Command command;
   command.app = app;

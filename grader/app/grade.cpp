@@ -17,7 +17,7 @@
 namespace lab32::commands {
 namespace {
 
-struct Given {
+struct GradeCommand {
   grading::GradeOptions options;
   std::string dir = "labs", rubric;
   std::string format = "text", output, json;  // -o, --json
@@ -39,14 +39,14 @@ bool is_an_attempt(const std::string& format, const std::string& output) {
 }
 
 // On a terminal the text is brief: a student reads the first reasons, and asks for the others.
-report::Style style_for(const Given& given) {
+report::Style style_for(const GradeCommand& given) {
   report::Style style;
   style.colour = given.output.empty() && report::wants_colour(STDOUT_FILENO);
   style.brief = !given.all && given.output.empty() && isatty(STDOUT_FILENO) == 1;
   return style;
 }
 
-[[noreturn]] void watch(const Given& given, bool history) {
+[[noreturn]] void watch(const GradeCommand& given, bool history) {
   const grading::GradeOptions& options = given.options;
   const report::Style style = style_for(given);
   const auto show = [&](const report::Result& result, const std::string& changes) {
@@ -62,7 +62,7 @@ report::Style style_for(const Given& given) {
   grading::watch(options, show, complain);
 }
 
-int grade(Given& given) {
+int grade(GradeCommand& given) {
   grading::GradeOptions& options = given.options;
   options.dir = given.dir;
   options.rubric = given.rubric;
@@ -73,7 +73,7 @@ int grade(Given& given) {
                        (given.keeps_history || given.watches || is_an_attempt(format, output));
   if (given.watches) {
     if (format != "text" || !output.empty() || !json.empty())
-      throw Error("--watch prints the text: it goes without --format, -o and --json");
+      throw Error("--watch prints text: it cannot be combined with --format, -o and --json");
     watch(given, history);
   }
   if (!output.empty()) check_writable(output, "-o");
@@ -95,35 +95,35 @@ int grade(Given& given) {
 }  // namespace
 
 Command grade_command(CLI::App& lab32) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GradeCommand>();
   grading::GradeOptions& options = given->options;
   CLI::App* app = lab32.add_subcommand("grade", "grade labs");
-  app->add_option("LAB", options.labs, "which labs (all that there are)");
-  app->add_option("--dir", given->dir, "where LAB/LAB.cu are (labs)");
-  app->add_option("--rubric", given->rubric, "where each lab's LAB.toml is (data/limits)");
+  app->add_option("LAB", options.labs, "the labs (all)");
+  app->add_option("--dir", given->dir, "the folder of LAB/LAB.cu (labs)");
+  app->add_option("--rubric", given->rubric, "the folder of LAB.toml (data/limits)");
   app->add_option("--device", options.device, "auto, sim, sim:NAME or gpu (auto)");
-  app->add_option("--seed", options.seed, "repeats the random inputs of an earlier run")
+  app->add_option("--seed", options.seed, "repeat the random inputs of an earlier run")
       ->check(kWholeNumber);
   app->add_option("--format", given->format,
-                  "how it is printed; grader/report/README.md has each (text)")
+                  "the output format; grader/report/README.md describes each (text)")
       ->check(CLI::IsMember(report::format_names()));
   app->add_option("--time-limit", options.time_limit,
-                  "seconds for each lab; checks that they do not suffice for are lost (30)")
+                  "seconds for each lab; checks that take longer lose their points (30)")
       ->check(kSeconds);
   app->add_flag("!--no-modelled-times", options.modelled_times,
-                "without a GPU, leave out what timed kernels take by the model: a third "
-                "of the time, and no points");
+                "without a GPU, omit the modelled times of timed kernels, which take a third "
+                "of the time and give no points");
   app->add_flag("--allow-missing", options.allow_missing,
-                "a LAB whose file is not there loses its points");
+                "a LAB whose file is missing loses its points");
   app->add_flag("--all", given->all,
                 "on a terminal, say why each point is lost; elsewhere this is always said");
-  app->add_flag("--watch", given->watches, "grade a lab again each time that its file is saved");
+  app->add_flag("--watch", given->watches, "grade a lab again whenever its file is saved");
   app->add_flag("--history", given->keeps_history,
-                "keep the result in DIR/.lab32/history, as on a terminal");
+                "add the result to DIR/.lab32/history, as on a terminal");
   app->add_flag("--pictures", given->pictures,
-                "what the kernels access goes into the JSON, for `lab32 report`");
-  app->add_option("-o", given->output, "write here instead of to standard output");
-  app->add_option("--json", given->json, "write the same result there as JSON, too");
+                "include the kernels' accesses in the JSON, for `lab32 report`");
+  app->add_option("-o", given->output, "write to this file instead of standard output");
+  app->add_option("--json", given->json, "write the same result to this file as JSON, too");
   Command command;
   command.app = app;
   command.run = [given] { return grade(*given); };

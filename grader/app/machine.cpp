@@ -24,7 +24,7 @@ using toolchain::Isolation;
 
 constexpr int kWidth = 80, kNames = 14;
 
-class Sheet {
+class DoctorReport {
  public:
   std::string text;
 
@@ -52,9 +52,8 @@ std::string nvdisasm() {
   const fs::path& program = toolchain::installed().nvdisasm;
   if (program.empty())
     throw Error(
-        "counters are those of the PTX, not of the machine code; `make grade` of a checkout, or "
-        "pip "
-        "install nvidia-cuda-nvdisasm, brings it");
+        "without it counters are those of the PTX instead of the machine code; install it by "
+        "`make grade` in a checkout or by pip install nvidia-cuda-nvdisasm");
   return program.string();
 }
 
@@ -71,47 +70,47 @@ const char* words(Isolation isolation) {
              "have "
              "no network and no other processes";
     case Isolation::landlock:
-      return "are closed off by Landlock: they can open their own files, labs/include and the "
+      return "are restricted by Landlock: they can open their own files, labs/include and the "
              "submission, and no sockets";
     case Isolation::plain:
       break;
   }
-  return "are not closed off: they could read what you can. What a submission includes is looked "
-         "at, "
-         "and nothing is shown of a file that is not its own";
+  return "are not restricted: they can read every file that you can read. The grader checks which "
+         "files a submission includes, and shows nothing of other files";
 }
 
-void describe_isolation(Sheet& sheet) {
+void describe_isolation(DoctorReport& report) {
   const toolchain::IsolationProbe& probe = toolchain::isolation();
-  sheet.row("compilers", words(probe.isolation));
-  sheet.row("  bubblewrap", probe.isolation == Isolation::bubblewrap
-                                ? "works"
-                                : "cannot run here: " + probe.reason);
+  report.row("compilers", words(probe.isolation));
+  report.row("  bubblewrap", probe.isolation == Isolation::bubblewrap
+                                 ? "works"
+                                 : "cannot run here: " + probe.reason);
   const ConfinementSupport& kernel = confinement_support();
-  sheet.row("  Landlock", kernel.landlock > 0
-                              ? fmt::format("version {}", kernel.landlock)
-                              : "this kernel has none: Linux 5.13 or later, with lsm=landlock");
-  sheet.row("  seccomp", kernel.seccomp ? "works" : "this kernel has no filters");
-  sheet.row("  limits", "time, memory, files and messages: always");
+  report.row("  Landlock",
+             kernel.landlock > 0
+                 ? fmt::format("version {}", kernel.landlock)
+                 : "this kernel has none; it needs Linux 5.13 or later, with lsm=landlock");
+  report.row("  seccomp", kernel.seccomp ? "works" : "this kernel has no filters");
+  report.row("  limits", "time, memory, files and messages: always");
 }
 
 int examine() {
-  Sheet sheet;
-  bool can_grade = sheet.found("nvcc", [] { return toolchain::installed().nvcc.string(); });
+  DoctorReport report;
+  bool can_grade = report.found("nvcc", [] { return toolchain::installed().nvcc.string(); });
   if (can_grade) {
-    sheet.row("gcc", toolchain::installed().host_compiler.string());
-    sheet.found("nvdisasm", nvdisasm);
-    describe_isolation(sheet);
+    report.row("gcc", toolchain::installed().host_compiler.string());
+    report.found("nvdisasm", nvdisasm);
+    describe_isolation(report);
   }
-  can_grade &= sheet.found("scratch", scratch);
+  can_grade &= report.found("scratch", scratch);
   // Never reported as missing, since no check needs it.
   try {
-    sheet.row("GPU", device::open_timer("gpu")->describe());
+    report.row("GPU", device::open_timer("gpu")->describe());
   } catch (const Error& e) {
-    sheet.row("GPU", std::string("none, so timing checks are not run: ") + e.what());
+    report.row("GPU", std::string("none, so timing checks do not run: ") + e.what());
   }
-  sheet.text += can_grade ? "lab32 can grade here.\n" : "lab32 cannot grade here.\n";
-  print(sheet.text);
+  report.text += can_grade ? "lab32 can grade here.\n" : "lab32 cannot grade here.\n";
+  print(report.text);
   return can_grade ? kFullMarks : kNotGraded;
 }
 
@@ -121,7 +120,7 @@ void list_device(const std::string& name, Describe describe) {
   try {
     fmt::print("{:<12} {}\n", name, describe());
   } catch (const Error& e) {
-    fmt::print("{:<12} not here: {}\n", name, e.what());
+    fmt::print("{:<12} not available: {}\n", name, e.what());
   }
 }
 
@@ -130,7 +129,7 @@ int list_devices() {
   for (const std::string& id : model::profile_ids()) {
     const std::string name = "sim:" + id;
     list_device(name, [&] {
-      return device::open_device(name)->describe() + (name == usual ? ", what sim is" : "");
+      return device::open_device(name)->describe() + (name == usual ? ", the default" : "");
     });
   }
   list_device("gpu", [] { return device::open_timer("gpu")->describe(); });
@@ -141,15 +140,16 @@ int list_devices() {
 
 Command doctor_command(CLI::App& lab32) {
   Command command;
-  command.app =
-      lab32.add_subcommand("doctor", "what grading needs: what is here, and what brings the rest");
+  command.app = lab32.add_subcommand(
+      "doctor", "show what grading needs, what is missing, and how to install it");
   command.run = examine;
   return command;
 }
 
 Command devices_command(CLI::App& lab32) {
   Command command;
-  command.app = lab32.add_subcommand("devices", "what can run here, and why the rest cannot");
+  command.app = lab32.add_subcommand(
+      "devices", "list the devices of this machine, and why others are missing");
   command.run = list_devices;
   return command;
 }

@@ -33,8 +33,8 @@ std::vector<std::string> own_words() {
 void build_program_binary(const fs::path& program) {
   std::error_code error;
   if (!fs::exists(root() / "grader/runtime/runtime.mk", error))
-    throw MachineError(fmt::format("{}: this lab32 was installed without what runs whole programs",
-                                   program.string()));
+    throw MachineError(fmt::format(
+        "{}: this lab32 was installed without the runtime for whole programs", program.string()));
   fmt::print(stderr, "lab32: building the simulated CUDA runtime, once (make runtime; minutes)\n");
   lab32::Command make;
   make.argv = {"/usr/bin/env", "make", "--no-print-directory", "-C", root().string(), "runtime"};

@@ -30,10 +30,10 @@ Command ptx_command(CLI::App& lab32) {
   const auto options = std::make_shared<PtxOptions>();
   Command command;
   command.app = lab32.add_subcommand("ptx", "the PTX that a lab's file is graded by");
-  command.app->add_option("LAB", options->lab, "which lab")->required();
-  command.app->add_option("FILE", options->file, "a .cu file, of any name")->required();
+  command.app->add_option("LAB", options->lab, "the lab")->required();
+  command.app->add_option("FILE", options->file, "a .cu file of any name")->required();
   command.app->add_option("--device", options->device, "sim or sim:NAME (sim)");
-  command.app->add_option("-o", options->output, "write here instead of to standard output");
+  command.app->add_option("-o", options->output, "write to this file instead of standard output");
   command.run = [options] { return show_ptx(*options); };
   command.clean_end = CleanSignalExit::Interrupt::too;
   return command;

@@ -23,8 +23,9 @@ namespace {
       named.empty() ? root() / ".venv/bin/python" : std::filesystem::path(named);
   std::error_code error;
   if (!std::filesystem::exists(python, error))
-    throw MachineError(fmt::format(
-        "{}: there is no such Python; `make report` and `make class` install it", python.string()));
+    throw MachineError(
+        fmt::format("{}: this Python does not exist; `make report` and `make class` install it",
+                    python.string()));
   Words words = {python.string(), "-m", module};
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) words.insert(words.end(), {"--binary", self.string()});
@@ -49,7 +50,7 @@ void feed(const std::string& text) {
   }
   if (!written || lseek(file, 0, SEEK_SET) != 0 || dup2(file, STDIN_FILENO) < 0)
     throw MachineError(
-        fmt::format("there is no room for what is to be drawn: {}", std::strerror(errno)));
+        fmt::format("there is no space for the input of the pictures: {}", std::strerror(errno)));
 }
 
 // A command whose options the Python module reads.
@@ -68,7 +69,8 @@ Command for_all_labs(Command command) {
                             run = command.run_with_words](const Words& words) {
     if (!grading::all_suites_linked())
       throw Error("`" + name +
-                  "` is not in this lab32, which `make grade` has built with what grading needs; "
+                  "` is not part of this lab32, which `make grade` built with only the parts that "
+                  "grading needs; "
                   "`make build` adds the rest");
     return run(words);
   };

@@ -56,7 +56,7 @@ StudentFiles write_student_files(const fs::path& directory) {
     fs::create_directories(directory);
     if (fs::equivalent(directory, own))
       throw Error(
-          fmt::format("{}: this is where lab32 itself lies, and its labs/ with it; name "
+          fmt::format("{}: this is the folder of lab32 itself, with its own labs/; name "
                       "another directory",
                       visible_name(directory.string())));
     for (const char* top : {"labs", "handouts"})
@@ -119,16 +119,16 @@ int calibrate(const CalibrateOptions& options) {
   return kFullMarks;
 }
 
-constexpr const char* kRubricHelp = "where each lab's LAB.toml is (data/limits)";
+constexpr const char* kRubricHelp = "the folder of LAB.toml (data/limits)";
 
 }  // namespace
 
 Command init_command(CLI::App& lab32) {
   const auto directory = std::make_shared<std::string>(".");
   Command command;
-  command.app =
-      lab32.add_subcommand("init", "write labs and handouts, where a student is to work on them");
-  command.app->add_option("DIR", *directory, "where (here); what is there stays as it is");
+  command.app = lab32.add_subcommand(
+      "init", "write labs and handouts into the folder in which a student works");
+  command.app->add_option("DIR", *directory, "the folder (.); existing files stay unchanged");
   command.run = [directory] { return init(*directory); };
   return command;
 }
@@ -138,9 +138,9 @@ Command seal_command(CLI::App& lab32) {
   const auto options = std::make_shared<SealOptions>();
   Command command;
   command.app = lab32.add_subcommand("seal", "print a lab's answers, hashed")->group("");
-  command.app->add_option("LAB", options->lab, "which lab")->required();
+  command.app->add_option("LAB", options->lab, "the lab")->required();
   command.app->add_option("--reference", options->module,
-                          "write the lab's reference solution there, sealed");
+                          "write the lab's reference solution to this file, sealed");
   command.app->add_option("--rubric", options->rubric, kRubricHelp);
   command.run = [options] { return seal(*options); };
   return command;
@@ -150,10 +150,10 @@ Command calibrate_command(CLI::App& lab32) {
   const auto options = std::make_shared<CalibrateOptions>();
   Command command;
   command.app =
-      lab32.add_subcommand("calibrate", "which timing checks this machine's GPU can decide");
-  command.app->add_option("LAB", options->labs, "which labs (all that there are)");
+      lab32.add_subcommand("calibrate", "print which timing checks this machine's GPU can decide");
+  command.app->add_option("LAB", options->labs, "the labs (all)");
   command.app->add_option("--rubric", options->rubric, kRubricHelp);
-  command.app->add_option("-o", options->output, "write here instead of to standard output");
+  command.app->add_option("-o", options->output, "write to this file instead of standard output");
   command.run = [options] { return calibrate(*options); };
   command.clean_end = CleanSignalExit::Interrupt::too;
   return command;

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-# Of this suite nothing else may run beside it: it judges the others. Nor beside tests that measure
-# time on a GPU.
+# This suite runs alone, since it checks the other suites. Tests that measure time on a GPU run
+# alone, too.
 LAST_SUITE = "after all others"
 NEEDS_THE_GPU = re.compile(r"device/test_gpu|test_command_line|on a GPU")
 # Grades hundreds of files, on one host thread: under ThreadSanitizer, which makes each access of
@@ -181,8 +181,8 @@ def run_pytest(files, slow):
 
 
 def run_all(groups):
-    """Of each group (jobs, how many at a time); a job is a function to (what it said, Tally). The first of a
-    group are started first; whoever finds none left in their group helps the others."""
+    """Runs groups of (jobs, number of workers). A job is a function that returns (output, Tally).
+    The jobs of a group start in order; a worker whose group has no jobs left takes those of other groups."""
     total, lock = Tally(), threading.Lock()
     waiting = [collections.deque(jobs) for jobs, _ in groups]
 

@@ -97,7 +97,7 @@ void add_profile(Command& command) {
   command.app->add_option(
       "--csv", options->csv,
       "write the metrics to this file, in the format of ncu --csv --print-units base");
-  command.app->add_flag("--source", options->source, "print the counters beside each source line");
+  command.app->add_flag("--source", options->source, "print the counters next to each source line");
   command.clean_end = CleanSignalExit::Interrupt::not_watched;
 }
 

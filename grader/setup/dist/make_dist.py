@@ -4,7 +4,7 @@ usage: make_dist.py VERSION WHEEL OUT [LAB...]
 
 OUT/students/lab32-VERSION.tar.gz and the wheel, OUT/gradescope/autograder.zip,
 OUT/autolab/autograde.tar and autograde-Makefile, OUT/container with all that an image is made of. LABs are those that the autograders grade; all of
-them where none is named. What is in an archive depends on the wheel alone: no time, no user.
+them if none is named. The content of an archive depends only on the wheel: it has no time and no user.
 """
 
 import gzip

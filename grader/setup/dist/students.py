@@ -71,7 +71,7 @@ def sealed_rubric(lab, program):
 
 
 def rows_of(text, wanted):
-    """Of a CSV with `# key: value` lines above it the rows that have one of the wanted values."""
+    """The rows with one of the wanted values, of a CSV with `# key: value` lines above it."""
     if not wanted:
         return text
     lines = text.splitlines(keepends=True)

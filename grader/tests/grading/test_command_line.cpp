@@ -137,7 +137,7 @@ TEST_CASE("grading: `lab32 devices` lists the devices and says why others are mi
   const Outcome outcome = lab32({"devices"});
   CHECK(outcome.status == 0);
   for (const char* line :
-       {"sim:h200     simulated NVIDIA H200 (sm_90, 132 multiprocessors), what sim is\n",
+       {"sim:h200     simulated NVIDIA H200 (sm_90, 132 multiprocessors), the default\n",
         "sim:rtx4060  simulated NVIDIA GeForce RTX 4060 (sm_89, 24 multiprocessors)\n",
         "sim:t4       simulated NVIDIA T4 (sm_75, 40 multiprocessors)\n", "\ngpu          "}) {
     CAPTURE(line);

@@ -112,7 +112,8 @@ TEST_CASE("grading: `lab32 class` without its Python prints one line that says h
   const Outcome outcome = in_shell("$LAB32 class x -o y", {"LAB32_ROOT=/nowhere"});
   CHECK(outcome.status == 2);
   CHECK(outcome.err ==
-        "lab32: /nowhere/.venv/bin/python: there is no such Python; `make report` and `make class` "
+        "lab32: /nowhere/.venv/bin/python: this Python does not exist; `make report` and `make "
+        "class` "
         "install it\n");
 }
 

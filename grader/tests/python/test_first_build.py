@@ -32,7 +32,7 @@ def first_build(tmp_path_factory):
 def test_commands_for_all_labs_are_refused(first_build, command):
     code, out, err = say(first_build, command, "x")
     assert (code, out) == (2, "")
-    assert err == (f"lab32: `{command}` is not in this lab32, which `make grade` has built with what grading needs; "
+    assert err == (f"lab32: `{command}` is not part of this lab32, which `make grade` built with only the parts that grading needs; "
                    "`make build` adds the rest\n")  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def test_a_missing_runtime_program_is_built_or_reported(tree):
     assert err.endswith("lab32: the simulated CUDA runtime could not be built; `make runtime` says why\n")
     (tree / "grader").unlink()
     code, out, err = say(ROOT / "build/lab32", "check", "x.cu", root=tree)
-    assert (code, out, err) == (2, "", f"lab32: {guest}: this lab32 was installed without what runs whole programs\n")
+    assert (code, out, err) == (2, "", f"lab32: {guest}: this lab32 was installed without the runtime for whole programs\n")
 
 
 def test_an_unknown_lab_is_refused_before_anything_is_compiled():
