@@ -258,15 +258,15 @@ TEST_CASE("cudart: programs that the user compiled run, or are refused with a re
   // Without line information for host code.
   check_outcome(run_program(compiled(scratch, {"-arch=sm_90", "-cudart", "shared"}), {"exit"}), 2,
                 "cudaErrorNotSupported\n", kNamed + "lab32: " + kHandleRefused + kNoResult);
-  check_outcome(
-      run_program(
-          compiled(scratch, {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"}),
-          {"nothing"}),
-      2, "",
-      kNamed +
-          "lab32: the program contains no PTX for sm_90 (it contains a cubin for 90): build it with "
-          "lab32 nvcc, or nvcc -arch=sm_90" +
-          kNoResult);
+  check_outcome(run_program(compiled(scratch, {"-gencode", "arch=compute_90,code=sm_90", "-cudart",
+                                               "shared"}),
+                            {"nothing"}),
+                2, "",
+                kNamed +
+                    "lab32: the program contains no PTX for sm_90 (it contains a cubin for 90): "
+                    "build it with "
+                    "lab32 nvcc, or nvcc -arch=sm_90" +
+                    kNoResult);
   const std::string linked_statically = compiled(scratch, {"-arch=sm_90"});
   check_outcome(run_program(linked_statically), 2, "",
                 "lab32: " + linked_statically +
