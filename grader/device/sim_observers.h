@@ -10,9 +10,9 @@
 #include "device/element_names.h"
 #include "simulator/core/schedule/launch.h"
 #include "simulator/observers/caches/caches.h"
+#include "simulator/observers/races/cluster_and_engine_checks.h"
 #include "simulator/observers/races/global_races.h"
 #include "simulator/observers/races/hazards.h"
-#include "simulator/observers/races/outside_use.h"
 #include "simulator/observers/traffic/close_up.h"
 #include "simulator/observers/traffic/traffic.h"
 #include "simulator/sass/emitted.h"
@@ -56,7 +56,7 @@ class LaunchObservers {
   counters::TrafficObserver traffic_;
   counters::HazardObserver hazards_;
   counters::GlobalRaceObserver races_;
-  counters::EngineUse engine_use_;
+  counters::CopyEngineCheck engine_use_;
   std::optional<counters::CacheObserver> caches_;
   std::optional<counters::SpinObserver> spins_;
   std::optional<counters::CloseUpObserver> close_up_;

@@ -35,7 +35,7 @@ struct BulkTraffic {
 };
 
 struct OtherTraffic {
-#define OTHER_WAYS(type, name) type name{};
+#define OTHER_TRAFFIC(type, name) type name{};
 #include "simulator/observers/counters.def"
 
   // Sums of loads, stores and atomics.

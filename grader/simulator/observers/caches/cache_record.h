@@ -1,5 +1,6 @@
 // The accesses of a block to global memory, warp by warp, as the lines and sectors that L1 looks
-// up, and the order in which the warps of a multiprocessor issue them in the replay (Turns).
+// up, and the order in which the warps of a multiprocessor issue them in the replay
+// (WarpRoundRobin).
 #pragma once
 
 #include <array>
@@ -74,7 +75,7 @@ void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
                   std::vector<LineAccess>& to, uint8_t group = 0);
 
 // Round-robin order of the warps of one multiprocessor that still have accesses to replay.
-class Turns {
+class WarpRoundRobin {
  public:
   void add(const std::vector<LineAccess>& accesses) {
     if (!accesses.empty())

@@ -24,7 +24,7 @@ struct CacheObserver::Launch {
         uses(std::move(uses)),
         initial(l2),
         l1s(shape.l1_bytes, shape.l1_ways, kSectorsPerLine, shape.multiprocessors),
-        turn(shape.multiprocessors),
+        time(shape.multiprocessors),
         reaches_l2(shape.multiprocessors),
         l2(l2 ? *l2 : L2(shape.l2)) {
     this->l2.reset_counters();
@@ -36,20 +36,20 @@ struct CacheObserver::Launch {
   }
   uint64_t wave() const { return uint64_t{shape.multiprocessors} * shape.resident_blocks; }
 
-  void finished(std::unique_ptr<Recorded> block);
+  void add_block(std::unique_ptr<Recorded> block);
   void replay();  // the recorded blocks of the next wave
   // The turn by which a sector requested now has arrived: all warps issue one access, then the
   // first one issues again. Turns count from one.
   uint64_t round_end(uint32_t multiprocessor, uint64_t warps) const {
-    return ((turn[multiprocessor] - 1) / warps + 1) * warps + 1;
+    return ((time[multiprocessor] - 1) / warps + 1) * warps + 1;
   }
   // True if the line is being read from device memory to L2.
-  bool comes_from_dram(uint64_t line, bool asked_now, uint64_t now, uint64_t landed);
-  void note(const LineAccess& access, LoadGroup& group, bool first);
+  bool comes_from_dram(uint64_t line, bool asked_now, uint64_t now, uint64_t arrival);
+  void count_access(const LineAccess& access, LoadGroup& group, bool first);
   void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps, bool first);
-  void store_line(uint32_t side, const LineAccess& access);
-  void stores_leave();
-  void prefetch(const std::vector<Turns>& turns, uint32_t multiprocessor);
+  void append_store(uint32_t side, const LineAccess& access);
+  void flush_stores();
+  void prefetch(const std::vector<WarpRoundRobin>& turns, uint32_t multiprocessor);
   void prefetch(uint32_t multiprocessor, const LineAccess* next, const LineAccess* end);
 
   const CacheShape shape;
@@ -60,9 +60,9 @@ struct CacheObserver::Launch {
   bool started = false;
   std::map<uint64_t, std::unique_ptr<Recorded>> waiting;  // recorded blocks, by index
   uint64_t next = 0;                                      // first block of the next wave
-  uint64_t of_this_wave = 0;                              // recorded blocks of the next wave
+  uint64_t recorded_in_wave = 0;                          // recorded blocks of the next wave
   CacheSets l1s;                                          // one cache for each multiprocessor
-  std::vector<uint64_t> turn;                             // by multiprocessor: accesses replayed
+  std::vector<uint64_t> time;                             // by multiprocessor: accesses replayed
   std::vector<uint8_t> reaches_l2;  // by multiprocessor: the next access probably needs L2
   L2 l2;
   HitCount load, store, atomic;
@@ -73,24 +73,25 @@ struct CacheObserver::Launch {
   // Lines requested lately from device memory, and the turn by which they arrive. Multiprocessors
   // advance together, so a turn of one can be compared with that of another.
   struct Fetch {
-    uint64_t line = ~uint64_t{0}, landed = 0;
+    uint64_t line = ~uint64_t{0}, arrival = 0;
   };
   std::vector<Fetch> fetches = std::vector<Fetch>(1 << 14);
-  bool waits = false, late = false;  // of the access whose lines are being looked up
+  bool waits_for_l2 = false,
+       waits_for_dram = false;  // of the access whose lines are being looked up
   // Consecutive stores of a warp. Two stores leave L1 as one write for each line; three or more are
   // not merged (measured: scan_in_registers, best_two_of_rows and scan_tree compared with
   // inverses_of_threes and push in h200-model-counters.csv, with as many bytes as L2 holds).
-  struct Leaving {
+  struct PendingStore {
     uint32_t side = 0;
     uint64_t line = 0;
     uint8_t sectors = 0;
     SectorBytes bytes{};
   };
-  std::vector<Leaving> leaving;
-  std::vector<size_t> leaving_ends;  // end of each store in `leaving`
+  std::vector<PendingStore> pending_stores;
+  std::vector<size_t> pending_store_ends;  // end of each store in `pending_stores`
 };
 
-void CacheObserver::Launch::finished(std::unique_ptr<Recorded> block) {
+void CacheObserver::Launch::add_block(std::unique_ptr<Recorded> block) {
   const std::lock_guard<std::mutex> lock(mutex);
   recorded += block->lines;
   dropped += block->dropped;
@@ -98,31 +99,32 @@ void CacheObserver::Launch::finished(std::unique_ptr<Recorded> block) {
   l1_store_cycles += block->l1_store_cycles;
   const uint64_t index = block->index;
   waiting.emplace(index, std::move(block));
-  if (index < next + wave()) ++of_this_wave;
-  while (of_this_wave == wave()) replay();
+  if (index < next + wave()) ++recorded_in_wave;
+  while (recorded_in_wave == wave()) replay();
 }
 
 // The modelled caches do not fit in the host's caches, and each turn accesses another
 // multiprocessor's. So the data of the next turns are prefetched in the order in which they are
 // found: the access, the order of its set in L1, then its line in L1, or the set and line in L2.
-void CacheObserver::Launch::prefetch(const std::vector<Turns>& turns, uint32_t multiprocessor) {
+void CacheObserver::Launch::prefetch(const std::vector<WarpRoundRobin>& turns,
+                                     uint32_t multiprocessor) {
   constexpr uint32_t kAccess = 24, kSet = 16, kLine = 8, kFar = 4;  // multiprocessors ahead
   const auto ahead = [&](uint32_t by) { return (multiprocessor + by) % shape.multiprocessors; };
-  if (const Turns& t = turns[ahead(kAccess)]; !t.done()) fetch_ahead(&t.next());
+  if (const WarpRoundRobin& t = turns[ahead(kAccess)]; !t.done()) fetch_ahead(&t.next());
   uint32_t m = ahead(kSet);
-  if (const Turns& t = turns[m]; !t.done()) l1s.prefetch_set(l1s.key_of(t.next().line, m));
+  if (const WarpRoundRobin& t = turns[m]; !t.done()) l1s.prefetch_set(l1s.key_of(t.next().line, m));
   m = ahead(kLine);
   const auto is_load = [](const LineAccess& access) {
     return static_cast<AccessKind>(access.kind) == AccessKind::load;
   };
-  if (const Turns& t = turns[m]; !t.done()) {
+  if (const WarpRoundRobin& t = turns[m]; !t.done()) {
     const LineAccess& access = t.next();
     const bool there = l1s.prefetch_line(l1s.key_of(access.line, m));
     reaches_l2[m] = !there || !is_load(access);
     if (reaches_l2[m]) l2.prefetch_sets(m % shape.l2.sides, access.line);
   }
   m = ahead(kFar);
-  if (const Turns& t = turns[m]; !t.done() && reaches_l2[m])
+  if (const WarpRoundRobin& t = turns[m]; !t.done() && reaches_l2[m])
     l2.prefetch_lines(m % shape.l2.sides, t.next().line);
 }
 
@@ -142,7 +144,7 @@ void CacheObserver::Launch::prefetch(uint32_t multiprocessor, const LineAccess* 
 }
 
 void CacheObserver::Launch::replay() {
-  std::vector<Turns> turns(shape.multiprocessors);
+  std::vector<WarpRoundRobin> turns(shape.multiprocessors);
   const auto end = waiting.lower_bound(next + wave());
   for (auto block = waiting.begin(); block != end; ++block)
     for (const auto& warp : block->second->warps)
@@ -153,39 +155,41 @@ void CacheObserver::Launch::replay() {
       prefetch(turns, m);
       if (turns[m].done()) continue;
       any = true;
-      ++turn[m];
+      ++time[m];
       turns[m].issue([&](const auto* next, const auto* end) { prefetch(m, next, end); },
                      [&](const LineAccess& access, uint64_t warps, bool first) {
                        look_up(m, access, warps, first);
                      });
-      stores_leave();
+      flush_stores();
     }
   }
   waiting.erase(waiting.begin(), end);
   next += wave();
-  of_this_wave =
+  recorded_in_wave =
       static_cast<uint64_t>(std::distance(waiting.begin(), waiting.lower_bound(next + wave())));
 }
 
 bool CacheObserver::Launch::comes_from_dram(uint64_t line, bool asked_now, uint64_t now,
-                                            uint64_t landed) {
+                                            uint64_t arrival) {
   Fetch& fetch = fetches[line % fetches.size()];
-  if (asked_now) fetch = {line, landed};
-  return asked_now || (fetch.line == line && now < fetch.landed);
+  if (asked_now) fetch = {line, arrival};
+  return asked_now || (fetch.line == line && now < fetch.arrival);
 }
 
-void CacheObserver::Launch::store_line(uint32_t side, const LineAccess& access) {
-  leaving.push_back({side, access.line, static_cast<uint8_t>(access.sectors), access.amount});
-  if (access.last != 0) leaving_ends.push_back(leaving.size());
+void CacheObserver::Launch::append_store(uint32_t side, const LineAccess& access) {
+  pending_stores.push_back(
+      {side, access.line, static_cast<uint8_t>(access.sectors), access.amount});
+  if (access.last != 0) pending_store_ends.push_back(pending_stores.size());
 }
 
-void CacheObserver::Launch::stores_leave() {
-  size_t end = leaving.size();
-  if (leaving_ends.size() == 2) {
-    const auto second = leaving.begin() + static_cast<std::ptrdiff_t>(leaving_ends[0]);
-    const auto join = [&](const Leaving& later) {
-      const auto at = std::find_if(leaving.begin(), second,
-                                   [&](const Leaving& first) { return first.line == later.line; });
+void CacheObserver::Launch::flush_stores() {
+  size_t end = pending_stores.size();
+  if (pending_store_ends.size() == 2) {
+    const auto second = pending_stores.begin() + static_cast<std::ptrdiff_t>(pending_store_ends[0]);
+    const auto join = [&](const PendingStore& later) {
+      const auto at = std::find_if(pending_stores.begin(), second, [&](const PendingStore& first) {
+        return first.line == later.line;
+      });
       if (at == second) return false;
       at->sectors |= later.sectors;
       for (uint32_t s = 0; s < kSectorsPerLine; ++s)
@@ -193,26 +197,28 @@ void CacheObserver::Launch::stores_leave() {
             static_cast<uint8_t>(std::min<uint32_t>(kSectorBytes, at->bytes[s] + later.bytes[s]));
       return true;
     };
-    end = static_cast<size_t>(std::remove_if(second, leaving.end(), join) - leaving.begin());
+    end = static_cast<size_t>(std::remove_if(second, pending_stores.end(), join) -
+                              pending_stores.begin());
   }
   for (size_t i = 0; i < end; ++i)
-    l2.write(leaving[i].side, leaving[i].line, leaving[i].sectors, leaving[i].bytes);
-  leaving.clear();
-  leaving_ends.clear();
+    l2.write(pending_stores[i].side, pending_stores[i].line, pending_stores[i].sectors,
+             pending_stores[i].bytes);
+  pending_stores.clear();
+  pending_store_ends.clear();
 }
 
 // Call after each line of a load. Counts the access after its last line.
-void CacheObserver::Launch::note(const LineAccess& access, LoadGroup& group, bool first) {
+void CacheObserver::Launch::count_access(const LineAccess& access, LoadGroup& group, bool first) {
   if (access.last == 0) return;
   if (first) {
     ++group.first;
-    group.first_waiting += waits;
-    group.first_late += late;
+    group.first_waiting += waits_for_l2;
+    group.first_late += waits_for_dram;
   }
   ++group.accesses;
-  group.waiting += waits;
-  group.late += late;
-  waits = late = false;
+  group.waiting += waits_for_l2;
+  group.waits_for_dram += waits_for_dram;
+  waits_for_l2 = waits_for_dram = false;
 }
 
 void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& access,
@@ -222,7 +228,7 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
   const auto sectors = static_cast<uint8_t>(access.sectors);
   const auto asked = static_cast<uint64_t>(__builtin_popcount(sectors));
   const auto kind = static_cast<AccessKind>(access.kind);
-  std::optional<CachedLine> gone;
+  std::optional<CachedLine> evicted;
 
   if (kind == AccessKind::red || kind == AccessKind::atom) {
     uint64_t times = 0;
@@ -246,8 +252,8 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     // copy_bytes, whose warps store one sector each, hits 72 %).
     store.sectors += asked;
     if (at != nullptr) store.hits += asked;
-    if (at == nullptr) l1s.insert(key, gone);
-    store_line(side, access);
+    if (at == nullptr) l1s.insert(key, evicted);
+    append_store(side, access);
     return;
   }
   load.sectors += asked;
@@ -257,32 +263,32 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
   if (access.skips_l1) {
     fills[access.group] += asked;
     l2.read(side, line, sectors);
-    waits = true;
-    late |= comes_from_dram(line, l2.counters().dram_read > read_before, turn[multiprocessor],
-                            round_end(multiprocessor, warps));
-    note(access, group, first);
+    waits_for_l2 = true;
+    waits_for_dram |= comes_from_dram(line, l2.counters().dram_read > read_before,
+                                      time[multiprocessor], round_end(multiprocessor, warps));
+    count_access(access, group, first);
     return;
   }
-  if (at == nullptr) at = &l1s.insert(key, gone);
+  if (at == nullptr) at = &l1s.insert(key, evicted);
   const auto missing = static_cast<uint8_t>(sectors & ~at->valid);
   if (missing != 0) l1s.make_room(key, static_cast<uint32_t>(__builtin_popcount(missing)));
   const uint64_t hits = asked - static_cast<uint64_t>(__builtin_popcount(missing));
   load.hits += hits;
   group.hits += hits;
-  if (turn[multiprocessor] < at->landed) {
-    waits |= hits > 0;
-    late |= hits > 0 && at->from_dram;
+  if (time[multiprocessor] < at->arrival) {
+    waits_for_l2 |= hits > 0;
+    waits_for_dram |= hits > 0 && at->from_dram;
   }
-  if (missing == 0) return note(access, group, first);
-  waits = true;
-  at->landed = static_cast<uint32_t>(round_end(multiprocessor, warps));
+  if (missing == 0) return count_access(access, group, first);
+  waits_for_l2 = true;
+  at->arrival = static_cast<uint32_t>(round_end(multiprocessor, warps));
   fills[access.group] += asked - hits;
   l2.read(side, line, missing);
-  at->from_dram = comes_from_dram(line, l2.counters().dram_read > read_before, turn[multiprocessor],
-                                  at->landed);
-  late |= at->from_dram;
+  at->from_dram = comes_from_dram(line, l2.counters().dram_read > read_before, time[multiprocessor],
+                                  at->arrival);
+  waits_for_dram |= at->from_dram;
   at->valid |= missing;
-  note(access, group, first);
+  count_access(access, group, first);
 }
 
 CacheObserver::CacheObserver(const CacheShape& shape, std::vector<CacheUse> uses,
@@ -322,11 +328,11 @@ void CacheObserver::access(uint32_t warp, const sim::Access& access) {
   const uint64_t lines = accesses.size() - before;
   (access.kind == AccessKind::load ? block_->l1_load_cycles[use.group] : block_->l1_store_cycles) +=
       busy_cycles(access, accesses.data() + before, lines);
-  keep_to_share(accesses, before);
+  drop_beyond_share(accesses, before);
 }
 
 // Drops the accesses that exceed the block's share of the record.
-void CacheObserver::keep_to_share(std::vector<LineAccess>& accesses, size_t before) {
+void CacheObserver::drop_beyond_share(std::vector<LineAccess>& accesses, size_t before) {
   const uint64_t lines = accesses.size() - before;
   if (block_->lines + lines >
       std::max<uint64_t>(launch_->shape.accesses_recorded / launch_->wave(), 64)) {
@@ -349,7 +355,7 @@ void CacheObserver::texels(uint32_t warp, const sim::TexelAccess& access) {
                    accesses);
     begin = end;
   }
-  keep_to_share(accesses, before);
+  drop_beyond_share(accesses, before);
 }
 
 void CacheObserver::bulk(uint32_t warp, const sim::BulkMove& move) {
@@ -357,10 +363,10 @@ void CacheObserver::bulk(uint32_t warp, const sim::BulkMove& move) {
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
   append_run(move.global, move.inside, move.kind == sim::BulkMove::Kind::store, accesses);
-  keep_to_share(accesses, before);
+  drop_beyond_share(accesses, before);
 }
 
-void CacheObserver::block_end() { launch_->finished(std::move(block_)); }
+void CacheObserver::block_end() { launch_->add_block(std::move(block_)); }
 
 CacheCounters CacheObserver::counters() {
   Launch& launch = *launch_;

@@ -108,7 +108,7 @@ CachedLine* CacheSets::peek(const Key& key) {
   return place ? &line_at(key.set, *place) : nullptr;
 }
 
-CachedLine& CacheSets::insert(const Key& key, std::optional<CachedLine>& gone) {
+CachedLine& CacheSets::insert(const Key& key, std::optional<CachedLine>& evicted) {
   Set& set = heads_[key.set];
   const bool full = set.used == places_;
   const auto slot = static_cast<uint8_t>(next_slot(key.set));
@@ -116,7 +116,7 @@ CachedLine& CacheSets::insert(const Key& key, std::optional<CachedLine>& gone) {
   to_front(slots(key.set), set.used - 1u, slot);
   to_front(marks(key.set), set.used - 1u, key.mark);
   CachedLine& at = line_in(key.set, slot);
-  gone = full ? std::optional(at) : std::nullopt;
+  evicted = full ? std::optional(at) : std::nullopt;
   if (full && places_ > near_)
     set.held = static_cast<uint16_t>(set.held - __builtin_popcount(at.valid));
   at = CachedLine{};
@@ -141,12 +141,12 @@ namespace {
 // one slice and the next 256 in another, and these two slices also have the next 512 bytes. So 16
 // KiB are in a group of 32 slices, and so are the next 16 KiB; the next 32 KiB are in the next
 // group.
-constexpr uint64_t kGranule = 256, kPairBytes = 1024, kHand = 32, kHandBytes = 32768;
+constexpr uint64_t kGranule = 256, kPairBytes = 1024, kGroup = 32, kGroupBytes = 32768;
 // Cost of a warp's additions to distinct words of one line, in additions of one lane, for floats
 // and integers alike (measured: data/measured/model/h200-atomics.csv, `line`).
 constexpr double kWholeLine = 3.2;
 // Lines that the 132 * 2048 threads of a large GPU write at about the same time.
-constexpr size_t kInFlight = 270000;
+constexpr size_t kLinesInFlight = 270000;
 
 uint32_t count(uint8_t sectors) { return static_cast<uint32_t>(__builtin_popcount(sectors)); }
 
@@ -154,7 +154,7 @@ uint32_t count(uint8_t sectors) { return static_cast<uint32_t>(__builtin_popcoun
 
 L2::L2(const L2Shape& shape)
     : shape_(shape),
-      together_(std::clamp(shape.dram_access_bytes / kSectorBytes, 1u, kSectorsPerLine)),
+      dram_access_sectors_(std::clamp(shape.dram_access_bytes / kSectorBytes, 1u, kSectorsPerLine)),
       sides_(shape.bytes / shape.sides, shape.ways, 1, shape.sides),
       slice_work_(std::max(shape.slices, 1u)),
       last_updated_(std::max(shape.slices, 1u)),
@@ -196,15 +196,15 @@ void L2::prefetch_lines(uint32_t side, uint64_t line) {
 
 size_t L2::slice_of(uint64_t line) const {
   const uint64_t at = line * kLineBytes, slices = slice_work_.size();
-  uint64_t hand = kHand;
-  while (hand > slices && hand > 2) hand /= 2;
-  const uint64_t hands = (slices + hand - 1) / hand;
-  const uint64_t deal = at / kHandBytes;
-  const uint64_t pair = (at / kPairBytes ^ hash_line(deal)) % (hand / 2);
-  const uint64_t slice = deal % hands * hand + 2 * pair + at / kGranule % 2;
+  uint64_t group = kGroup;
+  while (group > slices && group > 2) group /= 2;
+  const uint64_t groups = (slices + group - 1) / group;
+  const uint64_t chunk = at / kGroupBytes;
+  const uint64_t pair = (at / kPairBytes ^ hash_line(chunk)) % (group / 2);
+  const uint64_t slice = chunk % groups * group + 2 * pair + at / kGranule % 2;
   // The formula above assumes full groups. Addresses of slices that the card lacks are spread over
   // all other slices, line by line.
-  const uint64_t all = hands * hand, absent = all - slices;
+  const uint64_t all = groups * group, absent = all - slices;
   if (slice * absent / all == (slice + 1) * absent / all) return slice - slice * absent / all;
   return hash_line(line) % slices;
 }
@@ -219,8 +219,8 @@ void L2::look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind)
 // All sectors that device memory returns when these are read.
 uint8_t L2::whole_accesses(uint8_t sectors) const {
   uint8_t all = 0;
-  for (uint32_t first = 0; first < kSectorsPerLine; first += together_) {
-    const auto group = static_cast<uint8_t>(((1u << together_) - 1) << first);
+  for (uint32_t first = 0; first < kSectorsPerLine; first += dram_access_sectors_) {
+    const auto group = static_cast<uint8_t>(((1u << dram_access_sectors_) - 1) << first);
     if ((sectors & group) != 0) all |= group;
   }
   return all;
@@ -228,32 +228,32 @@ uint8_t L2::whole_accesses(uint8_t sectors) const {
 
 // Single words stored all over 64, 256 and 1024 MiB take as long as if an access found its page
 // among the last four of its bank (measured: data/measured/model/h200-spread.csv).
-void L2::reach_dram(std::vector<Bank>& banks, uint64_t line) {
+void L2::open_dram_page(std::vector<Bank>& banks, uint64_t line) {
   const uint64_t page = line * kLineBytes / shape_.dram_page_bytes;
   Bank& bank = banks[(hash_line(page) >> 20) % banks.size()];
   if (std::find(bank.pages.begin(), bank.pages.end(), page) != bank.pages.end()) return;
-  bank.pages[bank.next++ % kPending] = page;
+  bank.pages[bank.next++ % kRecentPages] = page;
   ++counters_.dram_pages;
 }
 
 // Partly written lines come from all running threads in no order. Neighbouring lines of one warp
 // share a page hardly more often than randomly chosen lines do (measured: single words 64 to 4160
 // bytes apart).
-uint64_t L2::one_of_many(uint64_t line) {
+uint64_t L2::random_line_in_flight(uint64_t line) {
   const size_t n = completed_++;
-  if (in_flight_.size() < kInFlight)
+  if (in_flight_.size() < kLinesInFlight)
     in_flight_.push_back(line);
   else
-    in_flight_[n % kInFlight] = line;
+    in_flight_[n % kLinesInFlight] = line;
   return in_flight_[hash_line(n) % in_flight_.size()];
 }
 
 CachedLine& L2::place(uint32_t side, uint64_t line) {
   const CacheSets::Key key = sides_.key_of(line, side);
   if (CachedLine* found = sides_.use(key)) return *found;
-  std::optional<CachedLine> gone;
-  CachedLine& fresh = sides_.insert(key, gone);
-  if (gone && gone->dirty != 0) write_back(*gone);
+  std::optional<CachedLine> evicted;
+  CachedLine& fresh = sides_.insert(key, evicted);
+  if (evicted && evicted->dirty != 0) write_back(*evicted);
   return fresh;
 }
 
@@ -268,7 +268,7 @@ uint32_t L2::fetch(uint32_t side, uint64_t line, uint8_t sectors) {
     const auto come = static_cast<uint8_t>(wanted & ~at.valid);
     counters_.dram_read += uint64_t{count(wanted)} * kSectorBytes;
     ++counters_.l2_fills;
-    reach_dram(read_, line);
+    open_dram_page(read_, line);
     // A partly written sector is complete after the read.
     const auto completed = static_cast<uint8_t>(at.partial & come);
     partial_.sectors -= count(completed);
@@ -323,7 +323,7 @@ void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes&
     }
   }
   mark_dirty(at, sectors);
-  keep_limits();
+  write_back_excess();
 }
 
 void L2::update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times,
@@ -337,7 +337,7 @@ void L2::update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes
   const uint32_t missing = count(sectors) - fetch(at_home, line, sectors);
   look_up(asked, asked - std::min(missing, asked), kind);
   mark_dirty(place(at_home, line), sectors);
-  keep_limits();
+  write_back_excess();
   // A float addition waits for the one before it if both add to one word, by lanes of a warp or by
   // warps in turn (measured: add_to_one compared with sum_by_key, whose keys are spread).
   const size_t slice = slice_of(line);
@@ -356,10 +356,10 @@ void L2::write_back(CachedLine& at) {
   counters_.dram_written += uint64_t{count(at.dirty)} * kSectorBytes;
   uint64_t reached = at.line;
   if (at.partial != 0) {
-    reached = one_of_many(at.line);
-    reach_dram(read_, reached);  // the missing bytes
+    reached = random_line_in_flight(at.line);
+    open_dram_page(read_, reached);  // the missing bytes
   }
-  if (at.dirty != 0) reach_dram(written_, reached);
+  if (at.dirty != 0) open_dram_page(written_, reached);
   dirty_.sectors -= count(at.dirty);
   partial_.sectors -= count(at.partial);
   at.valid |= at.partial;
@@ -367,13 +367,13 @@ void L2::write_back(CachedLine& at) {
   at.written = {};
 }
 
-void L2::keep_limits() {
-  const auto keep = [this](Waiting& waiting, uint64_t limit, auto waits) {
+void L2::write_back_excess() {
+  const auto keep = [this](DirtyQueue& waiting, uint64_t limit, auto needs_write_back) {
     while (!waiting.lines.empty()) {
       const uint64_t line = waiting.lines.front();
       CachedLine* at = sides_.peek(sides_.key_of(line, home(line)));
       // The line may have been written back or completed since.
-      const bool still = at != nullptr && waits(*at);
+      const bool still = at != nullptr && needs_write_back(*at);
       if (still && waiting.sectors * kSectorBytes <= limit) break;
       waiting.lines.pop_front();
       if (still) write_back(*at);

@@ -21,7 +21,7 @@ struct CachedLine {
   uint64_t dirty : 4;                            // sectors not yet written to device memory
   uint64_t partial : 4;                          // partly written sectors; these are not valid
   uint64_t from_dram : 1;                        // L1: the last requested sectors missed in L2, too
-  uint32_t landed;                               // L1: the turn by which they arrive
+  uint32_t arrival;                              // L1: the turn by which they arrive
   std::array<uint8_t, kSectorsPerLine> written;  // bytes written to each partial sector
 };
 static_assert(sizeof(CachedLine) == 16);
@@ -71,8 +71,8 @@ class CacheSets {
   // place. prefetch_line() returns whether the line is probably present.
   void prefetch_set(const Key& key) const;
   bool prefetch_line(const Key& key);
-  // Inserts an absent line with no sector valid. `gone` is the evicted line, if any.
-  CachedLine& insert(const Key& key, std::optional<CachedLine>& gone);
+  // Inserts an absent line with no sector valid. `evicted` is the evicted line, if any.
+  CachedLine& insert(const Key& key, std::optional<CachedLine>& evicted);
   // Evicts lines until `sectors` more sectors of a present line fit, if tags share bytes.
   void make_room(const Key& key, uint32_t sectors);
 
@@ -163,30 +163,30 @@ class L2 {
   void look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind);
   uint8_t whole_accesses(uint8_t sectors) const;
   struct Bank;
-  void reach_dram(std::vector<Bank>& banks, uint64_t line);
-  uint64_t one_of_many(uint64_t line);
+  void open_dram_page(std::vector<Bank>& banks, uint64_t line);
+  uint64_t random_line_in_flight(uint64_t line);
   // Looks up sectors on a side and reads the missing ones. Returns the number of hits.
   uint32_t fetch(uint32_t side, uint64_t line, uint8_t sectors);
   void mark_dirty(CachedLine& at, uint8_t sectors);
   void write_back(CachedLine& at);
-  void keep_limits();
+  void write_back_excess();
 
-  struct Waiting {  // dirty sectors, and the lines in the order in which they became dirty
+  struct DirtyQueue {  // dirty sectors, and the lines in the order in which they became dirty
     uint64_t sectors = 0;
     std::deque<uint64_t> lines;
   };
 
   // The last pages that a bank was accessed at. Another access to one of them opens no page.
-  static constexpr size_t kPending = 4;
+  static constexpr size_t kRecentPages = 4;
   struct Bank {
-    std::array<uint64_t, kPending> pages;
+    std::array<uint64_t, kRecentPages> pages;
     size_t next = 0;
   };
 
   L2Shape shape_;
-  uint32_t together_;  // sectors in one access to device memory
+  uint32_t dram_access_sectors_;  // sectors in one access to device memory
   CacheSets sides_;
-  Waiting dirty_, partial_;
+  DirtyQueue dirty_, partial_;
   // Atomic work of each slice, in integer additions to one address.
   std::vector<double> slice_work_;
   std::vector<uint64_t> last_updated_;  // by slice: line and sectors

@@ -12,8 +12,8 @@ constexpr size_t kMostBytes = 2'400'000;
 
 using Event = BlockTrace::Event;
 
-Event other_than_access(Event::What what, uint32_t warp, uint32_t site, uint32_t mask,
-                        uint32_t other) {
+Event event_without_access(Event::Type what, uint32_t warp, uint32_t site, uint32_t mask,
+                           uint32_t other) {
   return {what, static_cast<uint8_t>(warp), sim::AccessKind::load, 0, site, mask, other};
 }
 
@@ -43,7 +43,7 @@ void copy_values(size_t bytes, const std::byte* from, size_t from_step, std::byt
 
 Event BlockTrace::access(uint32_t warp, const sim::RawAccess& a) {
   const bool steps = a.row != nullptr || (a.mask == kAllLanes && halves_are_affine(a.address));
-  return {Event::What::access, static_cast<uint8_t>(warp), a.kind, a.bytes, a.site, a.mask, steps};
+  return {Event::Type::access, static_cast<uint8_t>(warp), a.kind, a.bytes, a.site, a.mask, steps};
 }
 
 size_t BlockTrace::bytes() const {
@@ -51,7 +51,7 @@ size_t BlockTrace::bytes() const {
          places_.size() * sizeof(Place);
 }
 
-uint32_t BlockTrace::keep(const Row& row) {
+uint32_t BlockTrace::index_of_row(const Row& row) {
   uint64_t hash = 0;
   for (const uint32_t element : row.element) hash = (hash ^ element) * 0x9e3779b97f4a7c15u;
   const auto [first, last] = row_of_.equal_range(hash);
@@ -64,29 +64,30 @@ uint32_t BlockTrace::keep(const Row& row) {
 }
 
 Event BlockTrace::block_barrier(uint32_t warps, bool whole_block) {
-  return other_than_access(Event::What::block_barrier, warps, 0, kAllLanes, whole_block);
+  return event_without_access(Event::Type::block_barrier, warps, 0, kAllLanes, whole_block);
 }
 
 Event BlockTrace::warp_barrier(uint32_t warp, uint32_t mask) {
-  return other_than_access(Event::What::warp_barrier, warp, 0, mask, 0);
+  return event_without_access(Event::Type::warp_barrier, warp, 0, mask, 0);
 }
 
 Event BlockTrace::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
-  return other_than_access(Event::What::mbarrier_arrive, warp, static_cast<uint32_t>(key), mask,
-                           completes);
+  return event_without_access(Event::Type::mbarrier_arrive, warp, static_cast<uint32_t>(key), mask,
+                              completes);
 }
 
 Event BlockTrace::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
-  return other_than_access(Event::What::mbarrier_wait, warp, static_cast<uint32_t>(key), mask, 0);
+  return event_without_access(Event::Type::mbarrier_wait, warp, static_cast<uint32_t>(key), mask,
+                              0);
 }
 
 Event BlockTrace::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
-  return other_than_access(Event::What::bad_warp_op, warp, site, mask, bad);
+  return event_without_access(Event::Type::bad_warp_op, warp, site, mask, bad);
 }
 
 Event BlockTrace::fault(const sim::FaultEvent& m) {
-  Event event =
-      other_than_access(Event::What::fault, 0, m.site, static_cast<uint32_t>(m.used_as), m.lanes);
+  Event event = event_without_access(Event::Type::fault, 0, m.site,
+                                     static_cast<uint32_t>(m.used_as), m.lanes);
   event.bytes = static_cast<uint8_t>(m.kind);
   return event;
 }
@@ -101,7 +102,7 @@ void BlockTrace::begin(const sim::BlockInfo& block) {
   value_bytes_ = 0;
 }
 
-void BlockTrace::begin_like(const BlockTrace& other, const Cursor& end) {
+void BlockTrace::copy_prefix(const BlockTrace& other, const Cursor& end) {
   threads_ = other.threads_;
   shared_bytes_ = other.shared_bytes_;
   if (this != &other) {
@@ -125,15 +126,15 @@ bool BlockTrace::record(const Event& event, const uint64_t* row) {
   for (uint32_t lane = 0; lane < kWarpSize; ++lane)
     kept.element[lane] =
         (event.mask >> lane & 1) != 0 ? static_cast<uint32_t>(row[lane]) : uint32_t{0};
-  places_.push_back({keep(kept), 0, 0});
+  places_.push_back({index_of_row(kept), 0, 0});
   return true;
 }
 
-bool BlockTrace::of_shape(const sim::BlockInfo& block) const {
+bool BlockTrace::has_shape(const sim::BlockInfo& block) const {
   return block.threads == threads_ && block.shared_bytes == shared_bytes_;
 }
 
-bool BlockTrace::begins_like(const BlockTrace& other, const Cursor& end) const {
+bool BlockTrace::has_same_prefix(const BlockTrace& other, const Cursor& end) const {
   // memcmp must not get null pointers, not even for 0 bytes.
   if (events_.size() < end.event ||
       (end.event != 0 &&
@@ -152,7 +153,7 @@ bool BlockTrace::begins_like(const BlockTrace& other, const Cursor& end) const {
 }
 
 // Compares four elements at a time, because most accesses of a kernel need only this comparison.
-bool BlockTrace::goes_on_with(const Cursor& at, const Event& event, const uint64_t* row) const {
+bool BlockTrace::matches_at(const Cursor& at, const Event& event, const uint64_t* row) const {
   if (at.event == events_.size() || !same(events_[at.event], event)) return false;
   if (event.has_steps()) return places_[at.place] == steps_of(row);
   if (!event.has_row()) return true;
@@ -185,13 +186,13 @@ void BlockTrace::pack(const Event& event, const std::byte* values, std::byte* to
   copy_values(event.bytes, values, 16, to, event.bytes);
 }
 
-void BlockTrace::tell(RaceCheck& check, const Cursor& end, const std::byte* values) const {
+void BlockTrace::replay(RaceCheck& check, const Cursor& end, const std::byte* values) const {
   uint64_t address[kWarpSize];
   std::byte value[kWarpSize * 16];
   for (Cursor at; at.event < end.event; advance(at, events_[at.event])) {
     const Event& e = events_[at.event];
-    switch (e.what) {
-      case Event::What::access: {
+    switch (e.type) {
+      case Event::Type::access: {
         for (uint32_t lane = 0; lane < kWarpSize; ++lane)
           address[lane] = e.has_steps() ? places_[at.place].address(lane)
                                         : rows_[places_[at.place].first].element[lane];
@@ -201,25 +202,25 @@ void BlockTrace::tell(RaceCheck& check, const Cursor& end, const std::byte* valu
                      {e.site, e.kind, e.bytes, e.mask, address, stores ? value : nullptr, nullptr});
         break;
       }
-      case Event::What::block_barrier:
-        check.block_barrier(e.other != 0 ? nullptr : rows_[places_[at.place].first].element.data(),
-                            e.warp, e.other != 0);
+      case Event::Type::block_barrier:
+        check.block_barrier(e.detail != 0 ? nullptr : rows_[places_[at.place].first].element.data(),
+                            e.warp, e.detail != 0);
         break;
-      case Event::What::warp_barrier:
+      case Event::Type::warp_barrier:
         check.warp_barrier(e.warp, e.mask);
         break;
-      case Event::What::mbarrier_arrive:
-        check.mbarrier_arrive(e.warp, e.mask, e.site, e.other != 0);
+      case Event::Type::mbarrier_arrive:
+        check.mbarrier_arrive(e.warp, e.mask, e.site, e.detail != 0);
         break;
-      case Event::What::mbarrier_wait:
+      case Event::Type::mbarrier_wait:
         check.mbarrier_wait(e.warp, e.mask, e.site);
         break;
-      case Event::What::bad_warp_op:
-        check.bad_warp_op(e.warp, e.site, e.mask, e.other);
+      case Event::Type::bad_warp_op:
+        check.bad_warp_op(e.warp, e.site, e.mask, e.detail);
         break;
-      case Event::What::fault:
+      case Event::Type::fault:
         // The facts were reported when a block first had this trace.
-        check.fault({static_cast<sim::FaultEvent::Kind>(e.bytes), e.site, e.other, std::nullopt,
+        check.fault({static_cast<sim::FaultEvent::Kind>(e.bytes), e.site, e.detail, std::nullopt,
                      static_cast<sim::ValueUse>(e.mask)});
         break;
     }

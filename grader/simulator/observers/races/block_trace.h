@@ -20,7 +20,7 @@ namespace lab32::counters {
 class BlockTrace {
  public:
   struct Event {
-    enum class What : uint8_t {
+    enum class Type : uint8_t {
       access,
       block_barrier,
       warp_barrier,
@@ -29,7 +29,7 @@ class BlockTrace {
       bad_warp_op,
       fault
     };
-    What what;
+    Type type;
     uint8_t warp;  // block_barrier: the number of warps
     sim::AccessKind kind;
     uint8_t bytes;  // per lane; fault: its kind
@@ -38,19 +38,19 @@ class BlockTrace {
     // access: 1 if the addresses of each half-warp have the same stride. block_barrier: 1 if it is
     // of the whole block. mbarrier_arrive: 1 if it completes the phase. bad_warp_op: absent lanes.
     // fault: number of lanes.
-    uint32_t other;
+    uint32_t detail;
 
     // True if a row of 32 numbers belongs to the event: addresses, or the barrier's lane mask of
     // each warp.
     bool has_row() const {
-      return (what == What::access || what == What::block_barrier) && other == 0;
+      return (type == Type::access || type == Type::block_barrier) && detail == 0;
     }
     // True if the first address of each half-warp and the stride describe all addresses.
-    bool has_steps() const { return what == What::access && other != 0; }
+    bool has_steps() const { return type == Type::access && detail != 0; }
     bool has_place() const { return has_row() || has_steps(); }
     // Bytes that the 32 lanes store.
     size_t value_bytes() const {
-      return what == What::access && kind == sim::AccessKind::store ? size_t{bytes} * 32 : 0;
+      return type == Type::access && kind == sim::AccessKind::store ? size_t{bytes} * 32 : 0;
     }
   };
   static Event access(uint32_t warp, const sim::RawAccess& access);
@@ -69,23 +69,23 @@ class BlockTrace {
   // Clears the trace and sets its shape.
   void begin(const sim::BlockInfo& block);
   // Copies the events of another trace up to `end`.
-  void begin_like(const BlockTrace& other, const Cursor& end);
+  void copy_prefix(const BlockTrace& other, const Cursor& end);
   // row: 32 numbers if the event has a row; elements outside the mask are ignored. With steps only
   // elements 0, 1 and 16 are read. Returns false if the trace exceeds the limit of memory.
   bool record(const Event& event, const uint64_t* row);
 
-  bool of_shape(const sim::BlockInfo& block) const;
+  bool has_shape(const sim::BlockInfo& block) const;
   bool ends_at(const Cursor& at) const { return at.event == events_.size(); }
   size_t value_bytes() const { return value_bytes_; }
-  bool begins_like(const BlockTrace& other, const Cursor& end) const;
+  bool has_same_prefix(const BlockTrace& other, const Cursor& end) const;
   // True if this is the event at the cursor.
-  bool goes_on_with(const Cursor& at, const Event& event, const uint64_t* row) const;
+  bool matches_at(const Cursor& at, const Event& event, const uint64_t* row) const;
   static void advance(Cursor& at, const Event& event);
-  // goes_on_with() and advance() for the most frequent event, a load of a whole warp with a
+  // matches_at() and advance() for the most frequent event, a load of a whole warp with a
   // constant stride. Returns false, and changes nothing, if the event at the cursor differs.
   bool follow_row(Cursor& at, uint32_t warp, const sim::RawAccess& load) const {
     if (at.event == events_.size()) return false;
-    const Event event{Event::What::access,
+    const Event event{Event::Type::access,
                       static_cast<uint8_t>(warp),
                       load.kind,
                       load.bytes,
@@ -100,7 +100,7 @@ class BlockTrace {
   }
 
   // Replays the events before `end`. values: the stored values of these events, packed by pack().
-  void tell(RaceCheck& check, const Cursor& end, const std::byte* values) const;
+  void replay(RaceCheck& check, const Cursor& end, const std::byte* values) const;
   // Copies the values of a store without gaps, lane by lane.
   static void pack(const Event& event, const std::byte* values, std::byte* to);
 
@@ -134,7 +134,7 @@ class BlockTrace {
     return {static_cast<uint32_t>(row.first[0]), static_cast<uint32_t>(row.first[1]),
             static_cast<uint32_t>(row.stride)};
   }
-  uint32_t keep(const Row& row);
+  uint32_t index_of_row(const Row& row);
   size_t bytes() const;
 
   uint32_t threads_ = 0, shared_bytes_ = 0;

@@ -41,10 +41,10 @@ std::string other_line_name(const Finding& f) {
                                 : fmt::format("line {} of {}", f.other_line, f.other_file);
 }
 
-bool one_line(const Finding& f) { return f.line == f.other_line && f.file == f.other_file; }
-bool one_block(const Finding& f) { return f.block == f.other_block; }
-bool one_warp(const Finding& f) {
-  return f.party.warp == f.other.warp && (!f.cluster || one_block(f));
+bool same_line(const Finding& f) { return f.line == f.other_line && f.file == f.other_file; }
+bool same_block(const Finding& f) { return f.block == f.other_block; }
+bool same_warp(const Finding& f) {
+  return f.party.warp == f.other.warp && (!f.cluster || same_block(f));
 }
 
 std::string lane_list(uint32_t mask) {
@@ -60,11 +60,11 @@ std::string lane_list(uint32_t mask) {
   return list;
 }
 
-const char* past(Use use) {
+const char* past_tense(Use use) {
   return use == Use::read ? "read it" : use == Use::write ? "wrote it" : "updated it atomically";
 }
 
-const char* present(Use use) {
+const char* present_tense(Use use) {
   return use == Use::read ? "reads it" : use == Use::write ? "writes it" : "updates it atomically";
 }
 
@@ -83,7 +83,7 @@ std::string missing_order(const Finding& f) {
            "do not see it as one";
   const bool atomic = (f.other.use == Use::update) != (f.party.use == Use::update);
   const std::string only_atomics = atomic ? "; an atomic is safe only against other atomics" : "";
-  if (!one_block(f))
+  if (!same_block(f))
     return (f.update ? "; blocks run in any order and at the same time, so what one adds another "
                        "overwrites: use an atomic, such as atomicAdd"
                      : "; nothing orders the blocks of a launch: use an atomic, or a fence "
@@ -91,20 +91,20 @@ std::string missing_order(const Finding& f) {
            only_atomics;
   if (f.update)
     return "; threads that read, change and write one word overwrite each other: use an atomic";
-  return (one_warp(f) ? ", and no __syncwarp() lies between (the lanes of a warp are not in step)"
-                      : ", and no __syncthreads() lies between") +
+  return (same_warp(f) ? ", and no __syncwarp() lies between (the lanes of a warp are not in step)"
+                       : ", and no __syncthreads() lies between") +
          only_atomics;
 }
 
 std::string global_race(const Finding& f) {
-  const auto who = [&](const Finding::Party& party, const Finding::Index3& block) {
+  const auto name = [&](const Finding::Party& party, const Finding::Index3& block) {
     return fmt::format("{} of {}", thread_name(f, party), block_name(block));
   };
   const unsigned bytes = std::min(f.party.bytes, f.other.bytes);
   const std::string what = f.object.empty() ? "device memory"
                                             : fmt::format("{} ({} byte{})", array_place(f), bytes,
                                                           bytes == 1 ? "" : "s");
-  const std::string a = who(f.other, f.other_block), b = who(f.party, f.block);
+  const std::string a = name(f.other, f.other_block), b = name(f.party, f.block);
   if (f.note)
     return fmt::format(
         "{} and {} both store the same value in {}: harmless, but one thread is enough", a, b,
@@ -114,15 +114,16 @@ std::string global_race(const Finding& f) {
         "race on {}: on {}, {} and {} store different values at once, and which one stays is not "
         "defined; let one thread store, or use an atomic",
         what, line_name(f), a, b);
-  return fmt::format("race on {}: {} {} on {}, {} {} on {}{}", what, a, past(f.other.use),
-                     other_line_name(f), b, present(f.party.use), line_name(f), missing_order(f));
+  return fmt::format("race on {}: {} {} on {}, {} {} on {}{}", what, a, past_tense(f.other.use),
+                     other_line_name(f), b, present_tense(f.party.use), line_name(f),
+                     missing_order(f));
 }
 
 std::string race(const Finding& f) {
   if (f.global) return global_race(f);
   const std::string what = place(f), block = block_name(f.cluster ? f.owner : f.block);
   std::string a = thread_name(f, f.other), b = thread_name(f, f.party);
-  if (f.cluster && (!one_block(f) || f.owner != f.block)) {
+  if (f.cluster && (!same_block(f) || f.owner != f.block)) {
     a += " of " + block_name(f.other_block);
     b += " of " + block_name(f.block);
   }
@@ -138,14 +139,14 @@ std::string race(const Finding& f) {
         "stays is not defined; let one thread store, or use an atomic",
         what, block, line_name(f), a, b);
   }
-  std::string text =
-      fmt::format("race on {} (shared, {}): {} {} on {}, {} {} on {}, and ", what, block, a,
-                  past(f.other.use), other_line_name(f), b, present(f.party.use), line_name(f));
-  if (f.cluster && !one_block(f)) {
+  std::string text = fmt::format("race on {} (shared, {}): {} {} on {}, {} {} on {}, and ", what,
+                                 block, a, past_tense(f.other.use), other_line_name(f), b,
+                                 present_tense(f.party.use), line_name(f));
+  if (f.cluster && !same_block(f)) {
     text += "no cluster.sync() lies between";
-  } else if (!one_warp(f)) {
+  } else if (!same_warp(f)) {
     text += "no __syncthreads() lies between";
-  } else if (one_line(f)) {
+  } else if (same_line(f)) {
     text +=
         "nothing keeps the lanes of a warp in step; read into a register, __syncwarp(), then write";
   } else {
@@ -242,23 +243,23 @@ std::string sentence(const Finding& f) {
 
 std::string describe(const Finding& f) {
   if (names_its_lines(f)) return sentence(f);
-  if (f.kind == Finding::Kind::race && !one_line(f))
+  if (f.kind == Finding::Kind::race && !same_line(f))
     return fmt::format("{} and {}: {}", other_line_name(f), line_name(f), sentence(f));
   return line_name(f) + ": " + sentence(f);
 }
 
 std::string describe_at_its_line(const Finding& f) {
-  const bool two = f.kind == Finding::Kind::race && !one_line(f);
+  const bool two = f.kind == Finding::Kind::race && !same_line(f);
   return two || f.line == 0 ? describe(f) : sentence(f);
 }
 
 std::string usual_fix(const Finding& f) {
   if (f.global) return "";
-  if (f.kind == Finding::Kind::race && !f.note && f.cluster && !one_block(f))
+  if (f.kind == Finding::Kind::race && !f.note && f.cluster && !same_block(f))
     return "cluster.sync() between the two; in a loop one at its end, too, before the next round "
            "overwrites what others still read";
   if (f.kind == Finding::Kind::race && !f.note && !f.one_instruction &&
-      !(one_warp(f) && one_line(f)))
+      !(same_warp(f) && same_line(f)))
     return "a barrier between the two that both threads pass; in a loop one at its end, too, "
            "before the next round overwrites what others still read";
   if (f.kind == Finding::Kind::uninitialised && !f.fault)
@@ -277,12 +278,12 @@ RaceWords words_of_race(const Finding& f) {
     words.missing = "an atomic of a wider scope";
   else if (f.update || f.one_instruction)
     words.missing = "an atomic";
-  else if (f.global && !one_block(f))
+  else if (f.global && !same_block(f))
     words.missing = "an order of the blocks";
-  else if (f.cluster && !one_block(f))
+  else if (f.cluster && !same_block(f))
     words.missing = "cluster.sync()";
   else
-    words.missing = one_warp(f) ? "__syncwarp()" : "__syncthreads()";
+    words.missing = same_warp(f) ? "__syncwarp()" : "__syncthreads()";
   return words;
 }
 

@@ -12,7 +12,7 @@ using Kind = sim::AccessKind;
 
 // Keys that are not addresses of device memory: barriers of clusters, and mbarriers that a cluster
 // shares.
-constexpr uint64_t kClusters = uint64_t{1} << 62, kMbarriers = uint64_t{1} << 61;
+constexpr uint64_t kClusterKeys = uint64_t{1} << 62, kMbarrierKeys = uint64_t{1} << 61;
 
 bool writes(Kind kind) { return kind != Kind::load; }
 
@@ -41,7 +41,7 @@ std::unique_ptr<sim::Observer> GlobalRaceObserver::fork() const {
 void GlobalRaceObserver::merge(sim::Observer&) {}
 
 void GlobalRaceObserver::begin_order() {
-  state_->of_other_order.merge(state_->races);
+  state_->races_of_earlier_runs.merge(state_->races);
   state_->races.clear();
   state_->words.clear();
   state_->causality = std::make_unique<Causality>();
@@ -75,14 +75,14 @@ void GlobalRaceObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t 
   state_->causality->mbarrier_arrive(block_, warp, mask, key, completes);
   // The waiting threads may belong to other blocks.
   if (in_cluster_ > 1)
-    state_->causality->arrive(block_, warp, mask, kMbarriers | cluster_ << 32 | key, true);
+    state_->causality->arrive(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key, true);
 }
 
 void GlobalRaceObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   if (!follows_) return;
   state_->causality->mbarrier_wait(block_, warp, mask, key);
   if (in_cluster_ > 1)
-    state_->causality->wait(block_, warp, mask, kMbarriers | cluster_ << 32 | key);
+    state_->causality->wait(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key);
 }
 
 // Phases alternate between two words, so that a thread that still waits for one phase does not
@@ -90,11 +90,13 @@ void GlobalRaceObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t ke
 void GlobalRaceObserver::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
                                         bool) {
   if (follows_)
-    state_->causality->arrive(block_, warp, mask, kClusters | cluster_ << 1 | phase % 2, releases);
+    state_->causality->arrive(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2,
+                              releases);
 }
 
 void GlobalRaceObserver::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
-  if (follows_) state_->causality->wait(block_, warp, mask, kClusters | cluster_ << 1 | phase % 2);
+  if (follows_)
+    state_->causality->wait(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2);
 }
 
 void GlobalRaceObserver::fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) {
@@ -121,8 +123,9 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
       for (uint64_t word = at / 4 * 4; word < at + access.bytes; word += 4) {
         const uint64_t first = std::max(word, at), end = std::min(word + 4, at + access.bytes);
         now.touched = static_cast<uint8_t>(((1u << (end - first)) - 1) << (first - word));
-        touch(now, word,
-              access.values == nullptr ? nullptr : access.values + lane * 16 + (first - at));
+        record_access(
+            now, word,
+            access.values == nullptr ? nullptr : access.values + lane * 16 + (first - at));
       }
     if (now.strong) state_->causality->strong(now.by, at, access.kind, access.order);
   }
@@ -148,7 +151,8 @@ bool GlobalRaceObserver::conflicts(const Word& word, const Record& before,
   return !causality.ordered(own->second.by, own->second.stamp, now.by);
 }
 
-void GlobalRaceObserver::touch(const Record& now, uint64_t address, const std::byte* value) {
+void GlobalRaceObserver::record_access(const Record& now, uint64_t address,
+                                       const std::byte* value) {
   Word& word = state_->words[address];
   bool raced = false;
   const bool stores = now.kind == Kind::store && !now.strong;
@@ -156,16 +160,16 @@ void GlobalRaceObserver::touch(const Record& now, uint64_t address, const std::b
   if (stores)
     for (int b = 0, from = 0; b < 4; ++b)
       if ((now.touched >> b & 1) != 0) same &= word.value[b] == static_cast<uint8_t>(value[from++]);
-  const auto meet = [&](const std::vector<Record>& records) {
+  const auto compare_with = [&](const std::vector<Record>& records) {
     for (const Record& before : records) {
       if (!conflicts(word, before, now)) continue;
       raced = true;
       report(before, now, address, same && before.kind == Kind::store && !before.strong);
     }
   };
-  meet(word.writes);
-  if (writes(now.kind)) meet(word.reads);
-  if (!now.strong || now.block_only || word.block_only) meet(word.strong);
+  compare_with(word.writes);
+  if (writes(now.kind)) compare_with(word.reads);
+  if (!now.strong || now.block_only || word.block_only) compare_with(word.strong);
 
   std::vector<Record>& own = now.strong ? word.strong : writes(now.kind) ? word.writes : word.reads;
   if (now.strong) {
@@ -184,10 +188,10 @@ void GlobalRaceObserver::touch(const Record& now, uint64_t address, const std::b
     word.known |= now.touched;
   }
   if (now.strong && writes(now.kind)) word.known = 0;
-  // The newest access of a thread replaces its older ones. Only the last kBack records are
+  // The newest access of a thread replaces its older ones. Only the last kSearched records are
   // searched.
-  constexpr size_t kBack = 64;
-  for (size_t i = own.size() - std::min(own.size(), kBack); i < own.size(); ++i) {
+  constexpr size_t kSearched = 64;
+  for (size_t i = own.size() - std::min(own.size(), kSearched); i < own.size(); ++i) {
     Record& record = own[i];
     if (record.by.block == now.by.block && record.by.thread == now.by.thread &&
         (record.touched & ~now.touched) == 0 && writes(record.kind) == writes(now.kind) &&
@@ -274,7 +278,7 @@ std::vector<Finding> GlobalRaceObserver::findings(const PositionOf& position) co
   for (const auto& [key, race] : state_->races) add(race, by_line[lines_of(key)]);
   // Races of earlier runs are added only for pairs of lines that this run does not report.
   std::map<Lines, Race> others;
-  for (const auto& [key, race] : state_->of_other_order) add(race, others[lines_of(key)]);
+  for (const auto& [key, race] : state_->races_of_earlier_runs) add(race, others[lines_of(key)]);
   by_line.merge(others);
   std::vector<Finding> all;
   for (const auto& [lines, race] : by_line) {

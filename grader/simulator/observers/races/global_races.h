@@ -80,13 +80,13 @@ class GlobalRaceObserver : public sim::Observer {
   struct State {
     std::unique_ptr<Causality> causality = std::make_unique<Causality>();
     std::unordered_map<uint64_t, Word> words;
-    // of_other_order: races that earlier runs, with another order of blocks, have found.
-    std::map<Key, Race> races, of_other_order;
+    // races_of_earlier_runs: races that earlier runs, with another order of blocks, have found.
+    std::map<Key, Race> races, races_of_earlier_runs;
     sim::BlockInfo shape{};  // all blocks have this shape
     uint64_t sequence = 0;
   };
 
-  void touch(const Record& now, uint64_t word, const std::byte* value);
+  void record_access(const Record& now, uint64_t word, const std::byte* value);
   bool conflicts(const Word& word, const Record& before, const Record& now) const;
   void report(const Record& before, const Record& now, uint64_t word, bool same_value);
   Finding finding_of(const Race& race, const PositionOf& position) const;

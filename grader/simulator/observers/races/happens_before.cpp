@@ -11,12 +11,12 @@ bool HappensBefore::begin_block(uint32_t threads) {
   mbarriers_.clear();
   threads_ = threads;
   warps_.resize((threads + 31) / 32);
-  whole_block();
+  synchronise_block();
   block_start_ = clock_;
   return anew;
 }
 
-void HappensBefore::whole_block() {
+void HappensBefore::synchronise_block() {
   block_floor_ = ++clock_;
   std::fill(warps_.begin(), warps_.end(), WarpClock{clock_, clock_});
   if (vectors_in_use_) std::fill(vector_.begin(), vector_.end(), nullptr);
@@ -29,18 +29,18 @@ bool HappensBefore::is_whole_warp(uint32_t warp, uint32_t mask) const {
   return (mask & all) == all;
 }
 
-void HappensBefore::whole_warp(uint32_t warp) {
+void HappensBefore::synchronise_warp(uint32_t warp) {
   if (vectors_in_use_) {
     // The vectors of single lanes become common to all lanes.
     std::vector<uint32_t> lanes(warp + 1, 0);
     lanes[warp] = 0xffffffffu;
-    some_threads(lanes.data(), warp + 1);
+    synchronise_threads(lanes.data(), warp + 1);
   }
   warps_[warp] = {clock_ + 1, clock_ + 1};
   ++clock_;
 }
 
-void HappensBefore::some_threads(const uint32_t* lane_mask_of_warp, uint32_t warps) {
+void HappensBefore::synchronise_threads(const uint32_t* lane_mask_of_warp, uint32_t warps) {
   if (!vectors_in_use_) vector_.assign(threads_, nullptr);
   vectors_in_use_ = true;
   ++clock_;
@@ -79,7 +79,7 @@ HappensBefore::Vector HappensBefore::join(const Token& token, uint32_t warp, uin
     for (uint32_t i = 0; i < threads_; ++i) joined[i] = std::max(joined[i], known[i]);
   };
   if (token != nullptr) add(*token);
-  const Vector* last = nullptr;  // as in some_threads()
+  const Vector* last = nullptr;  // as in synchronise_threads()
   for (uint32_t left = vectors_in_use_ ? mask : 0; left != 0; left &= left - 1) {
     const Vector* own = vector_[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))].get();
     if (own != nullptr && own != last) add(*own);
@@ -100,15 +100,15 @@ void HappensBefore::release(Token& token, uint32_t warp, uint32_t mask) {
 
 void HappensBefore::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
   Phases& phases = mbarriers_[key];
-  release(phases.present, warp, mask);
-  if (completes) phases.past = std::exchange(phases.present, nullptr);
+  release(phases.current, warp, mask);
+  if (completes) phases.previous = std::exchange(phases.current, nullptr);
 }
 
 void HappensBefore::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
-  acquire(mbarriers_[key].past, warp, mask);
+  acquire(mbarriers_[key].previous, warp, mask);
 }
 
-HappensBefore::View HappensBefore::look(uint32_t thread) {
+HappensBefore::View HappensBefore::view_of(uint32_t thread) {
   WarpClock& warp = warps_[thread / 32];
   warp.stamp = ++clock_;
   return {block_floor_, warp.floor, clock_, vectors_in_use_ ? vector_[thread] : nullptr};
@@ -124,7 +124,7 @@ void HappensBefore::acquire(const Token& token, uint32_t warp, uint32_t mask) {
 
 namespace {
 
-bool of_block_only(const ptx::MemoryOrder& order) { return order.scope == ptx::Scope::block; }
+bool has_block_scope(const ptx::MemoryOrder& order) { return order.scope == ptx::Scope::block; }
 
 }  // namespace
 
@@ -136,19 +136,19 @@ bool Causality::Release::covers(uint32_t thread, uint32_t stamp) const {
 
 Causality::~Causality() {
   // Logs that pass on each other's prefixes form reference cycles.
-  for (const std::weak_ptr<Log>& made : made_)
-    if (const std::shared_ptr<Log> log = made.lock()) log->handed.clear();
+  for (const std::weak_ptr<Log>& made : all_logs_)
+    if (const std::shared_ptr<Log> log = made.lock()) log->forwarded.clear();
 }
 
 std::shared_ptr<Causality::Log> Causality::new_log() {
-  if (made_.size() >= prune_at_) {
-    made_.erase(std::remove_if(made_.begin(), made_.end(),
-                               [](const std::weak_ptr<Log>& log) { return log.expired(); }),
-                made_.end());
-    prune_at_ = std::max<size_t>(1024, 2 * made_.size());
+  if (all_logs_.size() >= prune_at_) {
+    all_logs_.erase(std::remove_if(all_logs_.begin(), all_logs_.end(),
+                                   [](const std::weak_ptr<Log>& log) { return log.expired(); }),
+                    all_logs_.end());
+    prune_at_ = std::max<size_t>(1024, 2 * all_logs_.size());
   }
   auto log = std::make_shared<Log>();
-  made_.push_back(log);
+  all_logs_.push_back(log);
   return log;
 }
 
@@ -162,8 +162,8 @@ void Causality::end_block(uint64_t block) { blocks_.erase(block); }
 // ---------------------------------------------------------------------------------------------
 // Within a block
 
-void Causality::add(Knowledge& to, const Seen& what) {
-  for (Seen& have : to) {
+void Causality::add(Knowledge& to, const LogPrefix& what) {
+  for (LogPrefix& have : to) {
     if (have.log != what.log || have.block_only != what.block_only || have.by != what.by) continue;
     have.length = std::max(have.length, what.length);
     return;
@@ -172,7 +172,7 @@ void Causality::add(Knowledge& to, const Seen& what) {
 }
 
 void Causality::add(Knowledge& to, const Knowledge& what) {
-  for (const Seen& one : what) add(to, one);
+  for (const LogPrefix& one : what) add(to, one);
 }
 
 void Causality::join(std::map<uint32_t, Release>& to, const std::map<uint32_t, Release>& from) {
@@ -209,13 +209,13 @@ void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp,
                               bool whole) {
   Block& own = blocks_.at(block);
   if (!whole) {
-    own.order.some_threads(lane_mask_of_warp, warps);
+    own.order.synchronise_threads(lane_mask_of_warp, warps);
     join_lanes(own, lane_mask_of_warp, warps);
     return;
   }
-  own.order.whole_block();
-  for (const auto& [thread, state] : own.threads) join(own.all, state);
-  if (!own.threads.empty()) own.all.version = ++versions_;
+  own.order.synchronise_block();
+  for (const auto& [thread, state] : own.threads) join(own.common, state);
+  if (!own.threads.empty()) own.common.version = ++versions_;
   own.threads.clear();
 }
 
@@ -224,9 +224,9 @@ void Causality::warp_barrier(uint64_t block, uint32_t warp, uint32_t mask) {
   std::vector<uint32_t> lanes(warp + 1, 0);
   lanes[warp] = mask;
   if (own.order.is_whole_warp(warp, mask))
-    own.order.whole_warp(warp);
+    own.order.synchronise_warp(warp);
   else
-    own.order.some_threads(lanes.data(), warp + 1);
+    own.order.synchronise_threads(lanes.data(), warp + 1);
   join_lanes(own, lanes.data(), warp + 1);
 }
 
@@ -263,22 +263,22 @@ uint32_t Causality::stamp(GridThread thread) const {
 // ---------------------------------------------------------------------------------------------
 // Between blocks
 
-Causality::Release Causality::release_of(Block& block, const Thread& own, GridThread who,
+Causality::Release Causality::release_of(Block& block, const Thread& own, GridThread actor,
                                          bool block_only) {
-  Release release{++releases_, who, block.order.look(who.thread), nullptr, block_only};
-  if (own.known.empty() && block.all.known.empty()) return release;
-  auto known = std::make_shared<Knowledge>(block.all.known);
+  Release release{++releases_, actor, block.order.view_of(actor.thread), nullptr, block_only};
+  if (own.known.empty() && block.common.known.empty()) return release;
+  auto known = std::make_shared<Knowledge>(block.common.known);
   add(*known, own.known);
   release.known = std::move(known);
   return release;
 }
 
-void Causality::fence(GridThread who, const ptx::MemoryOrder& order) {
-  Block& block = blocks_.at(who.block);
-  Thread& own = block.threads[who.thread];
-  const bool block_only = of_block_only(order);
+void Causality::fence(GridThread actor, const ptx::MemoryOrder& order) {
+  Block& block = blocks_.at(actor.block);
+  Thread& own = block.threads[actor.thread];
+  const bool block_only = has_block_scope(order);
   if (order.acquire) {
-    for (Seen seen : own.pending) {
+    for (LogPrefix seen : own.pending) {
       seen.block_only |= block_only;
       add(own.known, seen);
     }
@@ -286,12 +286,12 @@ void Causality::fence(GridThread who, const ptx::MemoryOrder& order) {
   }
   if (!order.release) return;
   Published& published = own.published;
-  const Release release = release_of(block, own, who, block_only);
+  const Release release = release_of(block, own, actor, block_only);
   if (block_only) {
-    published.to_block[who.thread] = release;
+    published.to_block[actor.thread] = release;
   } else {
-    published.to_device[who.thread] = release;
-    published.to_block.erase(who.thread);
+    published.to_device[actor.thread] = release;
+    published.to_block.erase(actor.thread);
   }
   own.version = ++versions_;
 }
@@ -303,15 +303,16 @@ void Causality::append(Log& log, const Release& release, bool block_only) {
   const size_t place = log.length++;
   const uint64_t by = own.by.block;
   if (own.known != nullptr)
-    for (const Seen& one : *own.known) {
-      Handed& handed = log.handed[{by, own.block_only, one.log.get(), one.by, one.block_only}];
+    for (const LogPrefix& one : *own.known) {
+      Forwarded& forwarded =
+          log.forwarded[{by, own.block_only, one.log.get(), one.by, one.block_only}];
       // A log that owns itself would never be destroyed.
-      if (handed.log == nullptr)
-        handed.log = one.log.get() == &log
-                         ? std::shared_ptr<const Log>(std::shared_ptr<void>(), &log)
-                         : one.log;
-      if (handed.lengths.empty() || handed.lengths.back().second < one.length)
-        handed.lengths.emplace_back(place, one.length);
+      if (forwarded.log == nullptr)
+        forwarded.log = one.log.get() == &log
+                            ? std::shared_ptr<const Log>(std::shared_ptr<void>(), &log)
+                            : one.log;
+      if (forwarded.lengths.empty() || forwarded.lengths.back().second < one.length)
+        forwarded.lengths.emplace_back(place, one.length);
     }
   own.known = nullptr;
   auto& releases = log.of_block[by][{own.by.thread, own.block_only}];
@@ -321,21 +322,21 @@ void Causality::append(Log& log, const Release& release, bool block_only) {
     releases.emplace_back(place, std::move(own));
 }
 
-void Causality::strong(GridThread who, uint64_t address, sim::AccessKind kind,
+void Causality::strong(GridThread actor, uint64_t address, sim::AccessKind kind,
                        const ptx::MemoryOrder& order) {
   using Kind = sim::AccessKind;
-  Block& block = blocks_.at(who.block);
-  const bool block_only = of_block_only(order);
+  Block& block = blocks_.at(actor.block);
+  const bool block_only = has_block_scope(order);
   const auto log = logs_.find(address);
   if ((kind == Kind::load || kind == Kind::atom) && log != logs_.end()) {
-    Thread& own = block.threads[who.thread];
+    Thread& own = block.threads[actor.thread];
     add(order.acquire ? own.known : own.pending,
-        {log->second, log->second->length, who.block, block_only});
+        {log->second, log->second->length, actor.block, block_only});
   }
   if (kind == Kind::load) return;
-  const auto at = block.threads.find(who.thread);
+  const auto at = block.threads.find(actor.thread);
   const Thread none, &own = at == block.threads.end() ? none : at->second;
-  const bool has_published = !own.published.empty() || !block.all.published.empty();
+  const bool has_published = !own.published.empty() || !block.common.published.empty();
   if (!order.release && !has_published) {
     if (kind == Kind::store && log != logs_.end()) logs_.erase(log);
     return;
@@ -343,24 +344,24 @@ void Causality::strong(GridThread who, uint64_t address, sim::AccessKind kind,
   std::shared_ptr<Log>& to = logs_[address];
   // A store begins a new release sequence; an atomic update continues the old one.
   if (to == nullptr || kind == Kind::store) to = new_log();
-  if (order.release) append(*to, release_of(block, own, who, block_only), block_only);
+  if (order.release) append(*to, release_of(block, own, actor, block_only), block_only);
   // A thread that polls by atomic updates usually has nothing new to append.
-  const Appended now{own.version, block.all.version, block_only};
-  const auto [before, first] = to->appended.emplace(std::pair{who.block, who.thread}, now);
+  const Appended now{own.version, block.common.version, block_only};
+  const auto [before, first] = to->appended.emplace(std::pair{actor.block, actor.thread}, now);
   if (!first) {
     if (before->second.own == now.own && before->second.all == now.all &&
         (block_only || !before->second.block_only))
       return;
     before->second = now;
   }
-  for (const Thread* state : {&own, static_cast<const Thread*>(&block.all)})
+  for (const Thread* state : {&own, static_cast<const Thread*>(&block.common)})
     for (const auto* published : {&state->published.to_device, &state->published.to_block})
       for (const auto& [thread, release] : *published) append(*to, release, block_only);
 }
 
 // The last entry before `place`; null if there is none.
 template <class T>
-const T* last_before(const std::vector<std::pair<size_t, T>>& all, size_t place) {
+const T* last_entry_before(const std::vector<std::pair<size_t, T>>& all, size_t place) {
   const auto after =
       std::lower_bound(all.begin(), all.end(), place,
                        [](const std::pair<size_t, T>& one, size_t p) { return one.first < p; });
@@ -368,7 +369,7 @@ const T* last_before(const std::vector<std::pair<size_t, T>>& all, size_t place)
 }
 
 bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited) {
-  for (const Seen& seen : known) {
+  for (const LogPrefix& seen : known) {
     const Log& log = *seen.log;
     // If everything has device scope, it does not matter which block has acquired it.
     const bool wide = !seen.block_only && !log.any_block_only;
@@ -379,17 +380,17 @@ bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Vis
       return (!block_only && !seen.block_only) || block == seen.by;
     };
     if (const auto of = log.of_block.find(a.block); of != log.of_block.end())
-      for (const auto& [who, releases] : of->second) {
-        if (!reaches(a.block, who.second)) continue;
-        const Release* release = last_before(releases, seen.length);
+      for (const auto& [by, releases] : of->second) {
+        if (!reaches(a.block, by.second)) continue;
+        const Release* release = last_entry_before(releases, seen.length);
         if (release != nullptr && release->covers(a.thread, stamp)) return true;
       }
     Knowledge further;
-    for (const auto& [key, handed] : log.handed) {
+    for (const auto& [key, forwarded] : log.forwarded) {
       const auto& [by, block_only, of, seen_by, seen_block_only] = key;
       if (!reaches(by, block_only) || (wide && of == &log)) continue;
-      if (const size_t* length = last_before(handed.lengths, seen.length))
-        further.push_back({handed.log, *length, seen_by, seen_block_only});
+      if (const size_t* length = last_entry_before(forwarded.lengths, seen.length))
+        further.push_back({forwarded.log, *length, seen_by, seen_block_only});
     }
     if (covers(further, a, stamp, visited)) return true;
   }
@@ -402,7 +403,7 @@ bool Causality::ordered(GridThread a, uint32_t stamp, GridThread b) const {
       (a.thread == b.thread || block.order.ordered(a.thread, stamp, b.thread)))
     return true;
   Visited visited;
-  if (covers(block.all.known, a, stamp, visited)) return true;
+  if (covers(block.common.known, a, stamp, visited)) return true;
   const auto own = block.threads.find(b.thread);
   return own != block.threads.end() && covers(own->second.known, a, stamp, visited);
 }

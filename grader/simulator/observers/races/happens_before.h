@@ -33,10 +33,10 @@ class HappensBefore {
   // Returns true if the clock began again: the caller must forget all stamps.
   bool begin_block(uint32_t threads);
 
-  void whole_block();
-  void whole_warp(uint32_t warp);
+  void synchronise_block();
+  void synchronise_warp(uint32_t warp);
   // The threads in lane_mask_of_warp[0..warps) have waited for each other.
-  void some_threads(const uint32_t* lane_mask_of_warp, uint32_t warps);
+  void synchronise_threads(const uint32_t* lane_mask_of_warp, uint32_t warps);
 
   // The accesses that are ordered before a release. A thread that acquires the token is ordered
   // after them. A null token has none.
@@ -57,7 +57,7 @@ class HappensBefore {
     uint32_t own = 0;  // the thread's own accesses have smaller stamps
     Token vector;
   };
-  View look(uint32_t thread);
+  View view_of(uint32_t thread);
 
   bool is_whole_warp(uint32_t warp, uint32_t mask) const;
   uint32_t block_start() const { return block_start_; }
@@ -86,7 +86,7 @@ class HappensBefore {
   bool vectors_in_use_ = false;
   std::vector<Token> vector_;  // of each thread; null: the floors suffice
   struct Phases {
-    Token present, past;  // arrivals in this phase, and in the one before
+    Token current, previous;  // arrivals in this phase, and in the one before
   };
   std::map<uint64_t, Phases> mbarriers_;
 };
@@ -140,13 +140,13 @@ class Causality {
   struct Log;
   // A prefix of a log, acquired by a thread of block `by`. A release or acquire of block scope
   // gives order only within that block.
-  struct Seen {
+  struct LogPrefix {
     std::shared_ptr<const Log> log;
     size_t length = 0;
     uint64_t by = 0;
     bool block_only = false;
   };
-  using Knowledge = std::vector<Seen>;
+  using Knowledge = std::vector<LogPrefix>;
   // The accesses that a thread was ordered after when it released, in its own block and in others.
   struct Release {
     uint64_t id = 0;  // unique
@@ -157,13 +157,13 @@ class Causality {
     bool covers(uint32_t thread, uint32_t stamp) const;
   };
   // The prefix of another log that the releases of a block pass on, by position in this log.
-  struct Handed {
+  struct Forwarded {
     std::shared_ptr<const Log> log;
     std::vector<std::pair<size_t, size_t>> lengths;  // (position, length), both increasing
   };
   // Releasing block and whether at block scope; log that is passed on; block that had acquired that
   // log and whether at block scope.
-  using HandedKey = std::tuple<uint64_t, bool, const Log*, uint64_t, bool>;
+  using ForwardedKey = std::tuple<uint64_t, bool, const Log*, uint64_t, bool>;
   // The last append of a thread: `version` of its own and of its block's published releases.
   struct Appended {
     uint64_t own = 0, all = 0;
@@ -175,7 +175,7 @@ class Causality {
     // By block, then by thread and block scope. A release covers the earlier ones of its thread.
     using OfThread = std::map<std::pair<uint32_t, bool>, std::vector<std::pair<size_t, Release>>>;
     std::unordered_map<uint64_t, OfThread> of_block;
-    std::map<HandedKey, Handed> handed;  // acquired from other blocks before a release
+    std::map<ForwardedKey, Forwarded> forwarded;  // acquired from other blocks before a release
     std::map<std::pair<uint64_t, uint32_t>, Appended> appended;  // by block and thread
   };
   // Releases by fences, by thread. A strong write of the thread, or of one that has synchronised
@@ -192,24 +192,24 @@ class Causality {
   };
   struct Block {
     HappensBefore order;
-    Thread all;  // common to all threads of the block
+    Thread common;  // common to all threads of the block
     std::unordered_map<uint32_t, Thread> threads;
   };
   using Visited = std::map<std::tuple<const Log*, bool, uint64_t>, size_t>;
 
-  static void add(Knowledge& to, const Seen& what);
+  static void add(Knowledge& to, const LogPrefix& what);
   static void add(Knowledge& to, const Knowledge& what);
   static void join(std::map<uint32_t, Release>& to, const std::map<uint32_t, Release>& from);
   static void join(Thread& to, const Thread& from);
   void join_lanes(Block& block, const uint32_t* lane_mask_of_warp, uint32_t warps);
   std::shared_ptr<Log> new_log();
-  Release release_of(Block& block, const Thread& own, GridThread who, bool block_only);
+  Release release_of(Block& block, const Thread& own, GridThread actor, bool block_only);
   static void append(Log& log, const Release& release, bool block_only);
   static bool covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited);
 
   std::unordered_map<uint64_t, Block> blocks_;               // running blocks
   std::unordered_map<uint64_t, std::shared_ptr<Log>> logs_;  // by address
-  std::vector<std::weak_ptr<Log>> made_;                     // all logs that may be alive
+  std::vector<std::weak_ptr<Log>> all_logs_;                 // all logs that may be alive
   size_t prune_at_ = 1024;
   uint64_t releases_ = 0, versions_ = 0;
 };

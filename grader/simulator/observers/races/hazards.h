@@ -49,16 +49,16 @@ class HazardObserver : public sim::Observer {
   std::vector<Finding> findings();
 
  private:
-  // The blocks of a cluster are checked together as one block (outside_use.h) by the observer of
-  // the cluster's first block. They are not compared with traces.
-  bool in_cluster() const { return first_ != nullptr; }
-  RaceCheck& checker() { return in_cluster() ? first_->check_ : check_; }
+  // The blocks of a cluster are checked together as one block (cluster_and_engine_checks.h) by the
+  // observer of the cluster's first block. They are not compared with traces.
+  bool in_cluster() const { return first_of_cluster_ != nullptr; }
+  RaceCheck& checker() { return in_cluster() ? first_of_cluster_->check_ : check_; }
   uint32_t warp_in_cluster(uint32_t warp) const;
-  sim::RawAccess in_cluster(const sim::RawAccess& access, uint64_t* address) const;
+  sim::RawAccess with_cluster_addresses(const sim::RawAccess& access, uint64_t* address) const;
   void begin_in_cluster(const sim::BlockInfo& block);
   void end_in_cluster(bool stopped);
   // Ends a block whose launch was stopped before block_end().
-  void close();
+  void end_stopped_block();
 
   // The findings of a block depend on its trace: the order of its accesses and barriers. Stored
   // values matter only for races between two stores. Nearly all blocks of a kernel have the same
@@ -66,33 +66,33 @@ class HazardObserver : public sim::Observer {
   // all known traces, its events so far are replayed to the check, and the remaining events are
   // checked and recorded.
   enum class Mode : uint8_t { none, following, recording, checking };
-  struct Kept {
+  struct KnownTrace {
     BlockTrace trace;
     RaceCheck::Effects effects;
     bool usable = false;
     uint64_t last_use = 0;
   };
 
-  bool follows(const BlockTrace::Event& event, const uint64_t* row, const std::byte* values);
-  bool turn_to_another(const BlockTrace::Event& event, const uint64_t* row);
-  void depart();
-  Kept& oldest();
+  bool follow(const BlockTrace::Event& event, const uint64_t* row, const std::byte* values);
+  bool switch_trace(const BlockTrace::Event& event, const uint64_t* row);
+  void leave_trace();
+  KnownTrace& oldest_trace();
 
   std::vector<sim::SharedVariable> variables_;
   PositionOf position_;
   RaceCheck check_;
   sim::BlockInfo block_{};
   Mode mode_ = Mode::none;
-  std::array<Kept, 4> kept_;
-  Kept* own_ = nullptr;  // the trace that is followed or recorded
-  BlockTrace::Cursor at_;
+  std::array<KnownTrace, 4> known_traces_;
+  KnownTrace* current_ = nullptr;  // the trace that is followed or recorded
+  BlockTrace::Cursor cursor_;
   std::vector<std::byte> values_;  // stored by the current block while it followed a trace
   uint64_t blocks_ = 0;
-  HazardObserver* first_ = nullptr;
-  bool open_ = false;     // in a cluster: the block has begun and not ended
-  uint32_t members_ = 0;  // used in the cluster's first observer: blocks that have not ended
-  uint32_t in_vain_ = 0;  // traces recorded since a block last followed one to its end
-  uint32_t rest_ = 0;     // blocks to check before a trace is followed or recorded again
+  HazardObserver* first_of_cluster_ = nullptr;
+  bool block_running_ = false;   // in a cluster: the block has begun and not ended
+  uint32_t running_blocks_ = 0;  // used in the cluster's first observer: blocks that have not ended
+  uint32_t unused_recordings_ = 0;  // traces recorded since a block last followed one to its end
+  uint32_t blocks_to_check_ = 0;    // blocks to check before a trace is followed or recorded again
 };
 
 }  // namespace lab32::counters

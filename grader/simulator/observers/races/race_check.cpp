@@ -37,7 +37,7 @@ RaceCheck::RaceCheck(uint32_t granule, bool named_barriers)
 void RaceCheck::begin_block(const sim::BlockInfo& block) {
   block_ = block;
   sequence_ = 0;
-  by_value_ = false;
+  compared_values_ = false;
   cluster_.reset();
   if (order_.begin_block(block.threads)) shadow_.clear();
   shadow_.cover(block.shared_bytes);
@@ -45,7 +45,7 @@ void RaceCheck::begin_block(const sim::BlockInfo& block) {
 
 void RaceCheck::begin_cluster(const sim::BlockInfo& block) {
   begin_block(block);
-  ClusterUse& cluster = cluster_.emplace(block);
+  ClusterAccessCheck& cluster = cluster_.emplace(block);
   block_.threads = cluster.threads();
   block_.shared_bytes = cluster.shared_bytes();
   if (order_.begin_block(block_.threads)) shadow_.clear();
@@ -56,14 +56,14 @@ void RaceCheck::begin_cluster(const sim::BlockInfo& block) {
 void RaceCheck::join_cluster(const sim::BlockInfo& block) { cluster_->join(block); }
 
 void RaceCheck::leave_cluster(uint32_t rank) {
-  for (const ClusterUse::Early& early : cluster_->end_of(order_, rank)) {
+  for (const ClusterAccessCheck::LifetimeError& error : cluster_->end_block(order_, rank)) {
     // The key differs from those of the faults that the core reports at this site, whose `earlier`
     // is 0.
-    const Key key{Finding::Kind::barrier, false, 1u + static_cast<uint32_t>(early.facts.reason),
-                  early.site};
-    Seen& seen = find(key);
-    if (Hazard* first = first_of(seen, key)) first->fault = early.facts;
-    seen.in_block += lane_count(early.lanes);
+    const Key key{Finding::Kind::barrier, false, 1u + static_cast<uint32_t>(error.facts.reason),
+                  error.site};
+    Entry& entry = find(key);
+    if (Hazard* first = first_example(entry, key)) first->fault = error.facts;
+    entry.in_block += lane_count(error.lanes);
   }
 }
 
@@ -71,7 +71,7 @@ void RaceCheck::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, boo
                                bool completes) {
   // Phases alternate between two objects, so that a thread that still waits for one phase does not
   // observe the next one.
-  const uint64_t key = ClusterUse::kBarrier + phase % 2;
+  const uint64_t key = ClusterAccessCheck::kBarrier + phase % 2;
   if (releases)
     order_.mbarrier_arrive(warp, mask, key, completes);
   else if (completes)
@@ -79,34 +79,34 @@ void RaceCheck::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, boo
 }
 
 void RaceCheck::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
-  cluster_->met(warp, mask);
-  order_.mbarrier_wait(warp, mask, ClusterUse::kBarrier + phase % 2);
+  cluster_->passed_barrier(warp, mask);
+  order_.mbarrier_wait(warp, mask, ClusterAccessCheck::kBarrier + phase % 2);
 }
 
 bool RaceCheck::end_block(Effects* effects) {
   if (effects != nullptr) effects->effects_.clear();
-  for (Seen* seen : in_block_) {
+  for (Entry* entry : in_block_) {
     if (effects != nullptr)
-      effects->effects_.push_back({seen, seen->in_block, seen->explained_in_block});
-    seen->hazard.count += std::exchange(seen->in_block, 0);
-    seen->explained += std::exchange(seen->explained_in_block, 0);
+      effects->effects_.push_back({entry, entry->in_block, entry->explained_in_block});
+    entry->hazard.count += std::exchange(entry->in_block, 0);
+    entry->explained += std::exchange(entry->explained_in_block, 0);
   }
   in_block_.clear();
-  return !by_value_;
+  return !compared_values_;
 }
 
 void RaceCheck::repeat(const Effects& effects) {
-  for (const auto& [seen, count, explained] : effects.effects_) {
-    seen->hazard.count += count;
-    seen->explained += explained;
+  for (const auto& [entry, count, explained] : effects.effects_) {
+    entry->hazard.count += count;
+    entry->explained += explained;
   }
 }
 
 void RaceCheck::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) {
   if (whole_block) {
-    order_.whole_block();
+    order_.synchronise_block();
   } else if (named_barriers_) {
-    order_.some_threads(lane_mask_of_warp, warps);
+    order_.synchronise_threads(lane_mask_of_warp, warps);
   } else {
     throw std::logic_error("hazards: a barrier of some warps where none was announced");
   }
@@ -114,12 +114,12 @@ void RaceCheck::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
 
 void RaceCheck::warp_barrier(uint32_t warp, uint32_t mask) {
   if (order_.is_whole_warp(warp, mask)) {
-    order_.whole_warp(warp);
+    order_.synchronise_warp(warp);
     return;
   }
   uint32_t lanes[32] = {};
   lanes[warp] = mask;
-  order_.some_threads(lanes, warp + 1);
+  order_.synchronise_threads(lanes, warp + 1);
 }
 
 void RaceCheck::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
@@ -130,9 +130,10 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   order_.mbarrier_wait(warp, mask, key);
 }
 
-// Fast path of visit() for the usual case without a possible conflict. Returns false, and changes
-// nothing, in all other cases.
-[[gnu::always_inline]] inline bool RaceCheck::quick(const Visit& v, uint32_t lanes, Cell& c) {
+// Fast path of check_lanes() for the usual case without a possible conflict. Returns false, and
+// changes nothing, in all other cases.
+[[gnu::always_inline]] inline bool RaceCheck::check_fast(const CurrentAccess& v, uint32_t lanes,
+                                                         Cell& c) {
   const uint32_t count = c.records;
   const ShadowRecord& sole = c.record[0];
   if (count == 1 && sole.mask == lanes && sole.stamp == v.record.stamp &&
@@ -185,8 +186,8 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
     throw std::logic_error("hazards: a shared access narrower than the shadow's granule");
   }
   const Use use = sim::use_of(access.kind);
-  Visit v{&access, order_.warp_floor(warp),
-          ShadowRecord(order_.stamp(warp), access.site, warp, use, access.bytes)};
+  CurrentAccess v{&access, order_.warp_floor(warp),
+                  ShadowRecord(order_.stamp(warp), access.site, warp, use, access.bytes)};
   const uint32_t block_floor = order_.block_floor(), block_start = order_.block_start();
   const uint64_t cells = shadow_.size();
   Cell* const shadow = cells == 0 ? nullptr : &shadow_[0];
@@ -214,15 +215,15 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
       Cell& c = shadow[cell];
       const uint32_t stored = stores ? load_value(value, granule) : 0;
       if (!stores && c.written < block_start) {
-        visit_unwritten(v, lanes, cell);
+        check_unwritten(v, lanes, cell);
         // a barrier orders all recorded accesses before this one
       } else if (c.newest < block_floor) {
         c.record[0] = v.record;
         c.record[0].mask = lanes;
         c.records = 1;
         c.newest = v.record.stamp;
-      } else if (!quick(v, lanes, c)) {
-        visit(v, lanes, cell, c.value_known && c.value == stored);
+      } else if (!check_fast(v, lanes, c)) {
+        check_lanes(v, lanes, cell, c.value_known && c.value == stored);
       }
       if (loads) continue;
       c.written = v.record.stamp;
@@ -235,21 +236,22 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
 
 // The cell may have records that conflict with this access. Lanes are checked one by one, because
 // each lane may conflict with different records.
-void RaceCheck::visit(const Visit& v, uint32_t lanes, uint64_t cell, bool same_value) {
+void RaceCheck::check_lanes(const CurrentAccess& v, uint32_t lanes, uint64_t cell,
+                            bool same_value) {
   for (; lanes != 0; lanes &= lanes - 1) {
-    revisit(v, static_cast<uint32_t>(__builtin_ctz(lanes)), cell, same_value);
+    check_lane(v, static_cast<uint32_t>(__builtin_ctz(lanes)), cell, same_value);
   }
 }
 
-void RaceCheck::visit_unwritten(const Visit& v, uint32_t lanes, uint64_t cell) {
+void RaceCheck::check_unwritten(const CurrentAccess& v, uint32_t lanes, uint64_t cell) {
   Cell& c = shadow_[cell];
   if (c.newest < order_.block_floor()) c.records = 0;
-  visit(v, lanes, cell, false);
+  check_lanes(v, lanes, cell, false);
 }
 
 // Compares one lane's access with all records of the cell, then records it unless a record covers
 // it.
-void RaceCheck::revisit(const Visit& v, uint32_t lane, uint64_t cell, bool same_value) {
+void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell, bool same_value) {
   Cell& c = shadow_[cell];
   const uint32_t bit = 1u << lane, count = c.records;
   const bool written = c.written >= order_.block_start();
@@ -296,7 +298,7 @@ void RaceCheck::revisit(const Visit& v, uint32_t lane, uint64_t cell, bool same_
 
 // The lanes of the record whose accesses nothing orders before this lane's access. A lane's own
 // accesses are always ordered.
-uint32_t RaceCheck::conflicting_lanes(const Visit& v, uint32_t lane,
+uint32_t RaceCheck::conflicting_lanes(const CurrentAccess& v, uint32_t lane,
                                       const ShadowRecord& record) const {
   uint32_t lanes = record.mask;
   if (record.warp == v.record.warp) lanes &= ~(1u << lane);
@@ -309,19 +311,20 @@ uint32_t RaceCheck::conflicting_lanes(const Visit& v, uint32_t lane,
   return lanes;
 }
 
-RaceCheck::Seen& RaceCheck::find(const Key& key) {
+RaceCheck::Entry& RaceCheck::find(const Key& key) {
   Recent& recent = recent_[(key.earlier * 5 + key.later) % recent_.size()];
-  if (recent.seen == nullptr || !(recent.key == key)) recent = {key, &seen_[key]};
-  Seen& seen = *recent.seen;
-  if (seen.in_block == 0) in_block_.push_back(&seen);
-  return seen;
+  if (recent.entry == nullptr || !(recent.key == key)) recent = {key, &entries_[key]};
+  Entry& entry = *recent.entry;
+  if (entry.in_block == 0) in_block_.push_back(&entry);
+  return entry;
 }
 
 // Returns the hazard if the caller must describe it: on the first occurrence, or on the first one
 // between two warps. Otherwise null.
-Hazard* RaceCheck::first_of(Seen& seen, const Key& key, bool between_warps) {
-  Hazard& hazard = seen.hazard;
-  if (hazard.count + seen.in_block != 0 && !(between_warps && hazard.in_one_warp())) return nullptr;
+Hazard* RaceCheck::first_example(Entry& entry, const Key& key, bool between_warps) {
+  Hazard& hazard = entry.hazard;
+  if (hazard.count + entry.in_block != 0 && !(between_warps && hazard.in_one_warp()))
+    return nullptr;
   hazard.kind = key.kind;
   hazard.note = key.note;
   hazard.block = block_;
@@ -332,13 +335,13 @@ Hazard* RaceCheck::first_of(Seen& seen, const Key& key, bool between_warps) {
   return &hazard;
 }
 
-void RaceCheck::report_race(const Visit& v, uint32_t lane, uint64_t cell,
+void RaceCheck::report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell,
                             const ShadowRecord& record, uint32_t lanes, bool same_value) {
   const bool stores = record.use == Use::write && v.record.use == Use::write;
-  by_value_ |= stores;
+  compared_values_ |= stores;
   const Key key{Finding::Kind::race, stores && same_value, record.site, v.record.site};
-  Seen& seen = find(key);
-  if (Hazard* first = first_of(seen, key, record.warp != v.record.warp)) {
+  Entry& entry = find(key);
+  if (Hazard* first = first_example(entry, key, record.warp != v.record.warp)) {
     const uint32_t other = static_cast<uint32_t>(__builtin_ctz(lanes));
     first->offset = cell * shadow_.granule();
     first->earlier.thread = record.warp * 32u + other;
@@ -355,41 +358,41 @@ void RaceCheck::report_race(const Visit& v, uint32_t lane, uint64_t cell,
                              other < lane && (v.access->mask >> other & 1) != 0 &&
                              at < v.record.bytes;
   }
-  seen.in_block += lane_count(lanes);
+  entry.in_block += lane_count(lanes);
 }
 
-void RaceCheck::report_unwritten(const Visit& v, uint32_t lane, uint64_t cell) {
+void RaceCheck::report_unwritten(const CurrentAccess& v, uint32_t lane, uint64_t cell) {
   const Key key{Finding::Kind::uninitialised, false, 0, v.record.site};
-  Seen& seen = find(key);
-  if (Hazard* first = first_of(seen, key)) {
+  Entry& entry = find(key);
+  if (Hazard* first = first_example(entry, key)) {
     first->offset = cell * shadow_.granule();
     first->later.thread = v.record.warp * 32u + lane;
     first->later.use = v.record.use;
     first->later.bytes = v.record.bytes;
     if (cluster_) cluster_->describe(*first);
   }
-  ++seen.in_block;
+  ++entry.in_block;
 }
 
 void RaceCheck::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
   ++sequence_;
   const Key key{Finding::Kind::warp_mask, false, 0, site};
-  Seen& seen = find(key);
-  if (Hazard* first = first_of(seen, key)) {
+  Entry& entry = find(key);
+  if (Hazard* first = first_example(entry, key)) {
     first->later.thread = warp * 32;
     first->mask = mask;
     first->absent = bad;
     if (cluster_) cluster_->describe(*first);
   }
-  ++seen.in_block;
+  ++entry.in_block;
 }
 
 void RaceCheck::fault(const sim::FaultEvent& fault) {
   ++sequence_;
   using What = sim::FaultEvent::Kind;
   if (fault.kind == What::shared_value) {
-    Seen& read = seen_[{Finding::Kind::uninitialised, false, 0, fault.site}];
-    read.mattered = true;
+    Entry& read = entries_[{Finding::Kind::uninitialised, false, 0, fault.site}];
+    read.value_used = true;
     if (read.hazard.used_as == sim::ValueUse::none) read.hazard.used_as = fault.used_as;
     return;
   }
@@ -397,9 +400,9 @@ void RaceCheck::fault(const sim::FaultEvent& fault) {
                              : fault.kind == What::barrier ? Finding::Kind::barrier
                                                            : Finding::Kind::uninitialised;
   const Key key{kind, false, 0, fault.site};
-  Seen& seen = find(key);
-  if (Hazard* first = first_of(seen, key)) first->fault = fault.facts;
-  seen.in_block += fault.lanes;
+  Entry& entry = find(key);
+  if (Hazard* first = first_example(entry, key)) first->fault = fault.facts;
+  entry.in_block += fault.lanes;
 }
 
 }  // namespace lab32::counters

@@ -10,9 +10,9 @@
 
 #include "simulator/core/memory/access.h"
 #include "simulator/core/warp/events.h"
+#include "simulator/observers/races/cluster_and_engine_checks.h"
 #include "simulator/observers/races/finding.h"
 #include "simulator/observers/races/happens_before.h"
-#include "simulator/observers/races/outside_use.h"
 
 namespace lab32::counters {
 
@@ -111,14 +111,14 @@ class RaceCheck {
     bool operator<(const Key& o) const;
     bool operator==(const Key& o) const;
   };
-  struct Seen {
+  struct Entry {
     Hazard hazard;
     // Unwritten reads that race with a later store. The race explains them, so they are no findings
     // of their own.
     uint64_t explained = 0;
     // in the current block, not yet added to the sums
     uint64_t in_block = 0, explained_in_block = 0;
-    bool mattered = false;  // a value read this way was used for more than a copy
+    bool value_used = false;  // a value read this way was used for more than a copy
   };
 
  public:
@@ -126,7 +126,7 @@ class RaceCheck {
   class Effects {
     friend class RaceCheck;
     struct Effect {
-      Seen* seen;
+      Entry* entry;
       uint64_t count, explained;
     };
     std::vector<Effect> effects_;
@@ -137,9 +137,9 @@ class RaceCheck {
 
   void begin_block(const sim::BlockInfo& block);
   // The blocks of a cluster are checked as one block. Its warps and bytes are those of all its
-  // blocks, numbered by rank (outside_use.h). Call begin_cluster() for the first block,
-  // join_cluster() for the others, leave_cluster() when a block ends, and end_block() after the
-  // last.
+  // blocks, numbered by rank (cluster_and_engine_checks.h). Call begin_cluster() for the first
+  // block, join_cluster() for the others, leave_cluster() when a block ends, and end_block() after
+  // the last.
   void begin_cluster(const sim::BlockInfo& block);
   void join_cluster(const sim::BlockInfo& block);
   void leave_cluster(uint32_t rank);
@@ -169,37 +169,38 @@ class RaceCheck {
 
  private:
   // The access that is being checked.
-  struct Visit {
+  struct CurrentAccess {
     const sim::RawAccess* access;
     uint32_t warp_floor;
     ShadowRecord record;  // the record of each lane, without its mask
   };
 
-  bool quick(const Visit& v, uint32_t lanes, Cell& cell);
-  void visit(const Visit& v, uint32_t lanes, uint64_t cell, bool same_value);
-  void visit_unwritten(const Visit& v, uint32_t lanes, uint64_t cell);
-  void revisit(const Visit& v, uint32_t lane, uint64_t cell, bool same_value);
-  uint32_t conflicting_lanes(const Visit& v, uint32_t lane, const ShadowRecord& record) const;
-  void report_race(const Visit& v, uint32_t lane, uint64_t cell, const ShadowRecord& record,
+  bool check_fast(const CurrentAccess& v, uint32_t lanes, Cell& cell);
+  void check_lanes(const CurrentAccess& v, uint32_t lanes, uint64_t cell, bool same_value);
+  void check_unwritten(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
+  void check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell, bool same_value);
+  uint32_t conflicting_lanes(const CurrentAccess& v, uint32_t lane,
+                             const ShadowRecord& record) const;
+  void report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell, const ShadowRecord& record,
                    uint32_t lanes, bool same_value);
-  void report_unwritten(const Visit& v, uint32_t lane, uint64_t cell);
-  Seen& find(const Key& key);
-  Hazard* first_of(Seen& seen, const Key& key, bool between_warps = false);
+  void report_unwritten(const CurrentAccess& v, uint32_t lane, uint64_t cell);
+  Entry& find(const Key& key);
+  Hazard* first_example(Entry& entry, const Key& key, bool between_warps = false);
 
   bool named_barriers_;
   Shadow shadow_;
   HappensBefore order_;
   sim::BlockInfo block_{};
-  std::optional<ClusterUse> cluster_;
+  std::optional<ClusterAccessCheck> cluster_;
   uint64_t sequence_ = 0;
-  bool by_value_ = false;  // two stored values were compared in this block
-  std::map<Key, Seen> seen_;
-  std::vector<Seen*> in_block_;  // entries whose counts the current block increased
+  bool compared_values_ = false;  // two stored values were compared in this block
+  std::map<Key, Entry> entries_;
+  std::vector<Entry*> in_block_;  // entries whose counts the current block increased
   // Cache of recently used entries: the lanes of a racing instruction usually race with the same
   // other instruction.
   struct Recent {
     Key key{Finding::Kind::race, false, 0, 0};
-    Seen* seen = nullptr;
+    Entry* entry = nullptr;
   };
   std::array<Recent, 64> recent_{};
 };

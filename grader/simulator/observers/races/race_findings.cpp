@@ -85,11 +85,11 @@ Finding finding_of(const Hazard& h, const std::vector<sim::SharedVariable>& vari
 }
 
 void RaceCheck::merge(const RaceCheck& other) {
-  for (const auto& [key, seen] : other.seen_) {
-    Seen& own = seen_[key];
-    fold(own.hazard, seen.hazard);
-    own.explained += seen.explained;
-    own.mattered |= seen.mattered;
+  for (const auto& [key, entry] : other.entries_) {
+    Entry& own = entries_[key];
+    fold(own.hazard, entry.hazard);
+    own.explained += entry.explained;
+    own.value_used |= entry.value_used;
   }
 }
 
@@ -104,17 +104,17 @@ std::vector<Finding> RaceCheck::findings(const std::vector<sim::SharedVariable>&
     const auto at = position(site);
     return at ? Line{at->file, at->line} : Line{"", 0};
   };
-  for (const auto& [key, hazard_and_explained] : seen_) {
-    Hazard seen = hazard_and_explained.hazard;
+  for (const auto& [key, recorded] : entries_) {
+    Hazard entry = recorded.hazard;
     Line later = line_of(key.later), earlier = later;
     if (key.kind == Finding::Kind::race) earlier = line_of(key.earlier);
     if (key.kind == Finding::Kind::uninitialised) {
-      seen.count -= std::min(seen.count, hazard_and_explained.explained);
+      entry.count -= std::min(entry.count, recorded.explained);
       // An unwritten word may be read as long as the kernel only copies the value.
-      if (seen.count == 0 || (!seen.fault && !hazard_and_explained.mattered)) continue;
+      if (entry.count == 0 || (!entry.fault && !recorded.value_used)) continue;
     }
     if (later < earlier) std::swap(later, earlier);
-    fold(by_line[{earlier, later, key.kind, key.note}], seen);
+    fold(by_line[{earlier, later, key.kind, key.note}], entry);
   }
 
   std::vector<Finding> findings;

@@ -192,7 +192,7 @@ Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t by
       first = to[__builtin_ctz(before)] != to[lane];
     if (first) writing |= 1u << lane;
   }
-  KeySet turns;
+  KeySet wavefronts;
   for (uint32_t left = writing; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
     // True if another lane copies the other half of the sector, from the same source sector.
@@ -205,10 +205,10 @@ Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t by
     }
     const uint64_t part = whole ? 2 : to[lane] % kSector / 16;
     const uint64_t exchange = (from[lane] ^ to[lane]) % kRow / 16;
-    turns.add((from[lane] / kRow << 16 | to[lane] / kRow) << 5 | exchange << 2 | part);
+    wavefronts.add((from[lane] / kRow << 16 | to[lane] / kRow) << 5 | exchange << 2 | part);
     w.estimated |= !whole;
   }
-  w.actual = turns.size();
+  w.actual = wavefronts.size();
   w.ideal = rows_filled(bytes, writing);
   return w;
 }

@@ -118,9 +118,9 @@ CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t byte
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
     const uint64_t place = to[lane] / kSectorBytes;
-    const bool turned = (from[lane] - to[lane]) % kSectorBytes != 0;
+    const bool different_offset = (from[lane] - to[lane]) % kSectorBytes != 0;
     moved.add(from[lane] / kLineBytes << kPlaceBits | place);
-    theoretical.add((from[lane] / kSectorBytes << 1 | turned) << kPlaceBits | place);
+    theoretical.add((from[lane] / kSectorBytes << 1 | different_offset) << kPlaceBits | place);
   }
   return {moved.size(), theoretical.size(), ideal_sectors(kWarpSize, bytes, mask)};
 }
@@ -147,7 +147,7 @@ const sim::TexelGrid* grid_of(const sim::TexelArray& array, uint64_t address) {
 }
 
 // Artificial block addresses take more room than the rows: 512 bytes for each byte of the array.
-constexpr unsigned kRoom = 9;
+constexpr unsigned kBlockSpacing = 9;
 
 uint64_t sector_in_blocks(const sim::TexelGrid& grid, uint64_t address, unsigned texel) {
   const uint64_t at = address - grid.begin;
@@ -159,7 +159,7 @@ uint64_t sector_in_blocks(const sim::TexelGrid& grid, uint64_t address, unsigned
   const uint64_t down = (uint64_t{grid.height} + 7) / 8;
   const uint64_t block = (slice * down + y / 8) * across + x / 64;
   const uint64_t inside = x % 64 / 32 * 256 + y % 8 / 2 * 64 + x % 32 / 16 * 32;
-  return (grid.begin << kRoom) + block * 512 + inside;
+  return (grid.begin << kBlockSpacing) + block * 512 + inside;
 }
 
 // Number of lanes in one request.

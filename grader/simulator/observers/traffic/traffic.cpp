@@ -47,7 +47,7 @@ bool preferred(const Example& a, const Example& b) {
   return a.block < b.block;
 }
 
-void keep(Example& example, const sim::Access& access, uint64_t block, uint32_t warp) {
+void record_example(Example& example, const sim::Access& access, uint64_t block, uint32_t warp) {
   example.block = block;
   example.warp = warp;
   example.bytes = access.bytes;
@@ -100,7 +100,7 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   if (worst.mask == 0 || uint64_t{cost} * worst.ideal > uint64_t{worst.cost} * ideal) {
     worst.cost = cost;
     worst.ideal = ideal;
-    keep(worst, access, block_, warp);
+    record_example(worst, access, block_, warp);
   }
 }
 
@@ -109,7 +109,7 @@ constexpr uint64_t kRanksKnown = 4;
 // Sectors are counted as for device memory, for each block separately (H100: data/measured/moves).
 void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access, bool alone) {
   if (access.mask == 0) return;
-  Counters& c = other_ways(access.site);
+  Counters& c = other_counters(access.site);
   const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
   GlobalTraffic& to = atomic                             ? c.other.remote_atom
                       : access.kind == AccessKind::store ? c.other.remote_store
@@ -136,7 +136,7 @@ void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access
 
 void TrafficObserver::texels(uint32_t /*warp*/, const sim::TexelAccess& access) {
   if (access.mask == 0) return;
-  Counters& c = other_ways(access.site);
+  Counters& c = other_counters(access.site);
   const TexelRequests requests = texel_requests(access);
   if (access.ptx_level) c.ptx_level = c.global_ptx_level = true;
   if (!requests.known) {
@@ -152,7 +152,7 @@ void TrafficObserver::texels(uint32_t /*warp*/, const sim::TexelAccess& access) 
 }
 
 void TrafficObserver::bulk(uint32_t /*warp*/, const sim::BulkMove& move) {
-  Counters& c = other_ways(move.site);
+  Counters& c = other_counters(move.site);
   const BulkSectors moved = bulk_sectors(move);
   const uint32_t times = std::max(move.blocks, 1u);
   BulkTraffic& to = move.kind == sim::BulkMove::Kind::load ? c.other.bulk_load : c.other.bulk_store;
@@ -184,7 +184,7 @@ void TrafficObserver::merge(sim::Observer& observer) {
     to.bytes += from.bytes;
     to.ptx_level |= from.ptx_level;
   }
-  for (const auto& [site, counters] : other.other_ways_) other_ways(site) += counters;
+  for (const auto& [site, counters] : other.other_counters_) other_counters(site) += counters;
   block_barriers_ += other.block_barriers_;
   add_issues(other.issues_);
 }
@@ -225,7 +225,7 @@ Counters TrafficObserver::Tally::counters() const {
 Counters TrafficObserver::totals() const {
   Counters total;
   for (const Tally& tally : tallies_) total += tally.counters();
-  for (const auto& [site, counters] : other_ways_) total += counters;
+  for (const auto& [site, counters] : other_counters_) total += counters;
   for (const sim::IssueTally& issue : issues_) {
     total.warp_instructions += issue.warps;
     total.lane_instructions += issue.lanes;
@@ -238,7 +238,8 @@ Counters TrafficObserver::of_site(uint32_t site) const {
   Counters sum;
   for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key)
     if (index_[key] != kNone) sum += tallies_[index_[key]].counters();
-  if (const auto found = other_ways_.find(site); found != other_ways_.end()) sum += found->second;
+  if (const auto found = other_counters_.find(site); found != other_counters_.end())
+    sum += found->second;
   return sum;
 }
 
@@ -249,7 +250,7 @@ std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) con
     return at ? by_line[{at->file, at->line}] : by_line[{"", 0}];
   };
   for (const Tally& tally : tallies_) line_of(tally.site) += tally.counters();
-  for (const auto& [site, counters] : other_ways_) line_of(site) += counters;
+  for (const auto& [site, counters] : other_counters_) line_of(site) += counters;
   for (size_t site = 0; site < issues_.size(); ++site) {
     if (issues_[site].warps == 0) continue;
     Counters& line = line_of(site);
@@ -290,9 +291,9 @@ std::unique_ptr<sim::Observer> SpinObserver::fork() const {
 void SpinObserver::merge(sim::Observer& observer) {
   const auto& other = static_cast<SpinObserver&>(observer);
   lanes_ += other.lanes_;
-  meetings_ += other.meetings_;
+  conflicting_updates_ += other.conflicting_updates_;
   loops_ += other.loops_;
-  in_last_ += other.in_last_;
+  last_round_lanes_ += other.last_round_lanes_;
 }
 
 void SpinObserver::block_begin(const sim::BlockInfo& block) {
@@ -321,7 +322,7 @@ void SpinObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t
 
 void SpinObserver::end_loop(uint32_t warp) {
   loops_ += trying_[warp] > 0;
-  in_last_ += trying_[warp];
+  last_round_lanes_ += trying_[warp];
   trying_[warp] = 0;
 }
 
@@ -334,8 +335,8 @@ void SpinObserver::end_phase() {
     lanes_ += word.all;
     for (const auto& [warp, updates] : word.of_warp)
       if (word.all > updates)
-        meetings_ += static_cast<double>(updates) * (word.all - updates) /
-                     static_cast<double>(rounds - rounds_[warp]);
+        conflicting_updates_ += static_cast<double>(updates) * (word.all - updates) /
+                                static_cast<double>(rounds - rounds_[warp]);
   }
   words_.clear();
   rounds_.assign(rounds_.size(), 0);

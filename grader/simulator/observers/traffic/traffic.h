@@ -83,14 +83,14 @@ class TrafficObserver : public sim::Observer {
 
   Tally& tally_of(uint32_t site, sim::AccessSpace space, sim::AccessKind kind);
   // Counters of an instruction's traffic that is not a load or store of its own block's memory.
-  Counters& other_ways(uint32_t site) { return other_ways_[site]; }
+  Counters& other_counters(uint32_t site) { return other_counters_[site]; }
 
   static constexpr uint32_t kNone = 0xffffffffu;
   uint64_t block_ = 0;
   uint64_t block_barriers_ = 0;
   std::vector<uint32_t> index_;  // (site, space, kind) -> position in tallies_
   std::vector<Tally> tallies_;
-  std::map<uint32_t, Counters> other_ways_;  // by site
+  std::map<uint32_t, Counters> other_counters_;  // by site
   std::vector<sim::IssueTally> issues_;
 };
 
@@ -109,10 +109,10 @@ class SpinObserver : public sim::Observer {
   // The mean over lanes of the share of the other warps' rounds that change the lane's word: 1 if
   // all warps update the same words, 0 if each warp has its own. Accesses between two barriers of
   // the block count together.
-  double shared_words() const { return lanes_ > 0 ? meetings_ / lanes_ : 0; }
+  double shared_words() const { return lanes_ > 0 ? conflicting_updates_ / lanes_ : 0; }
   // Mean number of lanes in the last round of a loop. This number of words decides how long the
   // round takes.
-  double last_lanes() const { return loops_ > 0 ? in_last_ / loops_ : 0; }
+  double last_lanes() const { return loops_ > 0 ? last_round_lanes_ / loops_ : 0; }
 
  private:
   void end_phase();
@@ -125,7 +125,7 @@ class SpinObserver : public sim::Observer {
   std::unordered_map<uint64_t, Word> words_;
   std::vector<uint64_t> rounds_;  // of each warp
   std::vector<uint32_t> trying_;  // lanes of each warp in its latest round
-  double lanes_ = 0, meetings_ = 0, loops_ = 0, in_last_ = 0;
+  double lanes_ = 0, conflicting_updates_ = 0, loops_ = 0, last_round_lanes_ = 0;
 };
 
 }  // namespace lab32::counters

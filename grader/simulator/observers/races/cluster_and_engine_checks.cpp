@@ -1,4 +1,4 @@
-#include "simulator/observers/races/outside_use.h"
+#include "simulator/observers/races/cluster_and_engine_checks.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,25 +7,25 @@
 
 namespace lab32::counters {
 
-ClusterUse::ClusterUse(const sim::BlockInfo& first)
+ClusterAccessCheck::ClusterAccessCheck(const sim::BlockInfo& first)
     : blocks_count_(first.cluster_blocks),
       warps_((first.threads + 31) / 32),
       stride_(align_up(std::max(first.shared_bytes, 16u), 16)),
-      met_(blocks_count_ * warps_, 0) {
+      past_barrier_(blocks_count_ * warps_, 0) {
   join(first);
 }
 
-void ClusterUse::join(const sim::BlockInfo& block) { blocks_.push_back(block); }
+void ClusterAccessCheck::join(const sim::BlockInfo& block) { blocks_.push_back(block); }
 
-bool ClusterUse::known_to(const HappensBefore& order, uint32_t rank, uint32_t thread,
-                          uint32_t stamp) const {
+bool ClusterAccessCheck::ordered_before_block(const HappensBefore& order, uint32_t rank,
+                                              uint32_t thread, uint32_t stamp) const {
   for (uint32_t t = rank * warps_ * 32; t < (rank + 1) * warps_ * 32; ++t)
     if (order.ordered(thread, stamp, t)) return true;
   return false;
 }
 
-sim::TrapFacts ClusterUse::facts(sim::TrapReason reason, uint32_t warp, uint32_t lane,
-                                 uint32_t owner, const Remote& remote) const {
+sim::TrapFacts ClusterAccessCheck::facts(sim::TrapReason reason, uint32_t warp, uint32_t lane,
+                                         uint32_t owner, const Remote& remote) const {
   const sim::BlockInfo& own = blocks_[rank_of_warp(warp)];
   const uint32_t thread = warp % warps_ * 32 + lane;
   sim::TrapFacts facts;
@@ -44,7 +44,8 @@ sim::TrapFacts ClusterUse::facts(sim::TrapReason reason, uint32_t warp, uint32_t
   return facts;
 }
 
-void ClusterUse::access(const HappensBefore& order, uint32_t warp, const sim::RawAccess& access) {
+void ClusterAccessCheck::access(const HappensBefore& order, uint32_t warp,
+                                const sim::RawAccess& access) {
   const uint32_t rank = rank_of_warp(warp);
   for (uint32_t left = access.mask; left != 0;) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
@@ -60,7 +61,7 @@ void ClusterUse::access(const HappensBefore& order, uint32_t warp, const sim::Ra
     // block's start.
     uint32_t& after = after_start_[{warp, owner}];
     uint32_t early = 0;
-    for (uint32_t r = lanes & ~after & ~met_[warp]; r != 0; r &= r - 1) {
+    for (uint32_t r = lanes & ~after & ~past_barrier_[warp]; r != 0; r &= r - 1) {
       const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(r));
       bool started = false;
       for (uint32_t t = owner * warps_ * 32; t < (owner + 1) * warps_ * 32 && !started; ++t)
@@ -71,7 +72,7 @@ void ClusterUse::access(const HappensBefore& order, uint32_t warp, const sim::Ra
       const auto first = static_cast<uint32_t>(__builtin_ctz(early));
       Remote example = now;
       example.offset = access.address[first] % stride_;
-      before_start_.push_back(
+      errors_before_start_.push_back(
           {access.site, early,
            facts(sim::TrapReason::block_not_started, warp, first, owner, example)});
     }
@@ -84,16 +85,17 @@ void ClusterUse::access(const HappensBefore& order, uint32_t warp, const sim::Ra
   }
 }
 
-std::vector<ClusterUse::Early> ClusterUse::end_of(const HappensBefore& order, uint32_t rank) {
-  std::vector<Early> found = std::exchange(before_start_, {});
+std::vector<ClusterAccessCheck::LifetimeError> ClusterAccessCheck::end_block(
+    const HappensBefore& order, uint32_t rank) {
+  std::vector<LifetimeError> found = std::exchange(errors_before_start_, {});
   for (auto at = remote_.lower_bound({rank, 0, 0});
        at != remote_.end() && std::get<0>(at->first) == rank; ++at) {
     const auto& [owner, warp, site] = at->first;
     for (const Remote& remote : at->second) {
       uint32_t late = 0;
       for (uint32_t r = remote.lanes; r != 0; r &= r - 1)
-        if (!known_to(order, rank, warp * 32 + static_cast<uint32_t>(__builtin_ctz(r)),
-                      remote.stamp))
+        if (!ordered_before_block(order, rank, warp * 32 + static_cast<uint32_t>(__builtin_ctz(r)),
+                                  remote.stamp))
           late |= r & (~r + 1);
       if (late == 0) continue;
       const auto first = static_cast<uint32_t>(__builtin_ctz(late));
@@ -104,7 +106,7 @@ std::vector<ClusterUse::Early> ClusterUse::end_of(const HappensBefore& order, ui
   return found;
 }
 
-void ClusterUse::describe(Hazard& hazard) const {
+void ClusterAccessCheck::describe(Hazard& hazard) const {
   const uint32_t per_block = warps_ * 32;
   const uint32_t later = hazard.later.thread / per_block,
                  earlier = hazard.earlier.thread / per_block;
@@ -118,18 +120,18 @@ void ClusterUse::describe(Hazard& hazard) const {
 
 namespace {
 
-using Told = sim::EngineEvent;
+using Event = sim::EngineEvent;
 
 constexpr uint64_t kEngineWord = 4;
 
 }  // namespace
 
-void EngineUse::block_begin(const sim::BlockInfo& block) {
+void CopyEngineCheck::block_begin(const sim::BlockInfo& block) {
   block_ = block;
   // Addresses in a cluster may belong to several blocks, and this class does not follow the order
   // between blocks.
-  watched_ = block.cluster_blocks <= 1;
-  now_ = meetings_ = last_fence_meeting_ = 0;
+  checked_ = block.cluster_blocks <= 1;
+  now_ = synchronisations_ = last_fence_ = 0;
   fenced_ = false;
   words_.assign((block.shared_bytes + kEngineWord - 1) / kEngineWord, {});
   const size_t threads = (block.threads + 31) / 32 * 32;
@@ -138,17 +140,17 @@ void EngineUse::block_begin(const sim::BlockInfo& block) {
   readings_.clear();
 }
 
-void EngineUse::meet() {
-  ++meetings_;
+void CopyEngineCheck::synchronise() {
+  ++synchronisations_;
   readings_.erase(
       std::remove_if(readings_.begin(), readings_.end(), [](const Reading& r) { return r.waited; }),
       readings_.end());
 }
 
-void EngineUse::raw_shared(uint32_t warp, const sim::RawAccess& access) {
-  if (!watched_ || access.kind == sim::AccessKind::load) return;
+void CopyEngineCheck::raw_shared(uint32_t warp, const sim::RawAccess& access) {
+  if (!checked_ || access.kind == sim::AccessKind::load) return;
   // Threads may synchronise by an atomic.
-  if (access.kind != sim::AccessKind::store) meet();
+  if (access.kind != sim::AccessKind::store) synchronise();
   ++now_;
   uint64_t of_row[kWarpSize];
   if (access.row != nullptr) access.row->write_to(of_row);
@@ -159,16 +161,16 @@ void EngineUse::raw_shared(uint32_t warp, const sim::RawAccess& access) {
     const uint64_t begin = address[lane], end = begin + access.bytes;
     for (uint64_t word = begin / kEngineWord; word * kEngineWord < end && word < words_.size();
          ++word)
-      words_[word] = {now_, meetings_, thread};
+      words_[word] = {now_, synchronisations_, thread};
     for (const Reading& reading : readings_)
       if (begin < reading.end && reading.begin < end &&
           !(reading.waited && reading.thread == thread))
-        found(sim::TrapReason::bulk_overwritten, access.site, thread, reading.thread, begin,
-              access.bytes, sim::AccessUse::write);
+        report(sim::TrapReason::bulk_overwritten, access.site, thread, reading.thread, begin,
+               access.bytes, sim::AccessUse::write);
   }
 }
 
-void EngineUse::read(uint32_t warp, const Told& event) {
+void CopyEngineCheck::read(uint32_t warp, const Event& event) {
   const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(event.mask));
   const uint64_t end = event.address + event.bytes;
   for (uint64_t word = event.address / kEngineWord;
@@ -176,9 +178,9 @@ void EngineUse::read(uint32_t warp, const Told& event) {
     const Write& write = words_[word];
     if (write.when == 0 || fence_of_thread_[write.thread] > write.when) continue;
     // A thread that synchronised after the write has fenced.
-    if (fenced_ && last_fence_meeting_ > write.meeting) continue;
-    found(sim::TrapReason::proxy_fence, event.site, thread, write.thread, word * kEngineWord,
-          kEngineWord, sim::AccessUse::read);
+    if (fenced_ && last_fence_ > write.synchronisation) continue;
+    report(sim::TrapReason::proxy_fence, event.site, thread, write.thread, word * kEngineWord,
+           kEngineWord, sim::AccessUse::read);
     break;
   }
   const uint32_t group = groups_of_thread_[thread];
@@ -193,11 +195,11 @@ void EngineUse::read(uint32_t warp, const Told& event) {
   readings_.push_back({event.site, thread, group, event.address, end});
 }
 
-void EngineUse::engine(uint32_t warp, const Told& event) {
-  if (!watched_) return;
+void CopyEngineCheck::engine(uint32_t warp, const Event& event) {
+  if (!checked_) return;
   ++now_;
-  if (event.kind == Told::Kind::reads) return read(warp, event);
-  if (event.kind == Told::Kind::writes) {
+  if (event.kind == Event::Kind::reads) return read(warp, event);
+  if (event.kind == Event::Kind::writes) {
     for (uint64_t word = event.address / kEngineWord;
          word * kEngineWord < event.address + event.bytes && word < words_.size(); ++word)
       words_[word] = {};
@@ -206,15 +208,15 @@ void EngineUse::engine(uint32_t warp, const Told& event) {
   for (uint32_t r = event.mask; r != 0; r &= r - 1) {
     const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(r));
     switch (event.kind) {
-      case Told::Kind::fences:
+      case Event::Kind::fences:
         fence_of_thread_[thread] = now_;
         fenced_ = true;
-        last_fence_meeting_ = meetings_;
+        last_fence_ = synchronisations_;
         break;
-      case Told::Kind::commits:
+      case Event::Kind::commits:
         ++groups_of_thread_[thread];
         break;
-      case Told::Kind::waits:
+      case Event::Kind::waits:
         for (Reading& reading : readings_)
           if (reading.thread == thread && reading.group + event.pending < groups_of_thread_[thread])
             reading.waited = true;
@@ -225,24 +227,24 @@ void EngineUse::engine(uint32_t warp, const Told& event) {
   }
 }
 
-void EngineUse::block_end() {
-  if (!watched_) return;
+void CopyEngineCheck::block_end() {
+  if (!checked_) return;
   for (const Reading& reading : readings_)
     if (!reading.waited)
-      found(sim::TrapReason::bulk_at_end, reading.site, reading.thread, reading.thread,
-            reading.begin, static_cast<uint32_t>(reading.end - reading.begin),
-            sim::AccessUse::read);
+      report(sim::TrapReason::bulk_at_end, reading.site, reading.thread, reading.thread,
+             reading.begin, static_cast<uint32_t>(reading.end - reading.begin),
+             sim::AccessUse::read);
   readings_.clear();
 }
 
-sim::ThreadId EngineUse::name_of(uint32_t thread) const {
+sim::ThreadId CopyEngineCheck::thread_id(uint32_t thread) const {
   return {{block_.x, block_.y, block_.z},
           {thread % block_.dim_x, thread / block_.dim_x % block_.dim_y,
            thread / block_.dim_x / block_.dim_y}};
 }
 
-void EngineUse::found(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,
-                      uint64_t offset, uint32_t bytes, sim::AccessUse use) {
+void CopyEngineCheck::report(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,
+                             uint64_t offset, uint32_t bytes, sim::AccessUse use) {
   const auto [at, fresh] = seen_.try_emplace({reason, site});
   Hazard& hazard = at->second;
   ++hazard.count;
@@ -256,8 +258,8 @@ void EngineUse::found(sim::TrapReason reason, uint32_t site, uint32_t thread, ui
   sim::TrapFacts& facts = hazard.fault.emplace();
   facts.reason = reason;
   facts.block = block_.index;
-  facts.thread = name_of(thread);
-  facts.waiting = name_of(other);
+  facts.thread = thread_id(thread);
+  facts.waiting = thread_id(other);
   sim::MemoryAccess& access = facts.access.emplace();
   access.space = sim::AccessSpace::shared;
   access.use = use;
@@ -266,8 +268,8 @@ void EngineUse::found(sim::TrapReason reason, uint32_t site, uint32_t thread, ui
   access.size = block_.shared_bytes;
 }
 
-void EngineUse::merge(sim::Observer& other) {
-  for (const auto& [key, hazard] : static_cast<EngineUse&>(other).seen_) {
+void CopyEngineCheck::merge(sim::Observer& other) {
+  for (const auto& [key, hazard] : static_cast<CopyEngineCheck&>(other).seen_) {
     const auto [at, fresh] = seen_.try_emplace(key, hazard);
     if (fresh) continue;
     // The example is that of the first block.
@@ -277,7 +279,7 @@ void EngineUse::merge(sim::Observer& other) {
   }
 }
 
-std::vector<Finding> EngineUse::findings(const PositionOf& position) const {
+std::vector<Finding> CopyEngineCheck::findings(const PositionOf& position) const {
   std::vector<Finding> all;
   for (const auto& [key, hazard] : seen_) all.push_back(finding_of(hazard, {}, position));
   return all;

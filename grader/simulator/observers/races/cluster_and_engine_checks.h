@@ -1,5 +1,5 @@
 // Checks of accesses to a block's shared memory that its own threads do not make: those of the
-// other blocks of its cluster (ClusterUse), and those of the copy engine (EngineUse).
+// other blocks of its cluster (ClusterAccessCheck), and those of the copy engine (CopyEngineCheck).
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace lab32::counters {
 // as one block whose warps and bytes are numbered rank by rank. In addition an access to another
 // block's memory must be ordered after that block has started and before it ends (CUDA programming
 // guide, "Distributed Shared Memory"). This class finds accesses that are not.
-class ClusterUse {
+class ClusterAccessCheck {
  public:
   // Key of the cluster's barrier among the mbarriers; the next phase has the key after it.
   static constexpr uint64_t kBarrier = uint64_t{1} << 62;
 
-  explicit ClusterUse(const sim::BlockInfo& first);
+  explicit ClusterAccessCheck(const sim::BlockInfo& first);
   void join(const sim::BlockInfo& block);
   // All blocks have started. Later accesses have larger stamps.
   void started(const HappensBefore& order) { start_ = order.block_start(); }
@@ -36,17 +36,17 @@ class ClusterUse {
 
   // The lanes have observed the end of a phase of the cluster's barrier, so all blocks have
   // started.
-  void met(uint32_t warp, uint32_t mask) { met_[warp] |= mask; }
-  // An access before the owner's start, or not ordered before the owner's end. end_of() returns
+  void passed_barrier(uint32_t warp, uint32_t mask) { past_barrier_[warp] |= mask; }
+  // An access before the owner's start, or not ordered before the owner's end. end_block() returns
   // them.
-  struct Early {
+  struct LifetimeError {
     uint32_t site, lanes;
     sim::TrapFacts facts;
   };
   void access(const HappensBefore& order, uint32_t warp, const sim::RawAccess& access);
   // Call when a block ends. Returns the errors found so far and the accesses to its memory that are
   // not ordered before its end.
-  std::vector<Early> end_of(const HappensBefore& order, uint32_t rank);
+  std::vector<LifetimeError> end_block(const HappensBefore& order, uint32_t rank);
 
   // Translates thread numbers and offsets of the cluster to those of the blocks.
   void describe(Hazard& hazard) const;
@@ -62,17 +62,18 @@ class ClusterUse {
   sim::TrapFacts facts(sim::TrapReason reason, uint32_t warp, uint32_t lane, uint32_t owner,
                        const Remote& remote) const;
   // True if the access is ordered before what some thread of the block does now.
-  bool known_to(const HappensBefore& order, uint32_t rank, uint32_t thread, uint32_t stamp) const;
+  bool ordered_before_block(const HappensBefore& order, uint32_t rank, uint32_t thread,
+                            uint32_t stamp) const;
 
   uint32_t blocks_count_, warps_, stride_;
   uint32_t start_ = 0;
   std::vector<sim::BlockInfo> blocks_;  // by rank
-  std::vector<uint32_t> met_;           // by warp
+  std::vector<uint32_t> past_barrier_;  // by warp
   // By warp and owner: lanes that are ordered after the owner's start.
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> after_start_;
   // By owner, warp and site.
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<Remote>> remote_;
-  std::vector<Early> before_start_;
+  std::vector<LifetimeError> errors_before_start_;
 };
 
 // Checks how a block shares its memory with the copy engine, which accesses it through another
@@ -80,18 +81,20 @@ class ClusterUse {
 // by fence.proxy.async before a copy reads them. Memory that a copy reads must not change until the
 // copying thread has waited for the group (cp.async.bulk.wait_group). An error is reported only if
 // no order of the block's threads makes the access valid.
-class EngineUse : public sim::Observer {
+class CopyEngineCheck : public sim::Observer {
  public:
-  std::unique_ptr<sim::Observer> fork() const override { return std::make_unique<EngineUse>(); }
+  std::unique_ptr<sim::Observer> fork() const override {
+    return std::make_unique<CopyEngineCheck>();
+  }
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
   void raw_shared(uint32_t warp, const sim::RawAccess& access) override;
   void engine(uint32_t warp, const sim::EngineEvent& event) override;
-  void block_barrier(const uint32_t*, uint32_t, bool) override { meet(); }
-  void warp_barrier(uint32_t, uint32_t) override { meet(); }
-  void mbarrier_wait(uint32_t, uint32_t, uint64_t) override { meet(); }
-  void fence(uint32_t, uint32_t, const ptx::MemoryOrder&) override { meet(); }
+  void block_barrier(const uint32_t*, uint32_t, bool) override { synchronise(); }
+  void warp_barrier(uint32_t, uint32_t) override { synchronise(); }
+  void mbarrier_wait(uint32_t, uint32_t, uint64_t) override { synchronise(); }
+  void fence(uint32_t, uint32_t, const ptx::MemoryOrder&) override { synchronise(); }
   bool wants_raw_shared() const override { return true; }
 
   std::vector<Finding> findings(const PositionOf& position) const;
@@ -99,7 +102,8 @@ class EngineUse : public sim::Observer {
  private:
   // The last write of a thread to a word of shared memory.
   struct Write {
-    uint32_t when = 0, meeting = 0, thread = 0;  // when 0: unwritten, or written by the copy engine
+    uint32_t when = 0, synchronisation = 0,
+             thread = 0;  // when 0: unwritten, or written by the copy engine
   };
   // Bytes that a copy reads, with the copying thread and its group. After the thread has waited for
   // the group, the entry stays until the next synchronisation of threads.
@@ -111,15 +115,15 @@ class EngineUse : public sim::Observer {
 
   // Some threads have synchronised: earlier accesses of one may be ordered before later ones of
   // another.
-  void meet();
+  void synchronise();
   void read(uint32_t warp, const sim::EngineEvent& event);
-  void found(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,
-             uint64_t offset, uint32_t bytes, sim::AccessUse use);
-  sim::ThreadId name_of(uint32_t thread) const;
+  void report(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,
+              uint64_t offset, uint32_t bytes, sim::AccessUse use);
+  sim::ThreadId thread_id(uint32_t thread) const;
 
-  bool watched_ = false;
+  bool checked_ = false;
   sim::BlockInfo block_{};
-  uint32_t now_ = 0, meetings_ = 0, last_fence_meeting_ = 0;
+  uint32_t now_ = 0, synchronisations_ = 0, last_fence_ = 0;
   bool fenced_ = false;
   std::vector<Write> words_;
   std::vector<uint32_t> fence_of_thread_, groups_of_thread_;
