@@ -24,7 +24,7 @@ namespace {
 struct ExplainCommand {
   std::string what, check, format = "text", output, picture, swizzle, dir = "labs", rubric;
   std::vector<std::string> arguments;
-  counters::CloseUpChoice choice;
+  counters::DetailFilter choice;
   unsigned gpus = 1;  // for a program
   grading::GradeOptions options;
 };
@@ -105,7 +105,7 @@ pictures::Explanation explanation_of(const ExplainCommand& command) {
   if (std::find(labs.begin(), labs.end(), command.what) != labs.end()) {
     grading::GradeOptions one = options;
     one.labs = {command.what};
-    one.close_up = command.choice;
+    one.launch_detail = command.choice;
     if (command.check.empty() && !command.swizzle.empty())
       return explain_submitted_swizzle(command.swizzle, one);
     auto shown = grading::explain(one, command.check);

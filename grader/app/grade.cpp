@@ -67,7 +67,7 @@ int grade(GradeCommand& given) {
   options.dir = given.dir;
   options.rubric = given.rubric;
   options.progress = true;
-  if (given.pictures) options.close_up.emplace();
+  if (given.pictures) options.launch_detail.emplace();
   const auto& [format, output, json] = std::tie(given.format, given.output, given.json);
   const bool history = report::history_enabled() &&
                        (given.keeps_history || given.watches || is_an_attempt(format, output));

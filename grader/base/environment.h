@@ -41,7 +41,7 @@ inline constexpr Variable kTool{"LAB32_TOOL"}, kDevice{"LAB32_DEVICE"}, kGpus{"L
     kSchedule{"LAB32_SCHEDULE"};
 // The file into which launches are recorded, and the source line whose accesses are recorded lane
 // by lane.
-inline constexpr Variable kRecord{"LAB32_RECORD"}, kCloseUp{"LAB32_CLOSE_UP"};
+inline constexpr Variable kRecord{"LAB32_RECORD"}, kLaunchDetail{"LAB32_LAUNCH_DETAIL"};
 
 // ---- of lab32's tests ----
 

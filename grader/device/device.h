@@ -20,7 +20,7 @@
 #include "simulator/core/warp/trap.h"
 #include "simulator/observers/counters.h"
 #include "simulator/observers/races/finding.h"
-#include "simulator/observers/traffic/close_up.h"
+#include "simulator/observers/traffic/launch_detail.h"
 #include "simulator/timing/occupancy.h"
 #include "simulator/timing/time.h"
 #include "toolchain/artifact.h"
@@ -142,7 +142,7 @@ struct LaunchOptions {
   // Returns the name or the text of an error, for kernels that ask for it (simulator).
   std::function<std::string(uint32_t error, bool name)> text_of_error;
   // Source lines whose requests are recorded for pictures (simulator).
-  std::optional<counters::CloseUpChoice> close_up;
+  std::optional<counters::DetailFilter> launch_detail;
 };
 
 // The most expensive access of one kind on a source line, lane by lane, for messages.
@@ -209,7 +209,7 @@ struct Run {
     return child_launches > 0 ||
            (counters && counters->other.texture_unknown + counters->other.bulk_unknown > 0);
   }
-  std::optional<counters::CloseUp> close_up;  // LaunchOptions::close_up
+  std::optional<counters::LaunchDetail> launch_detail;  // LaunchOptions::launch_detail
   // Upper limits of the machine code's counters, where some counters are uncertain. A space is
   // unbounded if no upper limit is known for one of its accesses (simulator).
   struct Bound {

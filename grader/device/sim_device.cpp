@@ -126,8 +126,8 @@ uint64_t SimDevice::resident_blocks(Kernel& which, const Shape& shape) {
   return uint64_t{profile_.multiprocessors} * occupancy(kernel, shape).blocks;
 }
 
-// The workspace of cooperative_groups, to which %envreg1 and %envreg2 point (the driver ABI of cooperative_groups):
-// its size, and the word in which blocks count themselves at grid.sync().
+// The workspace of cooperative_groups, to which %envreg1 and %envreg2 point (the driver ABI of
+// cooperative_groups): its size, and the word in which blocks count themselves at grid.sync().
 uint64_t SimDevice::grid_workspace() {
   const std::array<uint32_t, 2> fresh{8, 0};
   if (grid_workspace_ == 0) {
@@ -231,7 +231,7 @@ void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launch
   LaunchOptions own = options;
   own.count = false;
   own.model = LaunchOptions::Model::none;
-  own.close_up.reset();
+  own.launch_detail.reset();
   own.cooperative = false;
   for (const sim::DeviceLaunch& launch : launches.launched) {
     if (depth >= kMostDepth)

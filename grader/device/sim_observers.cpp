@@ -72,10 +72,10 @@ WorstAccess worst_access(const counters::Example& e, const counters::Position& a
 
 // Records an allocation and the kernel parameter that points into it.
 void note_array(const sim::LaunchContext& launch, const sim::Allocation& in,
-                std::vector<counters::CloseUpArray>& arrays) {
-  for (const counters::CloseUpArray& known : arrays)
+                std::vector<counters::ArrayDetail>& arrays) {
+  for (const counters::ArrayDetail& known : arrays)
     if (known.begin == in.begin) return;
-  counters::CloseUpArray array{in.begin, in.end - in.begin, in.name};
+  counters::ArrayDetail array{in.begin, in.end - in.begin, in.name};
   const auto& parameters = launch.program->functions[0].ptx->params;
   uint32_t bytes = 0;
   const auto offsets = ptx::parameter_offsets(parameters, &bytes);
@@ -113,7 +113,8 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
       hazards_(hazard_observer(launch, position_)),
       races_(*launch.memory) {
   if (options.count) all_.push_back(&traffic_);
-  if (options.close_up) all_.push_back(&close_up_.emplace(*options.close_up, position_));
+  if (options.launch_detail)
+    all_.push_back(&launch_detail_.emplace(*options.launch_detail, position_));
   if (options.check_hazards) {
     all_.push_back(&hazards_);
     all_.push_back(&races_);
@@ -160,7 +161,7 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
     run.threads_at_work = static_cast<double>(lanes) / static_cast<double>(threads) /
                           static_cast<double>(outcome.busiest_warp);
   if (options_.check_hazards) run.hazards = findings();
-  if (close_up_) run.close_up = close_up();
+  if (launch_detail_) run.launch_detail = launch_detail();
   if (!options_.count) return run;
   traffic_.add_issues(outcome.tally);
   run.counters = traffic_.totals();
@@ -203,11 +204,11 @@ std::vector<counters::Finding> LaunchObservers::findings() {
 
 // Adds the student's names for elements of variables. Elements of the host's arrays are named
 // later, by the host.
-counters::CloseUp LaunchObservers::close_up() {
-  counters::CloseUp seen = close_up_->result();
+counters::LaunchDetail LaunchObservers::launch_detail() {
+  counters::LaunchDetail seen = launch_detail_->result();
   const auto shared = program_.shared_in(launch_.shared_bytes);
-  for (counters::CloseUpLine& line : seen.lines)
-    for (counters::CloseUpRequest& request : line.requests) {
+  for (counters::LineDetail& line : seen.lines)
+    for (counters::RequestDetail& request : line.requests) {
       request.place.resize(request.address.size());
       for (uint32_t rest = request.mask; rest != 0; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);

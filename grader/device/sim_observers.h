@@ -13,7 +13,7 @@
 #include "simulator/observers/races/cluster_and_engine_checks.h"
 #include "simulator/observers/races/global_races.h"
 #include "simulator/observers/races/hazards.h"
-#include "simulator/observers/traffic/close_up.h"
+#include "simulator/observers/traffic/launch_detail.h"
 #include "simulator/observers/traffic/traffic.h"
 #include "simulator/sass/emitted.h"
 #include "simulator/timing/profile.h"
@@ -42,7 +42,7 @@ class LaunchObservers {
 
  private:
   Fault fault_of(const sim::Trap& trap);
-  counters::CloseUp close_up();
+  counters::LaunchDetail launch_detail();
   std::vector<counters::Finding> findings();
   void add_time(const sim::LaunchOutcome& outcome, Run& run);
   void add_cycles(const sim::LaunchOutcome& outcome, model::Work& work);
@@ -59,7 +59,7 @@ class LaunchObservers {
   counters::CopyEngineCheck engine_use_;
   std::optional<counters::CacheObserver> caches_;
   std::optional<counters::SpinObserver> spins_;
-  std::optional<counters::CloseUpObserver> close_up_;
+  std::optional<counters::DetailObserver> launch_detail_;
   const model::Profile* profile_ = nullptr;  // null: time is not modelled
   const sass::EmittedFunctions* emitted_ = nullptr;
   model::Occupancy occupancy_;

@@ -48,7 +48,7 @@ std::string words_of(const device::Shape& shape) {
                      shape.grid.count() == 1 ? "" : "s", dimensions(shape.block));
 }
 
-Request request_of(const counters::CloseUpRequest& seen, bool shared, const Names& names) {
+Request request_of(const counters::RequestDetail& seen, bool shared, const Names& names) {
   Request r;
   r.warp = seen.warp;
   r.number = seen.number;
@@ -84,7 +84,7 @@ uint64_t weight(const Access& a) { return a.waste * (a.shared ? kWavefrontWeight
 
 std::vector<Access> accesses_of(const device::Run& run, const Names& names) {
   std::vector<Access> accesses;
-  for (const counters::CloseUpLine& line : run.close_up->lines) {
+  for (const counters::LineDetail& line : run.launch_detail->lines) {
     Access a;
     a.file = line.file;
     a.line = line.line;
@@ -97,7 +97,7 @@ std::vector<Access> accesses_of(const device::Run& run, const Names& names) {
     if (const Counters* c = counters_of(run, line.file, line.line))
       a.waste = line.shared ? c->shared_wavefronts() - c->shared_ideal()
                             : beyond(c->global_sectors(), c->l2_sectors_ideal);
-    for (const counters::CloseUpRequest& request : line.requests)
+    for (const counters::RequestDetail& request : line.requests)
       a.requests.push_back(request_of(request, line.shared, names));
     accesses.push_back(std::move(a));
   }
@@ -107,20 +107,20 @@ std::vector<Access> accesses_of(const device::Run& run, const Names& names) {
   return accesses;
 }
 
-std::optional<Steps> steps_of(const counters::CloseUp& seen, const Names& names) {
+std::optional<Steps> steps_of(const counters::LaunchDetail& seen, const Names& names) {
   // A block with fewer than two steps has no waiting to show.
   if (seen.steps.size() < 2) return std::nullopt;
   Steps steps{seen.block, seen.threads, {}, seen.more_steps};
-  for (const counters::CloseUpStep& step : seen.steps)
+  for (const counters::StepDetail& step : seen.steps)
     steps.steps.push_back(
         {step.working, step.line, names.source.text_of(step.line), step.warp_barrier});
   return steps;
 }
 
-std::optional<Shuffles> shuffles_of(const counters::CloseUp& seen, const Names& names) {
+std::optional<Shuffles> shuffles_of(const counters::LaunchDetail& seen, const Names& names) {
   if (seen.shuffles.empty()) return std::nullopt;
   Shuffles shuffles{seen.block, seen.shuffles[0].warp, {}, seen.more_shuffles};
-  for (const counters::CloseUpShuffle& s : seen.shuffles)
+  for (const counters::ShuffleDetail& s : seen.shuffles)
     shuffles.shuffles.push_back(
         {s.line, names.source.text_of(s.line), s.mask, s.in_range, s.absent, s.from});
   return shuffles;
@@ -242,10 +242,10 @@ Launch make(const device::Run& run, const device::Shape& shape, const Names& nam
     launch.seconds = run.predicted->kernel_seconds;
     if (!run.predicted->resources.empty()) launch.bound = run.predicted->resources[0].name;
   }
-  if (run.close_up) {
+  if (run.launch_detail) {
     launch.accesses = accesses_of(run, names);
-    launch.steps = steps_of(*run.close_up, names);
-    launch.shuffles = shuffles_of(*run.close_up, names);
+    launch.steps = steps_of(*run.launch_detail, names);
+    launch.shuffles = shuffles_of(*run.launch_detail, names);
   }
   if (run.counters) {
     launch.traffic = traffic_of(run);

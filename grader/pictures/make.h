@@ -21,8 +21,8 @@ struct Names {
   std::function<std::string(uint64_t address, uint32_t bytes)> element;
 };
 
-// `run` must come from a launch with LaunchOptions::close_up. If it faulted, the result has only
-// the fault or the race.
+// `run` must come from a launch with LaunchOptions::launch_detail. If it faulted, the result has
+// only the fault or the race.
 Launch make(const device::Run& run, const device::Shape& shape, const Names& names);
 
 // The waste of a launch in comparable units of time, for finding the worst launch.

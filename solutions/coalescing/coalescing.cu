@@ -3,7 +3,7 @@
 //
 // The reference solution: the given kernels are those of labs/coalescing/coalescing.cu, which
 // states each task in full. In every launch
-// - a block has 256 x 1 x 1 threads,
+// - blocks are one-dimensional and have 256 threads,
 // - the grid covers n as the task says, with one block for n = 0,
 // - pointers are aligned to 256 bytes, as cudaMalloc's are; buffers never overlap,
 // - n is 0, 1, 31, 32, 33, 1000 and 2^17 + 3 where the result is checked, and 2^20 (B4: 2^18 rows)

@@ -219,7 +219,7 @@ report::Result grade(const GradeOptions& options) {
     const std::unique_ptr<device::Device> own = device::open_device(options.device);
     GradingSetup setup{*own, result.seed, progress, timer.get(), options.time_limit};
     setup.modelled_times = options.modelled_times;
-    setup.close_up = options.close_up;
+    setup.launch_detail = options.launch_detail;
     setup.every_launch = options.every_launch;
     setup.checks = options.checks;
     report::Lab lab = grade_begun(rubrics[i], file(i), std::move(now), setup);
@@ -311,7 +311,7 @@ bool makes_better_picture(const report::Test& a, const report::Test& b) {
 }
 
 // "in block 3, warp 9"; empty if the user did not choose a place.
-std::string place_of(const counters::CloseUpChoice& choice) {
+std::string place_of(const counters::DetailFilter& choice) {
   std::vector<std::string> words;
   if (choice.line) words.push_back(fmt::format("line {}", *choice.line));
   if (choice.block) words.push_back(fmt::format("block {}", *choice.block));
@@ -323,7 +323,7 @@ std::string place_of(const counters::CloseUpChoice& choice) {
 // Why a check has no picture, in one line. The first lines of a check's message quote the source,
 // which would say nothing here.
 std::string reason_without_picture(const report::Lab& lab, const report::Test& test,
-                                   const counters::CloseUpChoice& choice) {
+                                   const counters::DetailFilter& choice) {
   if (!test.withheld_until.empty())
     return fmt::format("it would answer a question of `{}`; answer that first",
                        test.withheld_until);
@@ -347,7 +347,7 @@ std::string reason_without_picture(const report::Lab& lab, const report::Test& t
 }  // namespace
 
 pictures::Explanation explain(GradeOptions options, const std::string& check) {
-  if (!options.close_up) options.close_up.emplace();
+  if (!options.launch_detail) options.launch_detail.emplace();
   // Explaining models caches and time for each launch, which takes longer than grading.
   options.time_limit *= 4;
   options.checks = named(
@@ -363,12 +363,13 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
   const report::Test& test = **std::min_element(
       tests.begin(), tests.end(),
       [](const report::Test* a, const report::Test* b) { return makes_better_picture(*a, *b); });
-  const bool found = test.pictures && (!test.pictures->accesses.empty() || test.pictures->fault ||
-                                       test.pictures->race || place_of(*options.close_up).empty());
+  const bool found =
+      test.pictures && (!test.pictures->accesses.empty() || test.pictures->fault ||
+                        test.pictures->race || place_of(*options.launch_detail).empty());
   if (!found)
     throw Error(fmt::format("no picture of {}{}: {}", lab.name,
                             check.empty() ? "" : ", " + test.name,
-                            reason_without_picture(lab, test, *options.close_up)));
+                            reason_without_picture(lab, test, *options.launch_detail)));
   return {lab.name, test.name, test.file, test.message, *test.pictures};
 }
 

@@ -29,11 +29,11 @@ struct GradeOptions {
   std::optional<uint64_t> seed;            // absent: a new one, which the student does not know
   bool progress = false;                   // report long steps on stderr
   double time_limit = TimeLimit::usual();  // of each lab, in seconds
-  std::optional<counters::CloseUpChoice> close_up;  // if set, the result has pictures
+  std::optional<counters::DetailFilter> launch_detail;  // if set, the result has pictures
   // The checks to run, of the one lab. Their prerequisites run, too, and the checks whose questions
   // decide what they may show. Empty: all checks.
   std::vector<std::string> checks = {};
-  // Needs close_up. Called with each launch of the submission's kernels, lab by lab.
+  // Needs launch_detail. Called with each launch of the submission's kernels, lab by lab.
   std::function<void(const pictures::Launch&)> every_launch = {};
   bool modelled_times = true;  // without a GPU, report the modelled time of timed kernels
   // A missing file of `labs` loses its lab's points instead of being an error.
@@ -69,9 +69,9 @@ report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
 
 // `lab32 explain LAB [CHECK]`: pictures of the launches of a check.
 //
-// Grades the one lab of `options`, in the detail that its close_up sets. Shows the check of that
-// name, or whose name begins so; of several, or without a name, the one that has lost most. Throws
-// Error with the reason if it has nothing to show.
+// Grades the one lab of `options`, in the detail that its launch_detail sets. Shows the check of
+// that name, or whose name begins so; of several, or without a name, the one that has lost most.
+// Throws Error with the reason if it has nothing to show.
 pictures::Explanation explain(GradeOptions options, const std::string& check);
 
 }  // namespace lab32::grading

@@ -31,7 +31,7 @@ struct GradingSetup {
   device::Timer* timer = nullptr;  // null: no GPU to time on
   double time_limit = TimeLimit::usual();
   bool modelled_times = true;
-  std::optional<counters::CloseUpChoice> close_up = {};
+  std::optional<counters::DetailFilter> launch_detail = {};
   std::function<void(const pictures::Launch&)> every_launch = {};
   std::vector<std::string> checks = {};
   // Called before each check. A check for which it returns true counts as passed, is not run, and

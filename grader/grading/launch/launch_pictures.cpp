@@ -58,12 +58,12 @@ bool will_be_withheld(Check& check) {
 
 void look_closely(Check& check, const Launch& launch, device::LaunchOptions& options) {
   const Session& s = check.session;
-  if (!s.setup.close_up) return;
-  options.close_up = s.setup.close_up;
-  options.close_up->file = s.source.display();
+  if (!s.setup.launch_detail) return;
+  options.launch_detail = s.setup.launch_detail;
+  options.launch_detail->file = s.source.display();
   if (is_given_kernel(launch.kernel) && !launch.pictures_of_given) {
     const int begin = s.source.find(base_of(launch.kernel));
-    if (begin > 0) options.close_up->except = {begin, s.source.end_of_body(begin)};
+    if (begin > 0) options.launch_detail->except = {begin, s.source.end_of_body(begin)};
   }
   // Recording where bytes go costs as much as the rest of the simulation.
   const bool shown = s.setup.every_launch || (launch.in_pictures && !will_be_withheld(check));
@@ -74,7 +74,7 @@ void look_closely(Check& check, const Launch& launch, device::LaunchOptions& opt
 void keep_pictures(Check& check, const Launch& launch, const device::Run& run) {
   Session& s = check.session;
   check.last_pictures = nullptr;
-  if (!s.setup.close_up) return;
+  if (!s.setup.launch_detail) return;
   const std::string& kernel = launch.kernel;
   pictures::Names names{
       is_given_kernel(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel, launch.setting,

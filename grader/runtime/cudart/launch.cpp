@@ -142,7 +142,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   };
   options.warp_budget = kWarpBudget;
   // the picture of a line shows races, too
-  options.check_hazards = r.tool == Tool::check || r.close_up;
+  options.check_hazards = r.tool == Tool::check || r.launch_detail;
   options.keep_going = r.tool == Tool::check;
   options.trap_uninitialised = false;  // a GPU continues with the bits in memory
   options.heap_bytes = r.gpu().limits.at(cudaLimitMallocHeapSize);
@@ -150,7 +150,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   if (r.schedule) options.schedule = (*r.schedule)++;
   // `lab32 run` and `check` show no counts, and need them only to model time.
   options.count = r.tool == Tool::profile || r.streams.timed();
-  options.close_up = r.close_up;
+  options.launch_detail = r.launch_detail;
   // Under Nsight Compute caches start empty (--cache-control all). When the program itself measures
   // time, they keep the data of earlier launches.
   if (r.tool == Tool::profile)
@@ -165,7 +165,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
 // launches.
 bool can_be_replayed(const Runtime& r, const device::KernelInfo& info,
                      const device::LaunchOptions& options) {
-  return r.tool == Tool::run && !options.schedule && !options.close_up && !options.count &&
+  return r.tool == Tool::run && !options.schedule && !options.launch_detail && !options.count &&
          options.model == device::LaunchOptions::Model::none && !info.uses_heap &&
          !info.reads_clock;
 }

@@ -201,9 +201,9 @@ std::vector<device::Device*> devices_of(const std::vector<std::unique_ptr<Gpu>>&
   return devices;
 }
 
-std::optional<counters::CloseUpChoice> close_up_of(const std::string& text) {
+std::optional<counters::DetailFilter> launch_detail_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
-  return record::read_close_up(text);
+  return record::read_detail_filter(text);
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ std::optional<counters::CloseUpChoice> close_up_of(const std::string& text) {
 Runtime::Runtime(const std::string& profile_name, int count)
     : tool(tool_of(value_or(variables::kTool, "run"))),
       schedule(schedule_of(value_of(variables::kSchedule))),
-      close_up(close_up_of(value_of(variables::kCloseUp))),
+      launch_detail(launch_detail_of(value_of(variables::kLaunchDetail))),
       profile(model::read_profile(profile_name)),
       memory(address_space(profile.dram_bytes)),
       gpus(make_gpus(count, profile, memory, host_time)),

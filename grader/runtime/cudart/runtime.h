@@ -132,7 +132,8 @@ struct Runtime {
   Tool tool = Tool::run;
   // LAB32_SCHEDULE: the seed for the first launch; later launches derive theirs
   std::optional<uint64_t> schedule;
-  std::optional<counters::CloseUpChoice> close_up;  // LAB32_CLOSE_UP: what to record of each launch
+  std::optional<counters::DetailFilter>
+      launch_detail;  // LAB32_LAUNCH_DETAIL: what to record of each launch
   model::Profile profile;
   sim::Memory memory;    // of all devices, in one address space
   double host_time = 0;  // the time up to which the program has waited, on the modelled clock

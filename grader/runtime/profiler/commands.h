@@ -9,7 +9,7 @@
 
 #include "pictures/explanation.h"
 #include "runtime/profiler/build_program.h"
-#include "simulator/observers/traffic/close_up.h"
+#include "simulator/observers/traffic/launch_detail.h"
 
 namespace lab32::profiler {
 
@@ -51,7 +51,7 @@ struct ExplainOptions {
   std::string program, device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
-  counters::CloseUpChoice choice;  // the function sets its file
+  counters::DetailFilter choice;  // the function sets its file
 };
 
 // Draws the launch that wastes most on the line. The program's output goes to stderr. Throws Error

@@ -63,9 +63,9 @@ class SharedNames {
       : program_(program), device_(device) {}
 
   void name(record::LaunchProfile& launch) {
-    for (counters::CloseUpLine& line : launch.run.close_up->lines) {
+    for (counters::LineDetail& line : launch.run.launch_detail->lines) {
       if (!line.shared) continue;
-      for (counters::CloseUpRequest& request : line.requests)
+      for (counters::RequestDetail& request : line.requests)
         for (std::string& place : request.place) place = named(launch.symbol, place, request.bytes);
     }
   }
@@ -93,21 +93,21 @@ bool has_accesses(const device::Run& run, const std::optional<int>& line) {
   const auto meant = [&](int at) { return !line || *line == at; };
   if (run.fault && run.fault->trap && run.fault->trap->access && meant(run.fault->line))
     return true;
-  if (!run.close_up) return false;
-  const auto& shuffles = run.close_up->shuffles;
-  return !run.close_up->lines.empty() ||
+  if (!run.launch_detail) return false;
+  const auto& shuffles = run.launch_detail->shuffles;
+  return !run.launch_detail->lines.empty() ||
          std::any_of(shuffles.begin(), shuffles.end(),
-                     [&](const counters::CloseUpShuffle& s) { return meant(s.line); });
+                     [&](const counters::ShuffleDetail& s) { return meant(s.line); });
 }
 
 pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile& source,
                            const std::string& file) {
   const std::string kernel = ncu_kernel_name(launch.symbol);
   const auto parameters = parameters_of(source, plain_name(kernel));
-  std::vector<counters::CloseUpArray> arrays;
-  if (launch.run.close_up) arrays = launch.run.close_up->arrays;
+  std::vector<counters::ArrayDetail> arrays;
+  if (launch.run.launch_detail) arrays = launch.run.launch_detail->arrays;
   const auto element = [&](uint64_t address, uint32_t bytes) {
-    for (const counters::CloseUpArray& array : arrays) {
+    for (const counters::ArrayDetail& array : arrays) {
       if (address < array.begin || address - array.begin >= array.bytes) continue;
       const uint64_t index = (address - array.begin) / bytes;
       const auto n = static_cast<size_t>(array.parameter);
@@ -119,8 +119,8 @@ pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile
   };
   std::string own = file;  // the name that line information uses
   if (launch.run.fault) own = launch.run.fault->file;
-  if (launch.run.close_up)
-    for (const counters::CloseUpLine& line : launch.run.close_up->lines) own = line.file;
+  if (launch.run.launch_detail)
+    for (const counters::LineDetail& line : launch.run.launch_detail->lines) own = line.file;
   return pictures::make(launch.run, launch.shape, {kernel, "", own, source, element});
 }
 
@@ -152,7 +152,7 @@ bool worse(const pictures::Launch& a, const pictures::Launch& b) {
   return pictures::waste(a) > pictures::waste(b);
 }
 
-RecordedRun run_of(const ExplainOptions& options, const counters::CloseUpChoice& choice) {
+RecordedRun run_of(const ExplainOptions& options, const counters::DetailFilter& choice) {
   const OutputToErrors redirected;
   return run_recorded({options.program, {}}, options.device, options.arguments, "profile",
                       {std::nullopt, options.gpus, record::to_text(choice)});
@@ -165,14 +165,14 @@ pictures::Explanation explain(const ExplainOptions& options) {
   if (path.extension() != ".cu")
     throw Error(options.program + ": a source, PROGRAM.cu, is needed to draw its lines");
   const SourceFile source(path, visible_name(options.program));
-  counters::CloseUpChoice choice = options.choice;
+  counters::DetailFilter choice = options.choice;
   choice.file = path.filename().string();
   RecordedRun run = run_of(options, choice);
   SharedNames names({options.program, {}}, options.device);
   std::optional<pictures::Launch> worst;
   for (record::LaunchProfile& launch : run.recording.launches) {
     if (!has_accesses(launch.run, choice.line)) continue;
-    if (launch.run.close_up) names.name(launch);
+    if (launch.run.launch_detail) names.name(launch);
     pictures::Launch made = launch_of(launch, source, choice.file);
     made.setting = fmt::format("launch {}", launch.id);
     if (!worst || worse(made, *worst)) worst = std::move(made);

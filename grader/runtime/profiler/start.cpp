@@ -40,7 +40,7 @@ class Image {
     const auto is_ours = [](const std::string& variable) {
       for (const Variable& ours :
            {variables::kLibraryPath, variables::kTool, variables::kRecord, variables::kDevice,
-            variables::kSchedule, variables::kCloseUp, variables::kGpus})
+            variables::kSchedule, variables::kLaunchDetail, variables::kGpus})
         if (variable.rfind(ours.name + std::string("="), 0) == 0) return true;
       return false;
     };
@@ -62,7 +62,7 @@ class Image {
     set(variables::kDevice, start.device);
     set(variables::kGpus, std::to_string(start.gpus));
     if (start.schedule) set(variables::kSchedule, std::to_string(*start.schedule));
-    if (!start.close_up.empty()) set(variables::kCloseUp, start.close_up);
+    if (!start.launch_detail.empty()) set(variables::kLaunchDetail, start.launch_detail);
     if (!start.record.empty()) set(variables::kRecord, start.record.string());
 
     for (std::string& word : words_) argv_.push_back(word.data());
@@ -164,7 +164,7 @@ RecordedRun run_recorded(const Program& program, const std::string& device,
   start.record = record;
   start.schedule = asked.schedule;
   start.gpus = asked.gpus;
-  start.close_up = asked.close_up;
+  start.launch_detail = asked.launch_detail;
   RecordedRun run;
   run.status = run_and_wait(start);
   std::ifstream in(record);

@@ -22,7 +22,7 @@ struct Start {
   std::filesystem::path record;      // LAB32_RECORD; empty: no record
   std::optional<uint64_t> schedule;  // LAB32_SCHEDULE
   unsigned gpus = 1;                 // LAB32_GPUS
-  std::string close_up;              // LAB32_CLOSE_UP (record::to_text); empty: nothing
+  std::string launch_detail;         // LAB32_LAUNCH_DETAIL (record::to_text); empty: nothing
 };
 
 // The device profile for "auto", "sim" or "sim:NAME". Throws Error if it is not a simulator.
@@ -51,7 +51,7 @@ std::string ending(int status);
 struct RunSettings {
   std::optional<uint64_t> schedule = std::nullopt;
   unsigned gpus = 1;
-  std::string close_up = "";
+  std::string launch_detail = "";
 };
 
 // Builds and runs the program; it has this process's input and output. `device` is "sim" or

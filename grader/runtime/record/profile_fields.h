@@ -204,7 +204,7 @@ void fields(V& visit, Ref<V, device::PtxLevelAccess> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::CloseUpRequest> r) {
+void fields(V& visit, Ref<V, counters::RequestDetail> r) {
   visit("warp", r.warp);
   visit("number", r.number);
   visit("kind", r.kind);
@@ -218,7 +218,7 @@ void fields(V& visit, Ref<V, counters::CloseUpRequest> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::CloseUpLine> r) {
+void fields(V& visit, Ref<V, counters::LineDetail> r) {
   visit("file", r.file);
   visit("line", r.line);
   visit("shared", r.shared);
@@ -230,14 +230,14 @@ void fields(V& visit, Ref<V, counters::CloseUpLine> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::CloseUpStep> r) {
+void fields(V& visit, Ref<V, counters::StepDetail> r) {
   visit("working", r.working);
   visit("line", r.line);
   visit("warp_barrier", r.warp_barrier);
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::CloseUpShuffle> r) {
+void fields(V& visit, Ref<V, counters::ShuffleDetail> r) {
   visit("file", r.file);
   visit("line", r.line);
   visit("warp", r.warp);
@@ -248,7 +248,7 @@ void fields(V& visit, Ref<V, counters::CloseUpShuffle> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::CloseUpArray> r) {
+void fields(V& visit, Ref<V, counters::ArrayDetail> r) {
   visit("begin", r.begin);
   visit("bytes", r.bytes);
   visit("name", r.name);
@@ -256,7 +256,7 @@ void fields(V& visit, Ref<V, counters::CloseUpArray> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::CloseUp> r) {
+void fields(V& visit, Ref<V, counters::LaunchDetail> r) {
   visit("arrays", r.arrays);
   visit("lines", r.lines);
   visit("block", r.block);
@@ -274,7 +274,7 @@ void fields(V& visit, Ref<V, std::pair<int, int>> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::CloseUpChoice> r) {
+void fields(V& visit, Ref<V, counters::DetailFilter> r) {
   visit("file", r.file);
   visit("line", r.line);
   visit("except", r.except);
@@ -297,7 +297,7 @@ void fields(V& visit, Ref<V, device::Run> r) {
   visit("ptx_level", r.ptx_level);
   visit("peer_accesses", r.peer_accesses);
   visit("child_launches", r.child_launches);
-  visit("close_up", r.close_up);
+  visit("launch_detail", r.launch_detail);
 }
 
 // The names of an enum's values, in the enum's order.

@@ -213,10 +213,10 @@ void append_line(const std::string& path, const std::string& line) {
   if (!whole) fail();
 }
 
-std::string to_text(const counters::CloseUpChoice& choice) { return save(choice).dump(); }
+std::string to_text(const counters::DetailFilter& choice) { return save(choice).dump(); }
 
-counters::CloseUpChoice read_close_up(const std::string& text) {
-  counters::CloseUpChoice choice;
+counters::DetailFilter read_detail_filter(const std::string& text) {
+  counters::DetailFilter choice;
   try {
     restore(Json::parse(text), choice);
   } catch (const Json::exception& e) {

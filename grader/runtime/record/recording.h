@@ -65,9 +65,9 @@ std::string to_line_unsupported(const std::string& what);
 void append_line(const std::string& path, const std::string& line);
 
 // The text form of the accesses that a launch should record in detail, for the other process.
-// read_close_up throws Error if it cannot parse the text.
-std::string to_text(const counters::CloseUpChoice& choice);
-counters::CloseUpChoice read_close_up(const std::string& text);
+// read_detail_filter throws Error if it cannot parse the text.
+std::string to_text(const counters::DetailFilter& choice);
+counters::DetailFilter read_detail_filter(const std::string& text);
 
 // `name` is the file's name for messages. Ignores an unfinished last line, which a killed program
 // leaves. Throws Error for any other line that is not valid.

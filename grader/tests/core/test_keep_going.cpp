@@ -60,10 +60,10 @@ TEST_CASE("core: keep going: faulty stores and atomics are findings of every kin
        "its size"},
       {"mov.u64 %d1, 16;\n st.global.v4.u32 [%d1], {%t, %t, %t, %t};",
        "32: thread (0,0,0) of block (0,0,0) writes 16 bytes at address 0x10: a null pointer; did "
-       "its allocation fail, or was it never made?"},
+       "its allocation fail, or was it never allocated?"},
       {"mov.u64 %d1, 0x555500001000;\n st.u8 [%d1], 1;",
        "32: thread (0,0,0) of block (0,0,0) writes 1 byte at 0x555500001000, which is no device "
-       "memory; is it the address of a variable of the host, or an index gone wild?"},
+       "memory; is it the address of a host variable, or is an index wrong?"},
   };
   for (const auto& [body, want] : bodies) {
     CAPTURE(body);
@@ -143,10 +143,10 @@ TEST_CASE("core: keep going: uninitialised reads of global memory are findings, 
   const LaunchOutcome o = tests::run(kHalfWritten, going());
   CHECK(!o.trap);
   CHECK(!o.bad_access);
-  CHECK(only(o, Finding::Kind::uninitialised) ==
-        "16: thread (16,0,0) of block (0,0,0) reads 4 bytes at offset 64 of `out`, which nothing "
-        "has written; the value is stored in device memory; copy or set what is read before the "
-        "launch");
+  CHECK(
+      only(o, Finding::Kind::uninitialised) ==
+      "16: thread (16,0,0) of block (0,0,0) reads 4 bytes at offset 64 of `out`, which nothing "
+      "has written; the value is stored in device memory; copy or set the array before the launch");
   // An atomic also reads; only the first one reads an unwritten word.
   const LaunchOutcome a =
       tests::run("red.global.add.u32 [%dst], 1;\n red.global.add.u32 [%dst], 1;", going());
@@ -176,7 +176,7 @@ OTHERS:
   CHECK(only(o, Finding::Kind::barrier) ==
         "16: block 0: 16 of 32 expected threads wait at this barrier (thread (0,0,0) of block "
         "(0,0,0) "
-        "first), the others can never reach it; every thread of the block must come to a barrier: "
+        "first), the others can never reach it; every thread of the block must reach a barrier: "
         "move it out of the condition");
   CHECK(o.out == each(32, [](uint32_t t) { return t; }));
 }
@@ -193,7 +193,7 @@ OTHERS:
                                      setup);
   CHECK(only(o, Finding::Kind::barrier) ==
         "32: thread (64,0,0) of block (0,0,0) has left the kernel without coming to this barrier, "
-        "where thread (0,0,0) of block (0,0,0) waits; every thread of the block must come to a "
+        "where thread (0,0,0) of block (0,0,0) waits; every thread of the block must reach a "
         "barrier: move it out of the condition");
   const LaunchOutcome exits = tests::run(R"(
   setp.ge.u32 %p1, %t, 64;
@@ -230,7 +230,7 @@ OTHERS:
   CHECK(!o.trap);
   CHECK(only(o, Finding::Kind::barrier) ==
         "16: warp 0 of block 0: the mask 0xffffffff names lane 16, which never comes here; lanes "
-        "0 to 15 wait for it; every lane that the mask names must come, and only those");
+        "0 to 15 wait for it; all lanes that the mask names must reach it, and no others");
   const LaunchOutcome own = tests::run(
       "vote.sync.ballot.b32 %r1, 1, 0x0000fffe;\n"
       "st.global.u32 [%dst], %r1;",

@@ -82,7 +82,7 @@ TEST_CASE("core: warp ops: a sum by shuffles in a warp of 20 lanes reads absent 
   // Lanes 4 to 15 would read lanes 20 to 31.
   REQUIRE(o.findings.size() == 1);
   CHECK(o.findings[0].kind == counters::Finding::Kind::warp_mask);
-  CHECK(describe(o.findings[0]).find("counts on lanes 20-31, which do not take part") !=
+  CHECK(describe(o.findings[0]).find("needs lanes 20-31, which do not take part") !=
         std::string::npos);
 }
 

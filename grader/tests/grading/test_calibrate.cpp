@@ -10,8 +10,8 @@ namespace {
 // A card on which the submission is the reference solution.
 FakeTimer card(double noise) {
   FakeTimer timer;
-  timer.own = timer.reference = 100e-6;
-  timer.before = timer.reference_before = 150e-6;
+  timer.submission = timer.reference = 100e-6;
+  timer.previous = timer.reference_previous = 150e-6;
   timer.noise = noise;
   return timer;
 }
@@ -21,7 +21,7 @@ FakeTimer card(double noise) {
 TEST_SUITE("labs calibrate") {
   TEST_CASE("grading: golden: a calibration") {
     FakeTimer quiet = card(0.002), noisy = card(0.2), flat = card(0.002);
-    flat.before = flat.reference_before = 102e-6;
+    flat.previous = flat.reference_previous = 102e-6;
     Calibration calibration{"NVIDIA Fake 1", "NVIDIA Fake 1, sm_90, 10 SMs, 8 GiB", 21, {}};
     for (auto& [name, timer] : {std::pair<const char*, FakeTimer*>{"quiet", &quiet},
                                 {"noisy", &noisy},

@@ -33,7 +33,7 @@ void share(const report::Result& result, const std::string& dir, const std::stri
 }
 
 void check_skeleton(const std::string& lab) {
-  const report::Result result = grade_closely(lab, "labs");
+  const report::Result result = grade_with_pictures(lab, "labs");
   share(result, "labs", lab);
   check_golden_file(folder_of(lab) / "golden/skeleton.txt", report::text(result));
   // A skeleton must not crash and must not have full marks, and every check must say why it failed.
@@ -50,7 +50,7 @@ void check_skeleton(const std::string& lab) {
 }
 
 void check_solution(const std::string& lab) {
-  const report::Result result = grade_closely(lab, "solutions");
+  const report::Result result = grade_with_pictures(lab, "solutions");
   share(result, "solutions", lab);
   check_golden_file(folder_of(lab) / "golden/solution.txt", report::text(result));
   CHECK(result.score == result.max_score);

@@ -76,7 +76,7 @@ std::vector<std::string> modelled(uint64_t seed, const std::string& hides = "shu
   const SourceFile source = SourceFile::of_text("", "lab.cu");
   Progress progress(false);
   GradingSetup setup{device, seed, progress};
-  setup.close_up.emplace();
+  setup.launch_detail.emplace();
   Session session{setup, module, source, rubric};
   std::vector<std::string> settings;
   for (const char* setting : {"result", "not drawn", "shared", "after it", "count"})

@@ -31,7 +31,7 @@ TEST_SUITE("labs speed") {
 
   TEST_CASE("grading: a slow kernel gets points in proportion, and the message quotes its line") {
     FakeTimer watch;
-    watch.own = 190e-6;
+    watch.submission = 190e-6;
     const report::Test test = graded(&watch);
     CHECK(test.status == Status::failed);
     CHECK(test.score == doctest::Approx(4 * 0.5 / 0.9).epsilon(0.01));
@@ -44,7 +44,7 @@ TEST_SUITE("labs speed") {
 
   TEST_CASE("grading: a card on which the reference solution is slower asks for less") {
     FakeTimer watch;
-    watch.own = 130e-6;
+    watch.submission = 130e-6;
     watch.reference = 125e-6;  // 0.76 of a copy
     const report::Test test = graded(&watch, nullptr, Model::none, 7, kTime, true);
     CHECK(test.status == Status::passed);
@@ -81,7 +81,7 @@ TEST_SUITE("labs speed") {
       "grading: if the interval holds the limit, a second timing takes longer, and then the "
       "student gets the points") {
     FakeTimer watch;
-    watch.own = 95e-6 / 0.899;
+    watch.submission = 95e-6 / 0.899;
     watch.noise = 0.05;
     const report::Test test = graded(&watch);
     CHECK(test.status == Status::passed);
@@ -97,9 +97,9 @@ TEST_SUITE("labs speed") {
   TEST_CASE("grading: the second timing decides") {
     for (double fraction : {0.95, 0.45}) {
       FakeTimer watch;
-      watch.own = 95e-6 / 0.899;
+      watch.submission = 95e-6 / 0.899;
       watch.noise = 0.05;
-      watch.later_own = 95e-6 / fraction;
+      watch.later_submission = 95e-6 / fraction;
       const report::Test test = graded(&watch);
       CHECK(watch.asked.size() == 2);
       CHECK(test.status == (fraction > 0.9 ? Status::passed : Status::failed));
@@ -111,7 +111,7 @@ TEST_SUITE("labs speed") {
 
   TEST_CASE("grading: a kernel that is faster than memory allows loses the check") {
     FakeTimer watch;
-    watch.own = 70e-6;
+    watch.submission = 70e-6;
     const report::Test test = graded(&watch);
     CHECK(test.status == Status::failed);
     CHECK(test.score == 0);

@@ -22,7 +22,7 @@ TEST_SUITE("labs steps") {
 
   TEST_CASE("grading: the reference solution's gain in the same rounds sets the limit of a step") {
     FakeTimer watch;
-    watch.before = 155e-6;
+    watch.previous = 155e-6;
     const report::Test test = step(watch);
     CHECK(test.status == Status::passed);
     CHECK(test.score == 2);
@@ -45,8 +45,8 @@ TEST_SUITE("labs steps") {
 
   TEST_CASE("grading: a card on which the step gains less asks for less") {
     FakeTimer watch;
-    watch.before = 108e-6;            // 1.08 times
-    watch.reference_before = 115e-6;  // 1.10 times
+    watch.previous = 108e-6;            // 1.08 times
+    watch.reference_previous = 115e-6;  // 1.10 times
     const report::Test test = step(watch);
     CHECK(test.status == Status::passed);
     CHECK(test.expected == "1.05 times slowly");
@@ -54,27 +54,27 @@ TEST_SUITE("labs steps") {
 
   TEST_CASE("grading: a smaller gain gives fewer points, and no gain gives none") {
     FakeTimer watch;
-    watch.before = watch.reference_before;
-    watch.own = watch.before / 1.2;
+    watch.previous = watch.reference_previous;
+    watch.submission = watch.previous / 1.2;
     const report::Test half = step(watch);
     CHECK(half.status == Status::failed);
     CHECK(half.score == doctest::Approx(2 * (0.2 - kHalf) / kHalf).epsilon(0.02));
-    watch.own = watch.before / (1 + kHalf);
+    watch.submission = watch.previous / (1 + kHalf);
     CHECK(step(watch).score == doctest::Approx(0).epsilon(0.02));
   }
 
   TEST_CASE(
       "grading: a slowed previous version gains nothing, and an early optimisation loses nothing") {
     FakeTimer watch;
-    watch.own = 152e-6;
-    watch.before = 380e-6;
+    watch.submission = 152e-6;
+    watch.previous = 380e-6;
     const report::Test slow = step(watch);
     CHECK(slow.status == Status::failed);
     CHECK(slow.score == doctest::Approx(0).epsilon(0.02));
     says(slow,
          "The reference solution's slowly_twice takes 152 µs, so the check compares "
          "with 169 µs.");
-    watch.own = watch.before = 100e-6;
+    watch.submission = watch.previous = 100e-6;
     const report::Test fast = step(watch);
     CHECK(fast.status == Status::passed);
     says(fast, "so the check compares with 152 µs.");
@@ -82,7 +82,7 @@ TEST_SUITE("labs steps") {
 
   TEST_CASE("grading: a step that does not make the reference solution faster is not run") {
     FakeTimer watch;
-    watch.reference_before = 107.6e-6;
+    watch.reference_previous = 107.6e-6;
     const report::Test test = step(watch);
     CHECK(test.status == Status::not_run);
     CHECK(test.measured == "1.03 by reference");
@@ -101,7 +101,7 @@ TEST_SUITE("labs steps") {
     const report::Test lost = step(watch, 8);
     CHECK(lost.status == Status::failed);
     CHECK(lost.measured == "not counted");
-    watch.reference_before = 107.6e-6;
+    watch.reference_previous = 107.6e-6;
     CHECK(step(watch, 8).status == Status::not_run);
     for (const device::TimingPlan& plan : watch.asked) {
       REQUIRE(plan.candidates.size() == 2);
@@ -120,7 +120,7 @@ TEST_SUITE("labs steps") {
 
   TEST_CASE("grading: a wrong previous version loses the step") {
     FakeTimer watch;
-    watch.answer_of_before = 3;
+    watch.previous_answer = 3;
     const report::Test test = step(watch);
     CHECK(test.status == Status::failed);
     CHECK(test.measured == "wrong when timed");

@@ -86,7 +86,8 @@ Wavefronts plain(const Offsets& o, uint32_t bytes, uint32_t mask, bool is_load) 
 
 }  // namespace
 
-TEST_CASE("counters: banks: one word a lane") {
+TEST_CASE(
+    "counters: banks: one word per lane takes as many wavefronts as the fullest bank has words") {
   CHECK(load4([](uint64_t l) { return l; }) == 1);
   CHECK(load4([](uint64_t l) { return l + 5; }) == 1);
   CHECK(load4([](uint64_t l) { return 31 - l; }) == 1);
@@ -96,7 +97,7 @@ TEST_CASE("counters: banks: one word a lane") {
   CHECK(load4([](uint64_t l) { return l % 2 * 32; }) == 2);  // two words in one bank
 }
 
-TEST_CASE("counters: banks: strides conflict by their common divisor with 32") {
+TEST_CASE("counters: banks: a stride conflicts by its greatest common divisor with 32") {
   const uint32_t expected[][2] = {{1, 1},  {2, 2},   {3, 1},  {4, 4},  {5, 1},   {6, 2},  {8, 8},
                                   {12, 4}, {16, 16}, {17, 1}, {31, 1}, {32, 32}, {33, 1}, {64, 32}};
   for (const auto& [stride, ways] : expected) {
@@ -107,7 +108,7 @@ TEST_CASE("counters: banks: strides conflict by their common divisor with 32") {
   }
 }
 
-TEST_CASE("counters: banks: a tile's column, plain, padded, swizzled") {
+TEST_CASE("counters: banks: a tile's column conflicts unless the tile is padded or swizzled") {
   CHECK(load4([](uint64_t l) { return l * 32 + 3; }) == 32);
   CHECK(load4([](uint64_t l) { return l * 33 + 3; }) == 1);
   CHECK(load4([](uint64_t l) { return l * 32 + (3 ^ l); }) == 1);
@@ -125,7 +126,7 @@ TEST_CASE("counters: banks: only active lanes conflict") {
   CHECK(load(4, offsets([](uint64_t l) { return l; }), 0) == Wavefronts{0, 0});
 }
 
-TEST_CASE("counters: banks: bytes and halves share their word") {
+TEST_CASE("counters: banks: lanes that access bytes of one word do not conflict") {
   CHECK(load(1, offsets([](uint64_t l) { return l; })) == Wavefronts{1, 1});
   CHECK(store(2, offsets([](uint64_t l) { return 2 * l; })) == Wavefronts{1, 1});
   CHECK(load(1, offsets([](uint64_t l) { return l * 128; })) == Wavefronts{32, 1});
@@ -133,7 +134,8 @@ TEST_CASE("counters: banks: bytes and halves share their word") {
   CHECK(load(1, offsets([](uint64_t l) { return l / 4 * 128 + l % 4; })) == Wavefronts{8, 1});
 }
 
-TEST_CASE("counters: banks: 8 and 16 bytes per lane come in phases of 128 bytes") {
+TEST_CASE(
+    "counters: banks: accesses of 8 and 16 bytes per lane are split into phases of 128 bytes") {
   const Offsets two = offsets([](uint64_t l) { return 8 * l; });
   const Offsets four = offsets([](uint64_t l) { return 16 * l; });
   CHECK(load(8, two) == Wavefronts{2, 2});
@@ -153,7 +155,7 @@ TEST_CASE("counters: banks: 8 and 16 bytes per lane come in phases of 128 bytes"
   CHECK(load(16, offsets([](uint64_t l) { return l * 32; })) == Wavefronts{8, 4});
 }
 
-TEST_CASE("counters: banks: loads merge phases whose lanes agree in pairs, stores do not") {
+TEST_CASE("counters: banks: loads merge phases whose lanes agree in pairs and stores do not") {
   const Offsets same = offsets([](uint64_t) { return 32; });
   CHECK(load(8, same) == Wavefronts{1, 1});
   CHECK(store(8, same) == Wavefronts{2, 2});
@@ -171,7 +173,7 @@ TEST_CASE("counters: banks: loads merge phases whose lanes agree in pairs, store
   CHECK(load(8, offsets([](uint64_t l) { return l / 2 * 8 + l / 16 * 64; })) == Wavefronts{2, 1});
 }
 
-TEST_CASE("counters: banks: atomics, by the form that ptxas gave them") {
+TEST_CASE("counters: banks: the form of an atomic in SASS determines its wavefronts") {
   using sim::AtomicForm;
   const Offsets one = offsets([](uint64_t) { return 0; });
   const Offsets all = offsets([](uint64_t l) { return 4 * l; });
@@ -193,7 +195,7 @@ TEST_CASE("counters: banks: atomics, by the form that ptxas gave them") {
   CHECK(atomic(4, one, AtomicForm::plain, 0) == Wavefronts{0, 0});
 }
 
-TEST_CASE("counters: banks: ldmatrix and stmatrix go matrix by matrix") {
+TEST_CASE("counters: banks: ldmatrix and stmatrix access one matrix at a time") {
   const auto rows = [](uint64_t pitch, uint32_t mask) {
     const Offsets o = offsets([&](uint64_t l) { return l * pitch; });
     return matrix_wavefronts(o.data(), mask);

@@ -90,7 +90,7 @@ std::array<uint64_t, 9> figures(CacheObserver& observer) {
 }  // namespace
 
 TEST_SUITE("observers: caches") {
-  TEST_CASE("counters: of a full set the line that was not used longest goes") {
+  TEST_CASE("counters: caches: a full set evicts the least recently used line") {
     CacheSets cache(2 * counters::kLineBytes, 2);  // one set of two lines
     std::optional<CachedLine> gone;
     cache.insert(cache.key_of(1), gone);
@@ -104,7 +104,8 @@ TEST_SUITE("observers: caches") {
     CHECK(cache.peek(cache.key_of(1)) != nullptr);
   }
 
-  TEST_CASE("counters: lines of which L1 holds one sector each share the bytes of a few") {
+  TEST_CASE(
+      "counters: caches: lines with one valid sector each share the bytes of fewer lines in L1") {
     CacheSets cache(2 * counters::kLineBytes, 2, 4);  // eight sectors of at most eight lines
     std::optional<CachedLine> gone;
     for (uint64_t line = 1; line <= 8; ++line) {
@@ -121,7 +122,7 @@ TEST_SUITE("observers: caches") {
     CHECK(cache.peek(cache.key_of(4)) != nullptr);
   }
 
-  TEST_CASE("counters: sets of many places keep the order in which lines were used") {
+  TEST_CASE("counters: caches: large sets keep the LRU order") {
     constexpr uint32_t kPlaces = 64, kCaches = 2;
     CacheSets caches(16 * counters::kLineBytes, 16, 4, kCaches);  // one set each
     std::array<std::vector<uint64_t>, kCaches> order;             // most recently used first
@@ -150,7 +151,7 @@ TEST_SUITE("observers: caches") {
     }
   }
 
-  TEST_CASE("counters: L2: a lone sector brings its neighbour from device memory") {
+  TEST_CASE("counters: L2: a miss on one sector reads its neighbour from device memory, too") {
     L2 l2(roomy(1));
     l2.read(0, 5, 0b0001);
     CHECK(l2.counters().dram_read == 64);
@@ -164,7 +165,7 @@ TEST_SUITE("observers: caches") {
   }
 
   TEST_CASE(
-      "counters: L2 of two sides: half of the sectors are looked up twice, then they are near") {
+      "counters: L2: with two sides half of the sectors are looked up on both sides at first") {
     L2 l2(roomy(2));
     constexpr uint64_t kLines = 2000;
     for (uint64_t line = 0; line < kLines; ++line) l2.read(0, line, 0b1111);
@@ -179,8 +180,7 @@ TEST_SUITE("observers: caches") {
     CHECK(l2.counters().dram_read == 0);
   }
 
-  TEST_CASE(
-      "counters: L2: whole sectors are written back without being read, parts are filled first") {
+  TEST_CASE("counters: L2: only partly written sectors are read before they are written back") {
     L2Shape shape = roomy(1);
     shape.dirty_limit = shape.partial_dirty_limit = 0;  // everything is written back at once
     L2 whole(shape);
@@ -195,8 +195,8 @@ TEST_SUITE("observers: caches") {
   }
 
   TEST_CASE(
-      "counters: device memory: a page is opened once for neighbours, and again for what it "
-      "lacked") {
+      "counters: device memory: neighbours open a page once and partly written lines open it "
+      "again") {
     L2Shape shape = roomy(1);
     shape.dram_banks = 64;
     L2 stream(shape), lone(shape);
@@ -210,7 +210,7 @@ TEST_SUITE("observers: caches") {
     CHECK(part.counters().dram_pages == 2);
   }
 
-  TEST_CASE("counters: L2: eight stores of a word each make a whole sector") {
+  TEST_CASE("counters: L2: eight stores of one word complete a sector") {
     L2 l2(roomy(1));
     for (int word = 0; word < 8; ++word) l2.write(0, 7, 0b0001, {4, 0, 0, 0});
     CHECK(l2.counters().dram_read == 0);
@@ -218,7 +218,7 @@ TEST_SUITE("observers: caches") {
     CHECK(l2.counters().dram_read == 0);
   }
 
-  TEST_CASE("counters: L2: what waits to be written is bounded, the oldest goes first") {
+  TEST_CASE("counters: L2: dirty data is bounded and the oldest line is written back first") {
     L2Shape shape = roomy(1);
     shape.dirty_limit = 256;
     L2 l2(shape);
@@ -226,7 +226,8 @@ TEST_SUITE("observers: caches") {
     CHECK(l2.counters().dram_written == 10 * 128 - 256);
   }
 
-  TEST_CASE("counters: L2: atomics on one address meet in one slice, on many they spread") {
+  TEST_CASE(
+      "counters: L2: atomics on one address use one slice and those on many addresses use all") {
     L2 one(roomy(1)), many(roomy(1));
     for (uint64_t i = 0; i < 8000; ++i) {
       one.update(0, 3, 0b0001, {1, 0, 0, 0}, false, 1);
@@ -238,7 +239,7 @@ TEST_SUITE("observers: caches") {
     CHECK(one.counters().l2.hits == 7999);
   }
 
-  TEST_CASE("counters: L2: a table of counters meets as many slices as an H200 showed") {
+  TEST_CASE("counters: L2: a table of counters lies in as many slices as measured on an H200") {
     std::vector<std::string> slice;  // by piece of 256 bytes
     for (const TableRow& row : read_table(root().string() + "/data/measured/model/h200-slices.csv"))
       slice.push_back(row.at("slice"));
@@ -257,8 +258,7 @@ TEST_SUITE("observers: caches") {
     }
   }
 
-  TEST_CASE(
-      "counters: L1: the second warp finds what the first one read; a store finds its line only") {
+  TEST_CASE("counters: L1: loads hit on valid sectors and stores hit on present lines") {
     CacheObserver observer(one_multiprocessor(), {}, std::nullopt);
     auto fork = observer.fork();
     fork->block_begin(block_of(0, 64));
@@ -277,8 +277,7 @@ TEST_SUITE("observers: caches") {
     CHECK(c.l2_write == 2);
   }
 
-  TEST_CASE(
-      "counters: L1: multiprocessors do not see each other's; what skips L1 does not fill it") {
+  TEST_CASE("counters: L1: multiprocessors have separate caches and bypassing loads fill none") {
     for (const bool skips : {false, true}) {
       CacheShape shape = one_multiprocessor();
       shape.multiprocessors = 2;
@@ -296,7 +295,8 @@ TEST_SUITE("observers: caches") {
     }
   }
 
-  TEST_CASE("counters: results do not depend on how blocks are dealt to host threads") {
+  TEST_CASE(
+      "counters: caches: results do not depend on how blocks are distributed over host threads") {
     CacheShape shape = one_multiprocessor();
     shape.multiprocessors = 3;
     shape.resident_blocks = 2;
@@ -318,7 +318,7 @@ TEST_SUITE("observers: caches") {
     CHECK(figures(alone)[0] == kBlocks * 2 * 8 + kBlocks / 2 * (2 * 1 + 2 * 2));
   }
 
-  TEST_CASE("counters: a launch that is run again is counted once") {
+  TEST_CASE("counters: caches: a launch that runs a second time is counted once") {
     CacheObserver once(one_multiprocessor(), {}, std::nullopt);
     CacheObserver twice(one_multiprocessor(), {}, std::nullopt);
     {
@@ -334,7 +334,7 @@ TEST_SUITE("observers: caches") {
     CHECK(figures(twice) == figures(once));
   }
 
-  TEST_CASE("counters: a second launch finds what the first has left in L2, nothing in L1") {
+  TEST_CASE("counters: caches: a second launch finds the first one's lines in L2 and none in L1") {
     CacheObserver cold(one_multiprocessor(), {}, std::nullopt);
     auto fork = cold.fork();
     run_block(*fork, 0);
@@ -348,7 +348,7 @@ TEST_SUITE("observers: caches") {
     CHECK(warm.counters().l1.hits == cold.counters().l1.hits);
   }
 
-  TEST_CASE("counters: beyond a block's share of the record the counts are scaled") {
+  TEST_CASE("counters: caches: counts are scaled if a block exceeds its share of the record") {
     CacheShape shape = one_multiprocessor();
     shape.accesses_recorded = 100;
     CacheObserver observer(shape, {}, std::nullopt);
@@ -363,7 +363,7 @@ TEST_SUITE("observers: caches") {
     CHECK(c.dram_read == 400 * 128);
   }
 
-  TEST_CASE("counters: the lines of an access do not depend on which lane has which element") {
+  TEST_CASE("counters: caches: the lines of an access do not depend on the order of its lanes") {
     const auto lines_of = [](const sim::Access& access) {
       std::vector<counters::LineAccess> lines;
       counters::append_lines(access, false, false, lines);
@@ -389,7 +389,8 @@ TEST_SUITE("observers: caches") {
       }
   }
 
-  TEST_CASE("counters: how long an access keeps L1 busy") {
+  TEST_CASE(
+      "counters: L1: banks, tags and stored sectors determine how long an access keeps L1 busy") {
     const auto cycles = [](const Lanes& lanes) {
       std::vector<counters::LineAccess> lines;
       counters::append_lines(lanes.access, false, false, lines);

@@ -18,10 +18,10 @@ namespace {
 
 constexpr uint32_t kBlocks = 3, kWarps = 2;  // one thread of each warp takes part
 
-enum class What : uint8_t { access, fence, barrier, store, update, load };
+enum class EventKind : uint8_t { access, fence, barrier, store, update, load };
 
 struct Event {
-  What what = What::access;
+  EventKind kind = EventKind::access;
   GridThread by;  // barrier: any thread of the block
   uint64_t address = 0;
   ptx::MemoryOrder order{};
@@ -42,10 +42,10 @@ class Graph {
     // Adds program order and the barriers of the block.
     for (size_t i = 0; i < now; ++i)
       if (events_[i].by.block == e.by.block &&
-          (same(events_[i].by, e.by) || e.what == What::barrier ||
-           events_[i].what == What::barrier))
+          (same(events_[i].by, e.by) || e.kind == EventKind::barrier ||
+           events_[i].kind == EventKind::barrier))
         e.in_block.insert(i);
-    const bool reads = e.what == What::load || e.what == What::update;
+    const bool reads = e.kind == EventKind::load || e.kind == EventKind::update;
     if (reads) {
       // The releases at the address, with the thread and event of each.
       Pending& mine = pending_[now];
@@ -54,8 +54,8 @@ class Graph {
     // An earlier read gives order from its thread's fence, from its block's barrier, or at once.
     for (auto& [read, pending] : pending_) {
       const Event& r = read == now ? e : events_[read];
-      const bool own_fence = e.what == What::fence && same(r.by, e.by);
-      const bool barrier = e.what == What::barrier && r.by.block == e.by.block;
+      const bool own_fence = e.kind == EventKind::fence && same(r.by, e.by);
+      const bool barrier = e.kind == EventKind::barrier && r.by.block == e.by.block;
       const bool at_once = read == now && e.order.acquire;
       if (!own_fence && !barrier && !at_once) continue;
       const bool narrow = block_only(r) || (own_fence && block_only(e));
@@ -67,12 +67,12 @@ class Graph {
       }
     }
     events_.push_back(e);
-    if (e.what == What::store) written_[e.address].clear();
-    if (e.what == What::store || e.what == What::update) {
+    if (e.kind == EventKind::store) written_[e.address].clear();
+    if (e.kind == EventKind::store || e.kind == EventKind::update) {
       std::set<std::pair<size_t, size_t>>& here = written_[e.address];
       if (e.order.release) here.emplace(now, now);
       for (size_t f = 0; f < now; ++f)
-        if (events_[f].what == What::fence && events_[f].by.block == e.by.block &&
+        if (events_[f].kind == EventKind::fence && events_[f].by.block == e.by.block &&
             in_block_before(f, now))
           here.emplace(now, f);
     }
@@ -108,7 +108,8 @@ class Graph {
 
 }  // namespace
 
-TEST_CASE("counters: causality: what a graph of all events says") {
+TEST_CASE(
+    "counters: causality: the order equals that of an exhaustive search in a graph of all events") {
   std::mt19937 random(3);
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
   size_t across = 0, apart = 0;
@@ -123,42 +124,42 @@ TEST_CASE("counters: causality: what a graph of all events says") {
     }
     for (int i = 0; i < 36; ++i) {
       Event e;
-      e.what = static_cast<What>(below(6));
+      e.kind = static_cast<EventKind>(below(6));
       e.by = {below(kBlocks), below(kWarps) * 32};
       e.address = below(2);
-      e.order.strong = e.what >= What::store || e.what == What::fence;
+      e.order.strong = e.kind >= EventKind::store || e.kind == EventKind::fence;
       if (round % 2 != 0 && below(2) == 0) e.order.scope = ptx::Scope::block;
       e.stamp = causality.stamp(e.by);
       const std::vector<Event>& all = graph.events();
-      switch (e.what) {
-        case What::access:
+      switch (e.kind) {
+        case EventKind::access:
           graph.add(e);
           for (size_t a = 0; a + 1 < all.size(); ++a) {
-            if (all[a].what != What::access) continue;
+            if (all[a].kind != EventKind::access) continue;
             const bool want = graph.before(a, all.size() - 1);
             CHECK(causality.ordered(all[a].by, all[a].stamp, e.by) == want);
             if (all[a].by.block != e.by.block) ++(want ? across : apart);
           }
           break;
-        case What::fence:
+        case EventKind::fence:
           e.order.acquire = e.order.release = true;
           graph.add(e);
           causality.fence(e.by, e.order);
           break;
-        case What::barrier: {
+        case EventKind::barrier: {
           graph.add(e);
           const std::array<uint32_t, kWarps> lanes{0xffffffff, 0xffffffff};
           causality.block_barrier(e.by.block, lanes.data(), kWarps, true);
           break;
         }
         default:
-          e.order.acquire = e.what != What::store && below(3) == 0;
-          e.order.release = e.what != What::load && below(3) == 0;
+          e.order.acquire = e.kind != EventKind::store && below(3) == 0;
+          e.order.release = e.kind != EventKind::load && below(3) == 0;
           graph.add(e);
           causality.strong(e.by, e.address,
-                           e.what == What::store    ? sim::AccessKind::store
-                           : e.what == What::update ? sim::AccessKind::atom
-                                                    : sim::AccessKind::load,
+                           e.kind == EventKind::store    ? sim::AccessKind::store
+                           : e.kind == EventKind::update ? sim::AccessKind::atom
+                                                         : sim::AccessKind::load,
                            e.order);
       }
     }
@@ -167,7 +168,7 @@ TEST_CASE("counters: causality: what a graph of all events says") {
   CHECK(apart > 1000);
 }
 
-TEST_CASE("counters: causality: a block's own fences and atomics do not reach another block") {
+TEST_CASE("counters: causality: fences and atomics of block scope do not order other blocks") {
   const auto ordered = [](ptx::Scope fence, ptx::Scope atomic, uint64_t reader) {
     Causality causality;
     sim::BlockInfo info{};

@@ -13,7 +13,7 @@ using namespace lab32::tests;
 using counters::Finding;
 using counters::HazardObserver;
 
-TEST_CASE("counters: hazards: what lies outside the block's memory is the simulator's to trap") {
+TEST_CASE("counters: hazards: accesses outside the block's memory are left to the simulator") {
   HazardObserver o = observer();
   HazardBlock b(o);
   b.store(8, 0, [](uint32_t) { return uint64_t{1} << 40; });
@@ -22,10 +22,10 @@ TEST_CASE("counters: hazards: what lies outside the block's memory is the simula
   CHECK(o.findings().empty());
 }
 
-TEST_CASE("counters: hazards: a clock that ran long begins anew") {
+TEST_CASE("counters: hazards: the clock restarts before it overflows") {
   counters::HappensBefore order(10);
   CHECK(!order.begin_block(64));
-  for (int i = 0; i < 20; ++i) order.whole_block();
+  for (int i = 0; i < 20; ++i) order.synchronise_block();
   const uint32_t long_ago = order.stamp(0);
   CHECK(order.begin_block(64));
   CHECK(order.stamp(0) < long_ago);
@@ -33,14 +33,14 @@ TEST_CASE("counters: hazards: a clock that ran long begins anew") {
   CHECK(!order.begin_block(64));
 }
 
-TEST_CASE("counters: hazards: words that nobody wrote") {
+TEST_CASE("counters: hazards: reads of unwritten words are found if their values are used") {
   HazardObserver o = observer();
   HazardBlock b(o);
   b.store(20, 0, own, 0x00ffffff);
   b.sync();
   b.load(27, 0, own);
   CHECK(o.findings().empty());  // nothing depends on the value yet
-  b.matters(27);
+  b.use_value(27);
   REQUIRE(o.findings().size() == 1);
   CHECK(o.findings()[0].kind == Finding::Kind::uninitialised);
   CHECK(o.findings()[0].count == 8);
@@ -50,11 +50,11 @@ TEST_CASE("counters: hazards: words that nobody wrote") {
         "written; the value is stored in device memory");
 }
 
-TEST_CASE("counters: hazards: an atomic reads, too, and then the word is written") {
+TEST_CASE("counters: hazards: an atomic reads an unwritten word and then counts as its write") {
   HazardObserver o = observer();
   HazardBlock b(o);
   b.atomic(4, 0, [](uint32_t) { return 256; });
-  b.matters(4, sim::ValueUse::atomic);
+  b.use_value(4, sim::ValueUse::atomic);
   b.sync();
   b.load(6, 0, [](uint32_t) { return 256; });
   REQUIRE(o.findings().size() == 1);
@@ -65,21 +65,22 @@ TEST_CASE("counters: hazards: an atomic reads, too, and then the word is written
 }
 
 TEST_CASE(
-    "counters: hazards: a missing barrier is reported as the race, not as a missing store as "
-    "well") {
+    "counters: hazards: a missing barrier is reported as a race and not also as an unwritten "
+    "read") {
   HazardObserver o = observer();
   HazardBlock b(o);
   // The simulator runs warp 0 first, so warp 0 reads before warp 1 writes.
   b.store(24, 0, own);
   b.load(27, 0, own_upper);
-  b.matters(27);
+  b.use_value(27);
   b.store(24, 1, own_upper);
   b.load(27, 1, own);
   REQUIRE(o.findings().size() == 1);
   CHECK(o.findings()[0].kind == Finding::Kind::race);
 }
 
-TEST_CASE("counters: hazards: a block begins with nothing written and nothing raced") {
+TEST_CASE(
+    "counters: hazards: each block begins with unwritten memory and without earlier accesses") {
   HazardObserver o = observer();
   {
     HazardBlock b(o, 64, 0);
@@ -89,7 +90,7 @@ TEST_CASE("counters: hazards: a block begins with nothing written and nothing ra
   HazardBlock b(o, 64, 7);
   b.store(25, 1, own);  // no race with block 0's store
   b.load(26, 1, own_upper);
-  b.matters(26, sim::ValueUse::branch);
+  b.use_value(26, sim::ValueUse::branch);
   REQUIRE(o.findings().size() == 1);
   CHECK(describe(o.findings()[0]) ==
         "line 26: thread 32 of block 7 reads tile[32], which no thread of the block has "
@@ -105,7 +106,7 @@ TEST_CASE("counters: hazards: wide accesses overlap word by word") {
   CHECK(races(o)[0].count == 4);
 }
 
-TEST_CASE("counters: hazards: byte accesses are told apart when the granule is a byte") {
+TEST_CASE("counters: hazards: byte accesses are compared byte by byte if the granule is one byte") {
   const auto trace = [](uint32_t granule, uint32_t bytes) {
     HazardObserver o = observer(granule);
     HazardBlock b(o, 32, 0, bytes);
@@ -147,7 +148,7 @@ TEST_CASE("counters: hazards: threads are named as the kernel sees them") {
         "thread (0,2) reads it on line 4, and no __syncthreads() lies between");
 }
 
-TEST_CASE("counters: hazards: a warp operation that counts on absent lanes") {
+TEST_CASE("counters: hazards: a warp operation that names absent lanes is found") {
   HazardObserver o = observer();
   HazardBlock b(o);
   o.bad_warp_op(1, 40, sim::kFullMask, 0xffff0000);
@@ -156,12 +157,12 @@ TEST_CASE("counters: hazards: a warp operation that counts on absent lanes") {
   CHECK(o.findings()[0].kind == Finding::Kind::warp_mask);
   CHECK(o.findings()[0].count == 2);
   CHECK(describe(o.findings()[0]) ==
-        "line 40: in warp 1 of block 0, the operation with mask 0xffffffff counts on lanes 16-31, "
-        "which do not take part: what it gives is undefined; let all lanes of the mask reach it, "
+        "line 40: in warp 1 of block 0, the operation with mask 0xffffffff needs lanes 16-31, "
+        "which do not take part, so its result is undefined; let all lanes of the mask reach it, "
         "or name (and read) only those that do");
 }
 
-TEST_CASE("counters: hazards: one finding a pair of lines, whichever came first") {
+TEST_CASE("counters: hazards: a pair of lines has one finding for both directions") {
   HazardObserver o = observer();
   HazardBlock b(o);
   b.store(10, 0, own);
@@ -172,7 +173,8 @@ TEST_CASE("counters: hazards: one finding a pair of lines, whichever came first"
   CHECK(races(o)[0].line == 12);
 }
 
-TEST_CASE("counters: hazards: what was found does not depend on how blocks were dealt") {
+TEST_CASE(
+    "counters: hazards: findings do not depend on how blocks are distributed over host threads") {
   const auto run_block = [](HazardObserver& o, uint64_t index) {
     HazardBlock b(o, 64, index);
     b.store(10, 0, own);

@@ -18,7 +18,7 @@ uint64_t down16(uint32_t lane) { return lane + 16; }
 
 }  // namespace
 
-TEST_CASE("counters: hazards: warps that exchange words need a barrier of the block") {
+TEST_CASE("counters: hazards: warps that exchange words need a block barrier") {
   for (const bool barrier : {false, true}) {
     HazardObserver o = observer();
     HazardBlock b(o);
@@ -52,7 +52,7 @@ TEST_CASE("counters: hazards: a __syncwarp() does not order other warps") {
   CHECK(races(o).size() == 1);
 }
 
-TEST_CASE("counters: hazards: reading before the owner overwrites races as well") {
+TEST_CASE("counters: hazards: a read races with a later write of another warp") {
   HazardObserver o = observer();
   HazardBlock b(o);
   b.store(20, 0, own);
@@ -98,7 +98,7 @@ TEST_CASE("counters: hazards: a thread's own words need no barrier") {
 }
 
 TEST_CASE(
-    "counters: hazards: s[t] += s[t + 16]; __syncwarp(); races; load, sync, store, sync does not") {
+    "counters: hazards: s[t] += s[t + 16] races unless __syncwarp() separates load and store") {
   HazardObserver o = observer();
   HazardBlock b(o, 32);
   b.store(9, 0, own);
@@ -140,7 +140,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "counters: hazards: a partial __syncwarp() orders the lanes it names, through each other too") {
+    "counters: hazards: a partial __syncwarp() orders the lanes that it names, also transitively") {
   const auto trace = [](uint32_t mask1, uint32_t mask2) {
     HazardObserver o = observer();
     HazardBlock b(o, 32);
@@ -171,7 +171,7 @@ TEST_CASE("counters: hazards: a lane that skipped the partial __syncwarp() still
 }
 
 TEST_CASE(
-    "counters: hazards: after a partial __syncwarp() older accesses are remembered beside newer "
+    "counters: hazards: after a partial __syncwarp() older accesses are kept as well as newer "
     "ones") {
   for (const bool written : {false, true}) {
     const auto trace = [&](const std::function<void(HazardBlock&)>& tell) {
@@ -210,19 +210,18 @@ TEST_CASE("counters: hazards: with named barriers every warp that touched a word
   b.store(1, 0, first, 1);
   b.sync();
   for (uint32_t warp : {0u, 1u, 2u, 3u}) b.load(4 + warp, warp, first, 1);
-  b.sync_some({sim::kFullMask, sim::kFullMask, 0, sim::kFullMask, sim::kFullMask});
+  b.named_barrier({sim::kFullMask, sim::kFullMask, 0, sim::kFullMask, sim::kFullMask});
   b.store(9, 4, first, 1);
   REQUIRE(races(o).size() == 1);
   CHECK(races(o)[0].other_line == 6);
 }
 
-TEST_CASE(
-    "counters: hazards: named barriers order the warps that pass them, through each other too") {
+TEST_CASE("counters: hazards: named barriers order the warps that pass them, also transitively") {
   const auto trace = [](const std::vector<std::vector<uint32_t>>& barriers) {
     HazardObserver o = observer();
     HazardBlock b(o, 96);
     b.store(5, 0, own);
-    for (const auto& masks : barriers) b.sync_some(masks);
+    for (const auto& masks : barriers) b.named_barrier(masks);
     b.load(7, 2, own);
     return races(o).size();
   };
@@ -235,13 +234,14 @@ TEST_CASE(
   CHECK(trace({{all, all, all}}) == 0);
 }
 
-TEST_CASE("counters: hazards: a __syncwarp() spreads what one lane learnt at a named barrier") {
+TEST_CASE(
+    "counters: hazards: __syncwarp() passes on the order that one lane got at a named barrier") {
   const auto trace = [](bool before, bool after) {
     HazardObserver o = observer();
     HazardBlock b(o, 64);
     b.store(5, 0, own);
     if (before) b.sync_warp(0);
-    b.sync_some({0x1, 0x1});  // only lane 0 of each warp
+    b.named_barrier({0x1, 0x1});  // only lane 0 of each warp
     if (after) b.sync_warp(1);
     b.load(7, 1, own);
     return races(o).empty() ? uint64_t{0} : races(o)[0].count;
@@ -252,7 +252,9 @@ TEST_CASE("counters: hazards: a __syncwarp() spreads what one lane learnt at a n
   CHECK(trace(false, false) == 31);
 }
 
-TEST_CASE("counters: hazards: double buffering needs one barrier a round, a single buffer two") {
+TEST_CASE(
+    "counters: hazards: a double buffer needs one barrier per round and a single buffer needs "
+    "two") {
   HazardObserver o = observer();
   HazardBlock b(o);
   for (uint32_t round = 0; round < 6; ++round) {
@@ -295,7 +297,7 @@ TEST_CASE("counters: hazards: atomics race with plain accesses only") {
   CHECK(races(p).size() == 1);
 }
 
-TEST_CASE("counters: hazards: the last of many atomics is not the only one") {
+TEST_CASE("counters: hazards: a load races with all earlier atomics and not only with the last") {
   HazardObserver o = observer();
   HazardBlock b(o, 32);
   b.store(3, 0, first, 1);
@@ -305,7 +307,8 @@ TEST_CASE("counters: hazards: the last of many atomics is not the only one") {
   CHECK(races(o).size() == 1);
 }
 
-TEST_CASE("counters: hazards: stores of one value are a note, of different values a race") {
+TEST_CASE(
+    "counters: hazards: stores of equal values are a note and stores of different values a race") {
   HazardObserver o = observer();
   HazardBlock b(o);
   const auto one = [](uint32_t) { return uint64_t{1}; };
@@ -325,7 +328,7 @@ TEST_CASE("counters: hazards: stores of one value are a note, of different value
   CHECK(races(p, true).empty());
   CHECK(describe(races(p)[0]) ==
         "race on tile[0] (shared, block 0): on line 8, thread 3 and thread 5 store different "
-        "values at once, and which one stays is not defined; let one thread store, or use an "
+        "values at once, and which one remains is undefined; let one thread store, or use an "
         "atomic");
 }
 
@@ -338,7 +341,7 @@ TEST_CASE("counters: hazards: after a note, a reader still races with every writ
   CHECK(races(o, true).size() == 1);
 }
 
-TEST_CASE("counters: hazards: lanes that wrote a word together race when they read it together") {
+TEST_CASE("counters: hazards: lanes that store to a word together race if they load it together") {
   HazardObserver o = observer();
   HazardBlock b(o, 32);
   b.store(8, 0, first, 0x3, [](uint32_t) { return uint64_t{1}; });

@@ -19,9 +19,9 @@ using counters::HazardObserver;
 
 namespace {
 
-class ByTheBook {
+class ExhaustiveCheck {
  public:
-  ByTheBook() : clock_(kThreads, std::vector<uint32_t>(kThreads, 0)) {
+  ExhaustiveCheck() : clock_(kThreads, std::vector<uint32_t>(kThreads, 0)) {
     for (uint32_t t = 0; t < kThreads; ++t) clock_[t][t] = 1;
   }
 
@@ -31,7 +31,7 @@ class ByTheBook {
     for (uint32_t lane = 0; lane < 32; ++lane) {
       if ((mask >> lane & 1) == 0) continue;
       const uint32_t thread = warp * 32 + lane;
-      for (const Past& p : past_) {
+      for (const EarlierAccess& p : earlier_) {
         if (p.word != word[lane] || p.thread == thread) continue;
         const bool stores = p.kind == sim::AccessKind::store || kind == sim::AccessKind::store;
         const bool mixed = (p.kind == sim::AccessKind::atom) != (kind == sim::AccessKind::atom);
@@ -42,13 +42,13 @@ class ByTheBook {
                           last_value_[word[lane]] == value[lane];
         (same ? notes : races).insert(std::minmax(p.line, line));
       }
-      past_.push_back({kind, line, thread, word[lane], clock_[thread][thread]});
+      earlier_.push_back({kind, line, thread, word[lane], clock_[thread][thread]});
       if (kind == sim::AccessKind::store) last_value_[word[lane]] = value[lane];
       if (kind == sim::AccessKind::atom) last_value_.erase(word[lane]);
     }
   }
 
-  void meet(const std::vector<uint32_t>& mask_of_warp) {
+  void synchronise(const std::vector<uint32_t>& mask_of_warp) {
     std::vector<uint32_t> threads, joined(kThreads, 0);
     for (uint32_t t = 0; t < kThreads; ++t) {
       if (t / 32 < mask_of_warp.size() && (mask_of_warp[t / 32] >> t % 32 & 1) != 0)
@@ -65,17 +65,17 @@ class ByTheBook {
   Lines races, notes;
 
  private:
-  struct Past {
+  struct EarlierAccess {
     sim::AccessKind kind;
     uint32_t line, thread, word, time;
   };
   std::vector<std::vector<uint32_t>> clock_;
-  std::vector<Past> past_;
+  std::vector<EarlierAccess> earlier_;
   std::map<uint32_t, uint64_t> last_value_;
 };
 
 struct Observed {
-  ByTheBook::Lines races, notes;
+  ExhaustiveCheck::Lines races, notes;
 };
 
 Observed observed(HazardObserver& o) {
@@ -89,7 +89,7 @@ Observed observed(HazardObserver& o) {
 }
 
 // Sends a block of random events to both checks. `words`: number of words that the threads share.
-void random_block(std::mt19937& rng, HazardBlock& block, ByTheBook& book, uint32_t words,
+void random_block(std::mt19937& rng, HazardBlock& block, ExhaustiveCheck& expected, uint32_t words,
                   bool named, bool whole_warps, uint64_t values) {
   const auto some_lanes = [&]() -> uint32_t {
     const uint32_t few = 1u << rng() % 32 | 1u << rng() % 32;
@@ -115,22 +115,22 @@ void random_block(std::mt19937& rng, HazardBlock& block, ByTheBook& book, uint32
       if (kind == sim::AccessKind::store) block.store(line, warp, at, mask, stored);
       if (kind == sim::AccessKind::load) block.load(line, warp, at, mask);
       if (kind == sim::AccessKind::atom) block.atomic(line, warp, at, mask);
-      book.access(kind, line, warp, mask, word, value);
+      expected.access(kind, line, warp, mask, word, value);
     } else if (what == 6) {
       block.sync();
-      book.meet(std::vector<uint32_t>(kWarps, sim::kFullMask));
+      expected.synchronise(std::vector<uint32_t>(kWarps, sim::kFullMask));
     } else if (what < 9 || !named) {
       const uint32_t mask = whole_warps ? sim::kFullMask : some_lanes();
       std::vector<uint32_t> lanes(kWarps, 0);
       lanes[warp] = mask;
       block.sync_warp(warp, mask);
-      book.meet(lanes);
+      expected.synchronise(lanes);
     } else {
       std::vector<uint32_t> lanes(kWarps, 0);
       for (uint32_t& m : lanes)
         m = rng() % 3 == 0 ? 0 : rng() % 2 == 0 ? sim::kFullMask : some_lanes();
-      block.sync_some(lanes);
-      book.meet(lanes);
+      block.named_barrier(lanes);
+      expected.synchronise(lanes);
     }
   }
 }
@@ -144,17 +144,17 @@ void compare(uint32_t seed, uint32_t words, bool named, bool whole_warps, uint64
   for (uint64_t index = 0; index < 1500; ++index) {
     HazardObserver observer(4, named, {}, lines_of_kernel());
     HazardBlock block(observer, kThreads, index);
-    ByTheBook book;
-    random_block(rng, block, book, words, named, whole_warps, values);
+    ExhaustiveCheck expected;
+    random_block(rng, block, expected, words, named, whole_warps, values);
     const Observed seen = observed(observer);
     INFO("block " << index << " of seed " << seed);
     for (const auto& lines : seen.races) {
       INFO("lines " << lines.first << " and " << lines.second);
-      CHECK(book.races.count(lines) == 1);
+      CHECK(expected.races.count(lines) == 1);
     }
-    CHECK(seen.races.empty() == book.races.empty());
-    if (book.races.empty()) CHECK(seen.notes.empty() == book.notes.empty());
-    ++(book.races.empty() ? clean : racy);
+    CHECK(seen.races.empty() == expected.races.empty());
+    if (expected.races.empty()) CHECK(seen.notes.empty() == expected.notes.empty());
+    ++(expected.races.empty() ? clean : racy);
   }
   CHECK(racy > 50);
   CHECK(clean > 50);
@@ -164,22 +164,22 @@ constexpr uint64_t kDistinct = uint64_t{1} << 31;
 
 }  // namespace
 
-TEST_CASE("counters: hazards by the book: block and warp barriers") {
+TEST_CASE("counters: hazards: an exhaustive check agrees on block and warp barriers") {
   compare(1, 96, false, true, kDistinct);
   compare(2, 400, false, true, kDistinct);
 }
 
-TEST_CASE("counters: hazards by the book: partial __syncwarp()" * kSlow) {
+TEST_CASE("counters: hazards: an exhaustive check agrees on partial __syncwarp()" * kSlow) {
   compare(3, 96, false, false, kDistinct);
   compare(4, 400, false, false, kDistinct);
 }
 
-TEST_CASE("counters: hazards by the book: named barriers" * kSlow) {
+TEST_CASE("counters: hazards: an exhaustive check agrees on named barriers" * kSlow) {
   compare(5, 96, true, false, kDistinct);
   compare(6, 400, true, true, kDistinct);
 }
 
-TEST_CASE("counters: hazards by the book: stores of few values" * kSlow) {
+TEST_CASE("counters: hazards: an exhaustive check agrees on stores of few values" * kSlow) {
   compare(7, 400, true, false, 2);
   compare(8, 400, false, true, 1);
 }

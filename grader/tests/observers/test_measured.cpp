@@ -60,7 +60,7 @@ bool has(const MeasuredPattern& p, const char* part) {
 
 }  // namespace
 
-TEST_CASE("counters: measured: every global access pattern has the sectors that an H200 counts") {
+TEST_CASE("counters: measured: the sectors of every global access pattern equal an H200's") {
   std::vector<MeasuredPattern> patterns = read_patterns("h200-global.csv");
   CHECK(patterns.size() == 523);
   // Updates of several elements per lane.
@@ -79,8 +79,7 @@ TEST_CASE("counters: measured: every global access pattern has the sectors that 
   }
 }
 
-TEST_CASE(
-    "counters: measured: every shared access pattern has the wavefronts that an H200 counts") {
+TEST_CASE("counters: measured: the wavefronts of every shared access pattern equal an H200's") {
   const std::vector<MeasuredPattern> patterns = read_patterns("h200-shared.csv");
   CHECK(patterns.size() == 549);
   int estimated_otherwise = 0, ideal_otherwise = 0;

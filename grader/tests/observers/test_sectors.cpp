@@ -113,7 +113,7 @@ Warp random_warp(std::mt19937& rng) {
 
 }  // namespace
 
-TEST_CASE("counters: sectors: neighbouring lanes, any width") {
+TEST_CASE("counters: sectors: neighbouring lanes touch as many sectors as their bytes fill") {
   CHECK(Warp(1, [](uint64_t l) { return l; }).distinct() == 1);
   CHECK(Warp(2, [](uint64_t l) { return 2 * l; }).distinct() == 2);
   CHECK(Warp(4, [](uint64_t l) { return 4 * l; }).distinct() == 4);
@@ -121,7 +121,8 @@ TEST_CASE("counters: sectors: neighbouring lanes, any width") {
   CHECK(Warp(16, [](uint64_t l) { return 16 * l; }).distinct() == 16);  // a float4 each
 }
 
-TEST_CASE("counters: sectors: order does not matter, alignment costs one sector") {
+TEST_CASE(
+    "counters: sectors: the order of lanes does not matter and misalignment costs one sector") {
   CHECK(Warp(4, [](uint64_t l) { return 4 * (31 - l); }).distinct() == 4);
   CHECK(Warp(4, [](uint64_t l) { return 4 * (l ^ 13); }).distinct() == 4);
   CHECK(Warp(4, [](uint64_t l) { return 4 * (l * 7 % 32); }).distinct() == 4);
@@ -130,7 +131,7 @@ TEST_CASE("counters: sectors: order does not matter, alignment costs one sector"
   CHECK(Warp(16, [](uint64_t l) { return 16 * (l + 1); }).distinct() == 17);
 }
 
-TEST_CASE("counters: sectors: strides") {
+TEST_CASE("counters: sectors: a stride touches more sectors up to one per lane") {
   const uint32_t expected[][2] = {{0, 1}, {1, 4}, {2, 8}, {4, 16}, {8, 32}, {16, 32}, {33, 32}};
   for (const auto& [stride, sectors] : expected) {
     const uint64_t step = stride * 4;
@@ -140,7 +141,7 @@ TEST_CASE("counters: sectors: strides") {
   CHECK(Warp(4, [](uint64_t l) { return l * 12; }).distinct() == 12);  // x of float3
 }
 
-TEST_CASE("counters: sectors: ideal is what the active lanes ask for, or touch if that is less") {
+TEST_CASE("counters: sectors: the ideal is the requested bytes, limited by the touched sectors") {
   CHECK(Warp(4, [](uint64_t l) { return 4 * l; }).ideal() == 4);
   CHECK(Warp(4, [](uint64_t l) { return 32 * l; }).ideal() == 4);
   CHECK(Warp(4, [](uint64_t l) { return 4 * (l + 1); }).ideal() == 4);
@@ -155,7 +156,7 @@ TEST_CASE("counters: sectors: ideal is what the active lanes ask for, or touch i
   CHECK(Warp(1, [](uint64_t l) { return 32 * l; }).ideal() == 1);
 }
 
-TEST_CASE("counters: sectors: idle lanes count for nothing, whatever their address") {
+TEST_CASE("counters: sectors: idle lanes do not count, whatever their address") {
   Warp w(
       4, [](uint64_t l) { return l < 8 ? 4 * l : 1000 * l; }, 0x000000ff);
   CHECK(w.distinct() == 1);
@@ -167,7 +168,7 @@ TEST_CASE("counters: sectors: idle lanes count for nothing, whatever their addre
   CHECK(w.distinct() == 1);
 }
 
-TEST_CASE("counters: sectors: atomics on one word take turns") {
+TEST_CASE("counters: sectors: each lane of an atomic on one word moves the sector again") {
   CHECK(Warp(4, [](uint64_t) { return 0; }).atomic() == 32);
   CHECK(Warp(8, [](uint64_t) { return 8; }).atomic() == 32);
   CHECK(Warp(
@@ -181,7 +182,7 @@ TEST_CASE("counters: sectors: atomics on one word take turns") {
 }
 
 TEST_CASE(
-    "counters: sectors: an atomic waits for an earlier lane at the same place of a line of its "
+    "counters: sectors: an atomic waits for an earlier lane at the same offset in a line of its "
     "set") {
   // Lines 0 and 5 are in one set. Lane 1 (line 5) shadows lane 3, which then leaves a turn after
   // its neighbour, lane 2, and moves their sector again.

@@ -118,7 +118,8 @@ TEST_CASE("counters: traffic: each kind of global access has its own counters") 
   CHECK(!c.ptx_level);
 }
 
-TEST_CASE("counters: traffic: shared memory; reductions count as atomics there") {
+TEST_CASE(
+    "counters: traffic: shared memory has its own counters and reductions count as atomics there") {
   TrafficObserver o;
   begin(o, 0);
   shared(o, 0, AccessKind::load, stride8);  // 8-way conflict
@@ -175,7 +176,9 @@ TEST_CASE("counters: traffic: a generic access that reaches both spaces is split
   CHECK(o.totals().shared_load.wavefronts == 1);
 }
 
-TEST_CASE("counters: traffic: what could not be reconciled taints its line and the launch") {
+TEST_CASE(
+    "counters: traffic: an access without a SASS match marks its line and the launch as "
+    "PTX-level") {
   TrafficObserver o;
   begin(o, 0);
   global(o, 0, AccessKind::load, neighbours);
@@ -219,7 +222,7 @@ TEST_CASE("counters: traffic: lines sum their sites, instructions included, and 
   CHECK(sum.global_bytes == o.totals().global_bytes);
 }
 
-TEST_CASE("counters: traffic: only barriers of the whole block count as such") {
+TEST_CASE("counters: traffic: only barriers of the whole block count as block barriers") {
   TrafficObserver o;
   begin(o, 0);
   const uint32_t masks[2] = {sim::kFullMask, 0};
@@ -230,7 +233,7 @@ TEST_CASE("counters: traffic: only barriers of the whole block count as such") {
   CHECK(o.totals().block_barriers == 2);
 }
 
-TEST_CASE("counters: traffic: the example is the worst access, of equals the first") {
+TEST_CASE("counters: traffic: the example is the worst access and the first among equals") {
   TrafficObserver o;
   begin(o, 3);
   global(o, 0, AccessKind::load, neighbours, 4, sim::kFullMask, 1);
@@ -267,7 +270,8 @@ TEST_CASE("counters: traffic: the worst example of a line comes from any of its 
   CHECK(o.worst_on_line(position, 11) == nullptr);
 }
 
-TEST_CASE("counters: traffic: results do not depend on how blocks were dealt") {
+TEST_CASE(
+    "counters: traffic: results do not depend on how blocks are distributed over host threads") {
   const auto run_block = [](TrafficObserver& o, uint64_t block) {
     begin(o, block);
     const uint64_t step = 4 * (1 + block * 5 % 9);

@@ -49,7 +49,7 @@ struct CacheObserver::Launch {
   void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps, bool first);
   void append_store(uint32_t side, const LineAccess& access);
   void flush_stores();
-  void prefetch(const std::vector<WarpRoundRobin>& turns, uint32_t multiprocessor);
+  void prefetch(const std::vector<WarpRoundRobin>& queues, uint32_t multiprocessor);
   void prefetch(uint32_t multiprocessor, const LineAccess* next, const LineAccess* end);
 
   const CacheShape shape;
@@ -106,25 +106,26 @@ void CacheObserver::Launch::add_block(std::unique_ptr<Recorded> block) {
 // The modelled caches do not fit in the host's caches, and each turn accesses another
 // multiprocessor's. So the data of the next turns are prefetched in the order in which they are
 // found: the access, the order of its set in L1, then its line in L1, or the set and line in L2.
-void CacheObserver::Launch::prefetch(const std::vector<WarpRoundRobin>& turns,
+void CacheObserver::Launch::prefetch(const std::vector<WarpRoundRobin>& queues,
                                      uint32_t multiprocessor) {
   constexpr uint32_t kAccess = 24, kSet = 16, kLine = 8, kFar = 4;  // multiprocessors ahead
   const auto ahead = [&](uint32_t by) { return (multiprocessor + by) % shape.multiprocessors; };
-  if (const WarpRoundRobin& t = turns[ahead(kAccess)]; !t.done()) fetch_ahead(&t.next());
+  if (const WarpRoundRobin& t = queues[ahead(kAccess)]; !t.done()) fetch_ahead(&t.next());
   uint32_t m = ahead(kSet);
-  if (const WarpRoundRobin& t = turns[m]; !t.done()) l1s.prefetch_set(l1s.key_of(t.next().line, m));
+  if (const WarpRoundRobin& t = queues[m]; !t.done())
+    l1s.prefetch_set(l1s.key_of(t.next().line, m));
   m = ahead(kLine);
   const auto is_load = [](const LineAccess& access) {
     return static_cast<AccessKind>(access.kind) == AccessKind::load;
   };
-  if (const WarpRoundRobin& t = turns[m]; !t.done()) {
+  if (const WarpRoundRobin& t = queues[m]; !t.done()) {
     const LineAccess& access = t.next();
     const bool there = l1s.prefetch_line(l1s.key_of(access.line, m));
     reaches_l2[m] = !there || !is_load(access);
     if (reaches_l2[m]) l2.prefetch_sets(m % shape.l2.sides, access.line);
   }
   m = ahead(kFar);
-  if (const WarpRoundRobin& t = turns[m]; !t.done() && reaches_l2[m])
+  if (const WarpRoundRobin& t = queues[m]; !t.done() && reaches_l2[m])
     l2.prefetch_lines(m % shape.l2.sides, t.next().line);
 }
 
@@ -144,22 +145,22 @@ void CacheObserver::Launch::prefetch(uint32_t multiprocessor, const LineAccess* 
 }
 
 void CacheObserver::Launch::replay() {
-  std::vector<WarpRoundRobin> turns(shape.multiprocessors);
+  std::vector<WarpRoundRobin> queues(shape.multiprocessors);
   const auto end = waiting.lower_bound(next + wave());
   for (auto block = waiting.begin(); block != end; ++block)
     for (const auto& warp : block->second->warps)
-      turns[block->first % shape.multiprocessors].add(warp);
+      queues[block->first % shape.multiprocessors].add(warp);
   for (bool any = true; any;) {
     any = false;
     for (uint32_t m = 0; m < shape.multiprocessors; ++m) {
-      prefetch(turns, m);
-      if (turns[m].done()) continue;
+      prefetch(queues, m);
+      if (queues[m].done()) continue;
       any = true;
       ++time[m];
-      turns[m].issue([&](const auto* next, const auto* end) { prefetch(m, next, end); },
-                     [&](const LineAccess& access, uint64_t warps, bool first) {
-                       look_up(m, access, warps, first);
-                     });
+      queues[m].issue([&](const auto* next, const auto* end) { prefetch(m, next, end); },
+                      [&](const LineAccess& access, uint64_t warps, bool first) {
+                        look_up(m, access, warps, first);
+                      });
       flush_stores();
     }
   }
@@ -217,7 +218,7 @@ void CacheObserver::Launch::count_access(const LineAccess& access, LoadGroup& gr
   }
   ++group.accesses;
   group.waiting += waits_for_l2;
-  group.waits_for_dram += waits_for_dram;
+  group.late += waits_for_dram;
   waits_for_l2 = waits_for_dram = false;
 }
 

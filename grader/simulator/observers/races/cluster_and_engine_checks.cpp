@@ -120,7 +120,7 @@ void ClusterAccessCheck::describe(Hazard& hazard) const {
 
 namespace {
 
-using Event = sim::EngineEvent;
+using EngineEvent = sim::EngineEvent;
 
 constexpr uint64_t kEngineWord = 4;
 
@@ -170,7 +170,7 @@ void CopyEngineCheck::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   }
 }
 
-void CopyEngineCheck::read(uint32_t warp, const Event& event) {
+void CopyEngineCheck::read(uint32_t warp, const EngineEvent& event) {
   const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(event.mask));
   const uint64_t end = event.address + event.bytes;
   for (uint64_t word = event.address / kEngineWord;
@@ -195,11 +195,11 @@ void CopyEngineCheck::read(uint32_t warp, const Event& event) {
   readings_.push_back({event.site, thread, group, event.address, end});
 }
 
-void CopyEngineCheck::engine(uint32_t warp, const Event& event) {
+void CopyEngineCheck::engine(uint32_t warp, const EngineEvent& event) {
   if (!checked_) return;
   ++now_;
-  if (event.kind == Event::Kind::reads) return read(warp, event);
-  if (event.kind == Event::Kind::writes) {
+  if (event.kind == EngineEvent::Kind::reads) return read(warp, event);
+  if (event.kind == EngineEvent::Kind::writes) {
     for (uint64_t word = event.address / kEngineWord;
          word * kEngineWord < event.address + event.bytes && word < words_.size(); ++word)
       words_[word] = {};
@@ -208,15 +208,15 @@ void CopyEngineCheck::engine(uint32_t warp, const Event& event) {
   for (uint32_t r = event.mask; r != 0; r &= r - 1) {
     const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(r));
     switch (event.kind) {
-      case Event::Kind::fences:
+      case EngineEvent::Kind::fences:
         fence_of_thread_[thread] = now_;
         fenced_ = true;
         last_fence_ = synchronisations_;
         break;
-      case Event::Kind::commits:
+      case EngineEvent::Kind::commits:
         ++groups_of_thread_[thread];
         break;
-      case Event::Kind::waits:
+      case EngineEvent::Kind::waits:
         for (Reading& reading : readings_)
           if (reading.thread == thread && reading.group + event.pending < groups_of_thread_[thread])
             reading.waited = true;

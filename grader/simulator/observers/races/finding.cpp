@@ -79,18 +79,19 @@ std::string array_place(const Finding& f) {
 // Says what would order two accesses to device memory.
 std::string missing_order(const Finding& f) {
   if (f.scope)
-    return "; one of the atomics is for its own block only (_block, or thread_scope_block): others "
-           "do not see it as one";
+    return "; one of the atomics has block scope only (_block, or thread_scope_block), so it is "
+           "not atomic for other blocks";
   const bool atomic = (f.other.use == Use::update) != (f.party.use == Use::update);
   const std::string only_atomics = atomic ? "; an atomic is safe only against other atomics" : "";
   if (!same_block(f))
-    return (f.update ? "; blocks run in any order and at the same time, so what one adds another "
-                       "overwrites: use an atomic, such as atomicAdd"
+    return (f.update ? "; blocks run in any order and at the same time, so one overwrites what "
+                       "another has added: use an atomic, such as atomicAdd"
                      : "; nothing orders the blocks of a launch: use an atomic, or a fence "
                        "(__threadfence()) and an atomic flag, or a second launch") +
            only_atomics;
   if (f.update)
-    return "; threads that read, change and write one word overwrite each other: use an atomic";
+    return "; threads that read, change and write one word overwrite each other's results: use an "
+           "atomic";
   return (same_warp(f) ? ", and no __syncwarp() lies between (the lanes of a warp are not in step)"
                        : ", and no __syncthreads() lies between") +
          only_atomics;
@@ -111,8 +112,8 @@ std::string global_race(const Finding& f) {
         what);
   if (f.one_instruction)
     return fmt::format(
-        "race on {}: on {}, {} and {} store different values at once, and which one stays is not "
-        "defined; let one thread store, or use an atomic",
+        "race on {}: on {}, {} and {} store different values at once, and which one "
+        "remains is undefined; let one thread store, or use an atomic",
         what, line_name(f), a, b);
   return fmt::format("race on {}: {} {} on {}, {} {} on {}{}", what, a, past_tense(f.other.use),
                      other_line_name(f), b, present_tense(f.party.use), line_name(f),
@@ -136,7 +137,7 @@ std::string race(const Finding& f) {
   if (f.one_instruction) {
     return fmt::format(
         "race on {} (shared, {}): on {}, {} and {} store different values at once, and which one "
-        "stays is not defined; let one thread store, or use an atomic",
+        "remains is undefined; let one thread store, or use an atomic",
         what, block, line_name(f), a, b);
   }
   std::string text = fmt::format("race on {} (shared, {}): {} {} on {}, {} {} on {}, and ", what,
@@ -163,52 +164,51 @@ const char* fix_of(const sim::TrapFacts& fault) {
   using Reason = sim::TrapReason;
   switch (fault.reason) {
     case Reason::null_pointer:
-      return "did its allocation fail, or was it never made?";
+      return "did its allocation fail, or was it never allocated?";
     case Reason::freed:
       return "free memory after the last kernel that uses it";
     case Reason::misaligned:
       return "a vector type's address is a multiple of its size";
     case Reason::not_mapped:
-      return "cuMemMap() and cuMemSetAccess() before the kernel, cuMemUnmap() behind it";
+      return "call cuMemMap() and cuMemSetAccess() before the kernel, and cuMemUnmap() after it";
     case Reason::not_enabled:
-      return "cudaDeviceEnablePeerAccess() on the device that runs the kernel; pools: "
-             "cudaMemPoolSetAccess()";
+      return "call cudaDeviceEnablePeerAccess() on the device that runs the kernel, or "
+             "cudaMemPoolSetAccess() for a pool";
     case Reason::read_only:
-      return "constants and parameters are for reading";
+      return "a kernel cannot write constants and parameters";
     case Reason::no_such_memory:
       if (fault.access && fault.access->space == sim::AccessSpace::global)
-        return "is it the address of a variable of the host, or an index gone wild?";
+        return "is it the address of a host variable, or is an index wrong?";
       break;
     case Reason::lane_missing:
     case Reason::lane_not_named:
-      return "every lane that the mask names must come, and only those";
+      return "all lanes that the mask names must reach it, and no others";
     case Reason::threads_missing:
     case Reason::barrier_skipped:
-      return "every thread of the block must come to a barrier: move it out of the condition";
+      return "every thread of the block must reach a barrier: move it out of the condition";
     case Reason::no_such_block:
       return "a cluster's blocks have the ranks 0 to num_blocks() - 1";
     case Reason::block_not_started:
-      return "cluster.sync() before the first access to another block";
+      return "call cluster.sync() before the first access to another block";
     case Reason::block_exited:
     case Reason::block_may_exit:
-      return "cluster.sync() at the end of the kernel, so that all blocks stay until then";
+      return "call cluster.sync() at the end of the kernel, so that all blocks stay until then";
     case Reason::not_own_block:
-      return "map_shared_rank() and a generic access, or .shared::cluster";
+      return "use map_shared_rank() and a generic access, or .shared::cluster";
     case Reason::cluster_arrives_twice:
     case Reason::cluster_waits_first:
       return "each thread arrives once and then waits once";
     case Reason::proxy_fence:
-      return "fence.proxy.async.shared::cta in the threads that have written, then a barrier, then "
-             "the copy";
+      return "the writing threads need fence.proxy.async.shared::cta, then a barrier, before the "
+             "copy";
     case Reason::bulk_overwritten:
     case Reason::bulk_at_end:
-      return "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read in the thread that "
-             "copies, "
-             "and a barrier before others write there";
+      return "the copying thread needs cp.async.bulk.commit_group and "
+             "cp.async.bulk.wait_group.read, and a barrier before other threads write there";
     case Reason::unwritten:
       return fault.access && fault.access->space == sim::AccessSpace::local
                  ? "give its elements a value first"
-                 : "copy or set what is read before the launch";
+                 : "copy or set the array before the launch";
     default:
       break;
   }
@@ -218,8 +218,8 @@ const char* fix_of(const sim::TrapFacts& fault) {
 std::string absent_lanes(const Finding& f) {
   const bool one = (f.absent & (f.absent - 1)) == 0;
   return fmt::format(
-      "in warp {} of {}, the operation with mask 0x{:08x} counts on lane{} {}, which {} not take "
-      "part: what it gives is undefined; let all lanes of the mask reach it, or name (and read) "
+      "in warp {} of {}, the operation with mask 0x{:08x} needs lane{} {}, which {} not take part, "
+      "so its result is undefined; let all lanes of the mask reach it, or name (and read) "
       "only those that do",
       f.party.warp, block_name(f), f.mask, one ? "" : "s", lane_list(f.absent),
       one ? "does" : "do");
@@ -256,15 +256,15 @@ std::string describe_at_its_line(const Finding& f) {
 std::string usual_fix(const Finding& f) {
   if (f.global) return "";
   if (f.kind == Finding::Kind::race && !f.note && f.cluster && !same_block(f))
-    return "cluster.sync() between the two; in a loop one at its end, too, before the next round "
-           "overwrites what others still read";
+    return "call cluster.sync() between the two accesses; in a loop also at its end, before the "
+           "next round overwrites what other threads still read";
   if (f.kind == Finding::Kind::race && !f.note && !f.one_instruction &&
       !(same_warp(f) && same_line(f)))
-    return "a barrier between the two that both threads pass; in a loop one at its end, too, "
-           "before the next round overwrites what others still read";
+    return "put a barrier that both threads pass between the two accesses; in a loop put another "
+           "at its end, before the next round overwrites what other threads still read";
   if (f.kind == Finding::Kind::uninitialised && !f.fault)
-    return "have the threads fill all of it, the tail of the last block included, and a barrier "
-           "after that";
+    return "let the threads write all of it, including the tail of the last block, and put a "
+           "barrier after that";
   return "";
 }
 

@@ -1,5 +1,5 @@
 // The happens-before relation between accesses, within a block (HappensBefore) and across blocks
-// (Causality). Both are told of the barriers, fences and strong accesses in the order of the run,
+// (Causality). Both receive the barriers, fences and strong accesses in the order of the run,
 // hand out a stamp for each access, and answer whether a stamped access is ordered before what
 // another thread does now.
 #pragma once

@@ -1,4 +1,4 @@
-#include "simulator/observers/traffic/close_up.h"
+#include "simulator/observers/traffic/launch_detail.h"
 
 #include <algorithm>
 #include <tuple>
@@ -9,7 +9,7 @@
 namespace lab32::counters {
 namespace {
 
-constexpr size_t kMostSteps = 64, kMostShuffles = 24;
+constexpr size_t kMaxSteps = 64, kMaxShuffles = 24;
 
 // True if a costs more than b relative to the ideal.
 template <typename A, typename B>
@@ -19,10 +19,10 @@ bool worse(const A& a, const B& b) {
 
 // True if a block's accesses should replace those of another block. A block without requests never
 // does.
-bool better_kept(const CloseUpLine& a, const CloseUpLine& b) {
+bool is_better(const LineDetail& a, const LineDetail& b) {
   if (a.requests.empty()) return false;
   if (b.requests.empty()) return true;
-  const CloseUpRequest &x = a.requests[a.worst], &y = b.requests[b.worst];
+  const RequestDetail &x = a.requests[a.worst], &y = b.requests[b.worst];
   if (worse(x, y)) return true;
   return !worse(y, x) && a.block < b.block;
 }
@@ -34,14 +34,14 @@ bool names(const std::string& choice, const std::string& file) {
          file[file.size() - size - 1] == '/';
 }
 
-bool wants(const CloseUpChoice& choice, const Position& at) {
+bool wants(const DetailFilter& choice, const Position& at) {
   if (!names(choice.file, at.file)) return false;
   return !choice.except || at.line < choice.except->first || at.line > choice.except->second;
 }
 
-CloseUpRequest request_of(uint32_t warp, uint32_t number, const sim::Access& access,
-                          const AccessCost& cost) {
-  CloseUpRequest request;
+RequestDetail request_of(uint32_t warp, uint32_t number, const sim::Access& access,
+                         const AccessCost& cost) {
+  RequestDetail request;
   request.warp = warp;
   request.number = number;
   request.kind = access.kind;
@@ -57,16 +57,16 @@ CloseUpRequest request_of(uint32_t warp, uint32_t number, const sim::Access& acc
 
 }  // namespace
 
-bool CloseUpObserver::Before::operator()(const Key& a, const Key& b) const {
+bool DetailObserver::LineOrder::operator()(const Key& a, const Key& b) const {
   return std::tie(a.first.file, a.first.line, a.second) <
          std::tie(b.first.file, b.first.line, b.second);
 }
 
-std::unique_ptr<sim::Observer> CloseUpObserver::fork() const {
-  return std::make_unique<CloseUpObserver>(choice_, position_);
+std::unique_ptr<sim::Observer> DetailObserver::fork() const {
+  return std::make_unique<DetailObserver>(choice_, position_);
 }
 
-CloseUpObserver::Site& CloseUpObserver::site_of(uint32_t number) {
+DetailObserver::Site& DetailObserver::site_of(uint32_t number) {
   if (sites_.size() <= number) sites_.resize(number + 1);
   Site& site = sites_[number];
   if (!site.known) {
@@ -77,34 +77,34 @@ CloseUpObserver::Site& CloseUpObserver::site_of(uint32_t number) {
   return site;
 }
 
-CloseUpObserver::Line& CloseUpObserver::line_of(Site& site, bool shared) {
+DetailObserver::Line& DetailObserver::line_of(Site& site, bool shared) {
   Line*& line = site.line[shared ? 1 : 0];
   if (line == nullptr) {
     line = &lines_[{*site.at, shared}];
-    line->now.file = site.at->file;
-    line->now.line = site.at->line;
-    line->now.shared = shared;
+    line->current.file = site.at->file;
+    line->current.line = site.at->line;
+    line->current.shared = shared;
   }
   return *line;
 }
 
-void CloseUpObserver::block_begin(const sim::BlockInfo& block) {
+void DetailObserver::block_begin(const sim::BlockInfo& block) {
   block_ = block;
-  looks_ = !choice_.block || *choice_.block == block.index;
-  follows_ = looks_ && !has_story_;
-  if (!follows_) return;
-  story_ = {};
-  story_.block = block.index;
-  story_.threads = block.threads;
+  block_selected_ = !choice_.block || *choice_.block == block.index;
+  records_steps_ = block_selected_ && !has_detail_;
+  if (!records_steps_) return;
+  detail_ = {};
+  detail_.block = block.index;
+  detail_.threads = block.threads;
   step_of_warp_.assign((block.threads + kWarpSize - 1) / kWarpSize, 0);
-  has_story_ = true;
+  has_detail_ = true;
 }
 
-void CloseUpObserver::block_end() {
+void DetailObserver::block_end() {
   for (auto& [key, line] : lines_) {
-    CloseUpLine& now = line.now;
+    LineDetail& now = line.current;
     now.block = block_.index;
-    if (better_kept(now, line.kept)) line.kept = now;
+    if (is_better(now, line.best)) line.best = now;
     now.requests_in_block = 0;
     now.ptx_level = false;
     now.requests.clear();
@@ -114,14 +114,15 @@ void CloseUpObserver::block_end() {
 }
 
 // Most accesses are only counted, so a request is copied only if it is recorded.
-void CloseUpObserver::access(uint32_t warp, const sim::Access& access) {
+void DetailObserver::access(uint32_t warp, const sim::Access& access) {
   const bool shared = access.space == sim::AccessSpace::shared;
-  if (!looks_ || access.mask == 0 || (!shared && access.space != sim::AccessSpace::global)) return;
+  if (!block_selected_ || access.mask == 0 || (!shared && access.space != sim::AccessSpace::global))
+    return;
   Site& site = site_of(access.site);
   if (!site.at) return;
-  work(warp, access.mask, site.at->line);
+  mark_working(warp, access.mask, site.at->line);
   if (choice_.line && *choice_.line != site.at->line) return;
-  auto& [line, kept, seen] = line_of(site, shared);
+  auto& [line, best, seen] = line_of(site, shared);
   ++line.requests_in_block;
   const AccessCost cost = cost_of(access);
   line.ptx_level |= access.ptx_level || cost.estimated;
@@ -132,7 +133,7 @@ void CloseUpObserver::access(uint32_t warp, const sim::Access& access) {
   const bool worst = line.requests.empty() || worse(cost, line.requests[line.worst]);
   const bool room = line.requests.size() < choice_.most;
   if (!room && !worst) return;
-  CloseUpRequest request = request_of(warp, number, access, cost);
+  RequestDetail request = request_of(warp, number, access, cost);
   if (room) {
     line.requests.push_back(std::move(request));
   } else {  // a worse request after the limit takes the last place
@@ -141,46 +142,46 @@ void CloseUpObserver::access(uint32_t warp, const sim::Access& access) {
   if (worst) line.worst = static_cast<uint32_t>(line.requests.size() - 1);
 }
 
-// Marks lanes as working in the warp's current step. Steps beyond kMostSteps are dropped.
-void CloseUpObserver::work(uint32_t warp, uint32_t mask, int line) {
-  if (!follows_ || warp >= step_of_warp_.size()) return;
+// Marks lanes as working in the warp's current step. Steps beyond kMaxSteps are dropped.
+void DetailObserver::mark_working(uint32_t warp, uint32_t mask, int line) {
+  if (!records_steps_ || warp >= step_of_warp_.size()) return;
   const size_t step = step_of_warp_[warp];
-  if (step >= kMostSteps) {
-    story_.more_steps = true;
+  if (step >= kMaxSteps) {
+    detail_.more_steps = true;
     return;
   }
-  if (story_.steps.size() <= step) story_.steps.resize(step + 1);
-  CloseUpStep& now = story_.steps[step];
+  if (detail_.steps.size() <= step) detail_.steps.resize(step + 1);
+  StepDetail& now = detail_.steps[step];
   now.working.resize(step_of_warp_.size());
   now.working[warp] |= mask;
   now.line = line;
 }
 
-void CloseUpObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
-                                    bool whole_block) {
-  if (!follows_ || !whole_block || step_of_warp_.empty()) return;
+void DetailObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
+                                   bool whole_block) {
+  if (!records_steps_ || !whole_block || step_of_warp_.empty()) return;
   const size_t last = *std::max_element(step_of_warp_.begin(), step_of_warp_.end());
   std::fill(step_of_warp_.begin(), step_of_warp_.end(), last + 1);
-  if (last < story_.steps.size()) story_.steps[last].warp_barrier = false;
+  if (last < detail_.steps.size()) detail_.steps[last].warp_barrier = false;
 }
 
-void CloseUpObserver::warp_barrier(uint32_t warp, uint32_t /*mask*/) {
-  if (!follows_ || warp >= step_of_warp_.size()) return;
+void DetailObserver::warp_barrier(uint32_t warp, uint32_t /*mask*/) {
+  if (!records_steps_ || warp >= step_of_warp_.size()) return;
   const size_t step = step_of_warp_[warp]++;
-  if (step < story_.steps.size()) story_.steps[step].warp_barrier = true;
+  if (step < detail_.steps.size()) detail_.steps[step].warp_barrier = true;
 }
 
-void CloseUpObserver::shuffle(uint32_t warp, const sim::ShuffleEvent& event) {
-  if (!follows_) return;
+void DetailObserver::shuffle(uint32_t warp, const sim::ShuffleEvent& event) {
+  if (!records_steps_) return;
   const std::optional<Position>& position = site_of(event.site).at;
   if (!position) return;
-  work(warp, event.mask, position->line);
+  mark_working(warp, event.mask, position->line);
   if (warp != choice_.warp.value_or(0)) return;
-  if (story_.shuffles.size() == kMostShuffles) {
-    story_.more_shuffles = true;
+  if (detail_.shuffles.size() == kMaxShuffles) {
+    detail_.more_shuffles = true;
     return;
   }
-  CloseUpShuffle& kept = story_.shuffles.emplace_back();
+  ShuffleDetail& kept = detail_.shuffles.emplace_back();
   kept.file = position->file;
   kept.line = position->line;
   kept.warp = warp;
@@ -190,24 +191,24 @@ void CloseUpObserver::shuffle(uint32_t warp, const sim::ShuffleEvent& event) {
   std::copy(event.from, event.from + kWarpSize, kept.from.begin());
 }
 
-void CloseUpObserver::merge(sim::Observer& observer) {
-  auto& other = static_cast<CloseUpObserver&>(observer);
+void DetailObserver::merge(sim::Observer& observer) {
+  auto& other = static_cast<DetailObserver&>(observer);
   for (auto& [key, line] : other.lines_) {
-    CloseUpLine& kept = lines_[key].kept;
-    if (better_kept(line.kept, kept)) kept = std::move(line.kept);
+    LineDetail& kept = lines_[key].best;
+    if (is_better(line.best, kept)) kept = std::move(line.best);
   }
-  if (other.has_story_ && (!has_story_ || other.story_.block < story_.block)) {
-    story_ = std::move(other.story_);
-    has_story_ = true;
+  if (other.has_detail_ && (!has_detail_ || other.detail_.block < detail_.block)) {
+    detail_ = std::move(other.detail_);
+    has_detail_ = true;
   }
 }
 
-CloseUp CloseUpObserver::result() const {
-  CloseUp result = story_;
-  for (CloseUpStep& step : result.steps)
+LaunchDetail DetailObserver::result() const {
+  LaunchDetail result = detail_;
+  for (StepDetail& step : result.steps)
     step.working.resize((result.threads + kWarpSize - 1) / kWarpSize);
   for (const auto& [key, line] : lines_)
-    if (!line.kept.requests.empty()) result.lines.push_back(line.kept);
+    if (!line.best.requests.empty()) result.lines.push_back(line.best);
   return result;
 }
 

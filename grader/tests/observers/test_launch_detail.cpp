@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "simulator/observers/traffic/close_up.h"
+#include "simulator/observers/traffic/launch_detail.h"
 
 namespace lab32::counters {
 namespace {
@@ -15,7 +15,7 @@ std::optional<Position> line_of_site(uint32_t site) {
   return Position{"/home/x/x.cu", static_cast<int>(site / 10)};
 }
 
-void begin_block(CloseUpObserver& seen, uint64_t block, uint32_t threads = 64) {
+void begin_block(DetailObserver& seen, uint64_t block, uint32_t threads = 64) {
   sim::BlockInfo info{};
   info.index = block;
   info.threads = threads;
@@ -23,7 +23,7 @@ void begin_block(CloseUpObserver& seen, uint64_t block, uint32_t threads = 64) {
 }
 
 // 4 bytes per lane, `stride` bytes between lanes.
-void load_line(CloseUpObserver& seen, uint32_t warp, uint32_t site, uint64_t stride,
+void load_line(DetailObserver& seen, uint32_t warp, uint32_t site, uint64_t stride,
                uint32_t mask = kEveryLane, sim::AccessSpace space = sim::AccessSpace::global) {
   std::array<uint64_t, 32> address{};
   for (uint64_t lane = 0; lane < 32; ++lane) address[lane] = 4096 + lane * stride;
@@ -37,13 +37,13 @@ void load_line(CloseUpObserver& seen, uint32_t warp, uint32_t site, uint64_t str
   seen.access(warp, access);
 }
 
-void meet(CloseUpObserver& seen) {
+void meet(DetailObserver& seen) {
   const std::array<uint32_t, 2> all{kEveryLane, kEveryLane};
   seen.block_barrier(all.data(), 2, true);
 }
 
-TEST_CASE("counters: a close-up keeps the block with the worst access of each line") {
-  CloseUpObserver seen({}, line_of_site);
+TEST_CASE("counters: launch detail: each line has the block with its worst access") {
+  DetailObserver seen({}, line_of_site);
   for (uint64_t block = 0; block < 4; ++block) {
     begin_block(seen, block);
     load_line(seen, 0, 50, block == 2 ? 128 : 4);
@@ -51,9 +51,9 @@ TEST_CASE("counters: a close-up keeps the block with the worst access of each li
     load_line(seen, 0, 70, 4);
     seen.block_end();
   }
-  const CloseUp result = seen.result();
+  const LaunchDetail result = seen.result();
   REQUIRE(result.lines.size() == 2);
-  const CloseUpLine& line = result.lines[0];
+  const LineDetail& line = result.lines[0];
   CHECK(line.line == 5);
   CHECK(line.block == 2);
   CHECK(line.requests_in_block == 2);
@@ -64,22 +64,22 @@ TEST_CASE("counters: a close-up keeps the block with the worst access of each li
   CHECK(result.lines[1].block == 0);  // the first of equal ones
 }
 
-TEST_CASE("counters: a close-up does not depend on how blocks are dealt out") {
-  const auto watch = [](CloseUpObserver& seen, uint64_t block) {
+TEST_CASE("counters: launch detail: the record does not depend on how blocks are distributed") {
+  const auto watch = [](DetailObserver& seen, uint64_t block) {
     begin_block(seen, block);
     load_line(seen, 0, 50, 4 * (block % 3 + 1));
     meet(seen);
     load_line(seen, 1, 60, 4, 0xffu << block);
     seen.block_end();
   };
-  CloseUpObserver whole({}, line_of_site), odd({}, line_of_site);
+  DetailObserver whole({}, line_of_site), odd({}, line_of_site);
   const auto even = odd.fork();
   for (uint64_t block = 0; block < 6; ++block) {
     watch(whole, block);
-    watch(block % 2 ? odd : static_cast<CloseUpObserver&>(*even), block);
+    watch(block % 2 ? odd : static_cast<DetailObserver&>(*even), block);
   }
   odd.merge(*even);
-  const CloseUp a = whole.result(), b = odd.result();
+  const LaunchDetail a = whole.result(), b = odd.result();
   REQUIRE(a.lines.size() == b.lines.size());
   for (size_t i = 0; i < a.lines.size(); ++i) {
     CHECK(a.lines[i].block == b.lines[i].block);
@@ -91,35 +91,37 @@ TEST_CASE("counters: a close-up does not depend on how blocks are dealt out") {
   CHECK(a.steps[1].working == b.steps[1].working);
 }
 
-TEST_CASE("counters: a close-up is bounded, and keeps the worst request however late it comes") {
-  CloseUpChoice choice;
+TEST_CASE(
+    "counters: launch detail: the record is bounded and has the worst request however late it "
+    "comes") {
+  DetailFilter choice;
   choice.most = 4;
-  CloseUpObserver seen(choice, line_of_site);
+  DetailObserver seen(choice, line_of_site);
   begin_block(seen, 0);
   for (int k = 0; k < 20; ++k) load_line(seen, 0, 50, k == 17 ? 64 : 4);
   seen.block_end();
-  const CloseUpLine line = seen.result().lines.at(0);
+  const LineDetail line = seen.result().lines.at(0);
   CHECK(line.requests.size() == 4);
   CHECK(line.requests_in_block == 20);
   CHECK(line.requests[line.worst].number == 17);
   CHECK(line.requests[0].number == 0);
 }
 
-TEST_CASE("counters: line, block, warp and request of a close-up can be chosen") {
-  CloseUpChoice choice;
+TEST_CASE("counters: launch detail: the filter selects line, block, warp and request") {
+  DetailFilter choice;
   choice.file = "x.cu";
   choice.line = 5;
   choice.block = 1;
   choice.warp = 1;
   choice.request = 2;
-  CloseUpObserver seen(choice, line_of_site);
+  DetailObserver seen(choice, line_of_site);
   for (uint64_t block = 0; block < 3; ++block) {
     begin_block(seen, block);
     for (uint32_t k = 0; k < 8; ++k) load_line(seen, k % 2, 50, 4 + 4 * k);
     load_line(seen, 1, 60, 4);
     seen.block_end();
   }
-  const CloseUp result = seen.result();
+  const LaunchDetail result = seen.result();
   REQUIRE(result.lines.size() == 1);
   REQUIRE(result.lines[0].requests.size() == 1);
   CHECK(result.lines[0].block == 1);
@@ -127,7 +129,7 @@ TEST_CASE("counters: line, block, warp and request of a close-up can be chosen")
   CHECK(result.lines[0].requests[0].address[1] == 4096 + 4 + 4 * 5);
 
   choice.file = "y.cu";  // another file
-  CloseUpObserver other(choice, line_of_site);
+  DetailObserver other(choice, line_of_site);
   begin_block(other, 1);
   load_line(other, 1, 50, 4);
   other.block_end();
@@ -135,15 +137,15 @@ TEST_CASE("counters: line, block, warp and request of a close-up can be chosen")
   choice.file = "x.cu";
   choice.request.reset();
   choice.except = {4, 6};  // the lines of given code
-  CloseUpObserver without(choice, line_of_site);
+  DetailObserver without(choice, line_of_site);
   begin_block(without, 1);
   load_line(without, 1, 50, 4);
   without.block_end();
   CHECK(without.result().lines.empty());
 }
 
-TEST_CASE("counters: a step of a close-up ends at a barrier, of the block or of a warp") {
-  CloseUpObserver seen({}, line_of_site);
+TEST_CASE("counters: launch detail: a step ends at a barrier of the block or of the warp") {
+  DetailObserver seen({}, line_of_site);
   begin_block(seen, 0);
   load_line(seen, 0, 50, 4, 0xffffu);
   load_line(seen, 0, 50, 4, 0xf0000u);
@@ -157,7 +159,7 @@ TEST_CASE("counters: a step of a close-up ends at a barrier, of the block or of 
   meet(seen);
   load_line(seen, 1, 80, 4, 1);
   seen.block_end();
-  const CloseUp result = seen.result();
+  const LaunchDetail result = seen.result();
   REQUIRE(result.steps.size() == 4);
   CHECK(result.steps[0].working == std::vector<uint32_t>{0xfffffu, kEveryLane});
   CHECK(result.steps[1].working == std::vector<uint32_t>{0x3u, 0});

@@ -19,7 +19,7 @@ namespace lab32::counters {
 
 // Selects what is recorded. By default all lines of the file are recorded, each in the block with
 // its worst access.
-struct CloseUpChoice {
+struct DetailFilter {
   std::string file;         // as the PTX names it, or a suffix of that name after a '/'
   std::optional<int> line;  // only this one
   // First and last line of a range that is not recorded.
@@ -31,7 +31,7 @@ struct CloseUpChoice {
 };
 
 // A warp-wide access as ptxas issues it.
-struct CloseUpRequest {
+struct RequestDetail {
   uint32_t warp = 0;    // in the block
   uint32_t number = 0;  // index among the line's requests in that warp
   sim::AccessKind kind = sim::AccessKind::load;
@@ -43,7 +43,7 @@ struct CloseUpRequest {
   uint32_t cost = 0, ideal = 0;        // sectors, or wavefronts
 };
 
-struct CloseUpLine {
+struct LineDetail {
   std::string file;
   int line = 0;
   bool shared = false;  // else global
@@ -51,19 +51,19 @@ struct CloseUpLine {
   uint32_t requests_in_block = 0;
   bool ptx_level = false;  // ptxas may issue these accesses in another way
   // The first requests, and the worst one if it comes later.
-  std::vector<CloseUpRequest> requests;
+  std::vector<RequestDetail> requests;
   uint32_t worst = 0;  // index in `requests`
 };
 
 // The lanes that work between two barriers. A lane works if it loads, stores or shuffles.
-struct CloseUpStep {
+struct StepDetail {
   std::vector<uint32_t> working;  // lane masks, by warp
   int line = 0;                   // the last one that touched memory or shuffled
   // ended by __syncwarp(); else by __syncthreads() or the end of the block
   bool warp_barrier = false;
 };
 
-struct CloseUpShuffle {
+struct ShuffleDetail {
   std::string file;
   int line = 0;
   uint32_t warp = 0;
@@ -72,26 +72,26 @@ struct CloseUpShuffle {
 };
 
 // An allocation that recorded requests access.
-struct CloseUpArray {
+struct ArrayDetail {
   uint64_t begin = 0, bytes = 0;
   std::string name;        // in the host's source
   int32_t parameter = -1;  // index of the kernel's parameter that points into it
 };
 
-struct CloseUp {
-  std::vector<CloseUpArray> arrays;
-  std::vector<CloseUpLine> lines;  // sorted by file, line, global first
-  uint64_t block = 0;              // of steps and shuffles
-  uint32_t threads = 0;            // per block
-  std::vector<CloseUpStep> steps;
+struct LaunchDetail {
+  std::vector<ArrayDetail> arrays;
+  std::vector<LineDetail> lines;  // sorted by file, line, global first
+  uint64_t block = 0;             // of steps and shuffles
+  uint32_t threads = 0;           // per block
+  std::vector<StepDetail> steps;
   bool more_steps = false;
-  std::vector<CloseUpShuffle> shuffles;  // of one warp
+  std::vector<ShuffleDetail> shuffles;  // of one warp
   bool more_shuffles = false;
 };
 
-class CloseUpObserver : public sim::Observer {
+class DetailObserver : public sim::Observer {
  public:
-  CloseUpObserver(CloseUpChoice choice, PositionOf position)
+  DetailObserver(DetailFilter choice, PositionOf position)
       : choice_(std::move(choice)), position_(std::move(position)) {}
 
   std::unique_ptr<sim::Observer> fork() const override;
@@ -105,16 +105,16 @@ class CloseUpObserver : public sim::Observer {
   bool wants_accesses() const override { return true; }
   bool wants_shuffles() const override { return true; }
 
-  CloseUp result() const;
+  LaunchDetail result() const;
 
  private:
   // Accesses of one source line to global or to shared memory.
   struct Line {
-    CloseUpLine now, kept;       // of the current block, and of the block with the worst access
+    LineDetail current, best;    // of the current block, and of the block with the worst access
     std::vector<uint32_t> seen;  // requests in the current block, by warp
   };
   using Key = std::pair<Position, bool>;  // shared
-  struct Before {
+  struct LineOrder {
     bool operator()(const Key& a, const Key& b) const;
   };
   struct Site {
@@ -124,17 +124,18 @@ class CloseUpObserver : public sim::Observer {
   };
   Site& site_of(uint32_t site);
   Line& line_of(Site& site, bool shared);
-  void work(uint32_t warp, uint32_t mask, int line);
+  void mark_working(uint32_t warp, uint32_t mask, int line);
 
-  CloseUpChoice choice_;
+  DetailFilter choice_;
   PositionOf position_;
   std::vector<Site> sites_;
-  bool looks_ = false;  // the current block is selected
+  bool block_selected_ = false;  // the current block is selected
   sim::BlockInfo block_{};
-  std::map<Key, Line, Before> lines_;
-  bool has_story_ = false, follows_ = false;  // story_ is set; story_ is that of the current block
+  std::map<Key, Line, LineOrder> lines_;
+  bool has_detail_ = false,
+       records_steps_ = false;  // detail_ is set; detail_ is that of the current block
   std::vector<size_t> step_of_warp_;
-  CloseUp story_;  // without `lines`
+  LaunchDetail detail_;  // without `lines`
 };
 
 }  // namespace lab32::counters

@@ -17,18 +17,18 @@ using counters::HazardObserver;
 
 namespace {
 
-// Random events. `salt` changes only the stored values.
-void tell(HazardObserver& o, HazardBlock& block, uint32_t seed, uint32_t events, uint64_t salt,
-          bool named) {
+// Random events. `value_seed` changes only the stored values.
+void random_events(HazardObserver& o, HazardBlock& block, uint32_t seed, uint32_t events,
+                   uint64_t value_seed, bool named) {
   std::mt19937 rng(seed);
   for (uint32_t e = 0; e < events; ++e) {
     const uint32_t warp = rng() % kWarps, line = 100 + rng() % 12, what = rng() % 16;
     const uint32_t mask = rng() % 2 == 0 ? sim::kFullMask : static_cast<uint32_t>(rng());
-    // With a twist of 16 each half-warp has its own row.
+    // With a permutation of 16 each half-warp has its own row.
     const uint32_t shift = rng() % 3, of_halves = rng() % 4 == 0 ? 16 : 0,
-                   twist = rng() % 3 == 0 ? rng() % 32 : of_halves;
-    const auto word = [&](uint32_t lane) { return warp * 20 + ((lane ^ twist) << shift); };
-    const auto value = [&](uint32_t lane) { return lane * (salt + 1) % 3; };
+                   permutation = rng() % 3 == 0 ? rng() % 32 : of_halves;
+    const auto word = [&](uint32_t lane) { return warp * 20 + ((lane ^ permutation) << shift); };
+    const auto value = [&](uint32_t lane) { return lane * (value_seed + 1) % 3; };
     if (what < 4) {
       block.store(line, warp, word, mask, value);
     } else if (what < 9) {
@@ -42,12 +42,12 @@ void tell(HazardObserver& o, HazardBlock& block, uint32_t seed, uint32_t events,
     } else if (what == 14) {
       o.bad_warp_op(warp, line, sim::kFullMask, mask);
     } else if (named) {
-      block.sync_some({mask, 0, sim::kFullMask});
+      block.named_barrier({mask, 0, sim::kFullMask});
     }
   }
 }
 
-struct Plot {
+struct BlockEvents {
   uint32_t beginning, ending;  // seeds
   uint32_t events;             // number of events in the ending
 };
@@ -59,63 +59,63 @@ std::string text(HazardObserver& o) {
   return all;
 }
 
-// plot: the events of each block.
+// events_of: the events of each block.
 void compare(
-    uint64_t blocks, bool named, const std::function<Plot(uint64_t)>& plot,
-    const std::function<uint64_t(uint64_t)>& salt = [](uint64_t i) { return i; }) {
-  HazardObserver together(4, named, {}, lines_of_kernel());
-  HazardObserver apart(4, named, {}, lines_of_kernel());
+    uint64_t blocks, bool named, const std::function<BlockEvents(uint64_t)>& events_of,
+    const std::function<uint64_t(uint64_t)>& value_seed = [](uint64_t i) { return i; }) {
+  HazardObserver one_observer(4, named, {}, lines_of_kernel());
+  HazardObserver separate_observers(4, named, {}, lines_of_kernel());
   const auto one = [&](HazardObserver& o, uint64_t i, bool rows) {
     HazardBlock block(o, kThreads, i);
     if (!rows) block.without_rows();
-    const Plot p = plot(i);
-    tell(o, block, p.beginning, 12, salt(i), named);
-    tell(o, block, p.ending, p.events, salt(i), named);
+    const BlockEvents p = events_of(i);
+    random_events(o, block, p.beginning, 12, value_seed(i), named);
+    random_events(o, block, p.ending, p.events, value_seed(i), named);
     block.end();
   };
   for (uint64_t i = 0; i < blocks; ++i) {
-    one(together, i, true);
+    one(one_observer, i, true);
     HazardObserver alone(4, named, {}, lines_of_kernel());
     one(alone, i, false);
-    apart.merge(alone);
+    separate_observers.merge(alone);
   }
-  const std::string expected = text(apart);
+  const std::string expected = text(separate_observers);
   CHECK(!expected.empty());
-  CHECK(text(together) == expected);
+  CHECK(text(one_observer) == expected);
 }
 
 }  // namespace
 
-TEST_CASE("counters: hazards of blocks that repeat: all alike, but for the values") {
+TEST_CASE("counters: repeated blocks: blocks that differ only in values count as if checked") {
   for (uint32_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
-    compare(40, seed % 2 == 0, [&](uint64_t) { return Plot{seed, seed + 1000, 20}; });
+    compare(40, seed % 2 == 0, [&](uint64_t) { return BlockEvents{seed, seed + 1000, 20}; });
     compare(
         40, false,
         [&](uint64_t) {
-          return Plot{seed, seed + 2000, 20};
+          return BlockEvents{seed, seed + 2000, 20};
         },
         [](uint64_t i) { return i / 20; });
   }
 }
 
-TEST_CASE("counters: hazards of blocks that repeat: some part from the others on the way") {
+TEST_CASE("counters: repeated blocks: blocks that leave a known trace are checked from there") {
   for (uint32_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
     // Few beginnings and endings in random order. An ending without events stops the trace early.
     compare(120, seed % 2 == 0, [&](uint64_t i) {
       std::mt19937 own(static_cast<uint32_t>(seed * 1000 + i));
       const auto of = [&](uint32_t n) { return static_cast<uint32_t>(own() % n); };
-      return Plot{seed + of(2), seed + 100 + of(3), of(3) * 8};
+      return BlockEvents{seed + of(2), seed + 100 + of(3), of(3) * 8};
     });
     // The first and the last block differ, as at the borders of an image.
     compare(60, false, [&](uint64_t i) {
-      return Plot{seed, i % 20 == 0 ? 7u : 8u, i % 20 == 19 ? 5u : 16u};
+      return BlockEvents{seed, i % 20 == 0 ? 7u : 8u, i % 20 == 19 ? 5u : 16u};
     });
   }
 }
 
-TEST_CASE("counters: hazards of blocks that repeat: only the second half-warps' row differs") {
+TEST_CASE("counters: repeated blocks: a difference in the second half-warp's row is noticed") {
   HazardObserver o(4, false, {}, lines_of_kernel());
   for (uint64_t i = 0; i < 20; ++i) {
     HazardBlock block(o, 64, i);
@@ -131,13 +131,13 @@ TEST_CASE("counters: hazards of blocks that repeat: only the second half-warps' 
   CHECK(describe(races(o)[0]).find("line 2") != std::string::npos);
 }
 
-TEST_CASE("counters: hazards of blocks that repeat: none does") {
+TEST_CASE("counters: repeated blocks: blocks that all differ are checked") {
   compare(300, true, [](uint64_t i) {
-    return Plot{static_cast<uint32_t>(i / 2), static_cast<uint32_t>(i), 20};
+    return BlockEvents{static_cast<uint32_t>(i / 2), static_cast<uint32_t>(i), 20};
   });
 }
 
-TEST_CASE("counters: hazards of blocks that repeat: a trace too long to keep") {
+TEST_CASE("counters: repeated blocks: blocks with a trace beyond the limit are checked") {
   HazardObserver o(4, false, {}, lines_of_kernel());
   for (uint64_t i = 0; i < 3; ++i) {
     HazardBlock block(o, 64, i);
