@@ -1,5 +1,3 @@
-#include "grading/launch/launch.h"
-
 #include <fmt/core.h>
 #include <fmt/format.h>
 
@@ -13,6 +11,7 @@
 #include "grading/engine/compiled.h"
 #include "grading/engine/progress.h"
 #include "grading/launch/arrays.h"
+#include "grading/launch/launch.h"
 #include "grading/launch/launch_pictures.h"
 #include "grading/words/describe.h"
 #include "grading/words/words.h"

@@ -1,12 +1,11 @@
 // Decodes the operands of bulk copies, and delivers pending copies when a thread tests their
 // mbarrier.
-#include "simulator/core/isa/bulk_op.h"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "simulator/core/isa/bulk_copy.h"
+#include "simulator/core/isa/bulk_op.h"
 #include "simulator/core/memory/descriptors.h"
 #include "simulator/core/warp/function_slots.h"
 #include "simulator/core/warp/instruction.h"

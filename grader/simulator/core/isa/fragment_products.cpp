@@ -1,9 +1,8 @@
 // The positions of elements in fragments, the metadata of sparse ones, and products of fragments.
-#include "simulator/core/isa/fragments.h"
-
 #include <algorithm>
 #include <cstring>
 
+#include "simulator/core/isa/fragments.h"
 #include "simulator/core/semantics/lanes.h"
 #include "simulator/core/warp/warp.h"
 

@@ -1,12 +1,11 @@
 // Decodes instructions on textures and surfaces, looks up their objects, answers queries of sizes
 // (txq, suq), and reads texels.
-#include "simulator/core/isa/texture_op.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "simulator/core/isa/memory_lanes.h"
 #include "simulator/core/isa/texel_access.h"
+#include "simulator/core/isa/texture_op.h"
 #include "simulator/core/warp/function_slots.h"
 #include "simulator/core/warp/instruction.h"
 

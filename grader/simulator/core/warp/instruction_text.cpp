@@ -1,10 +1,9 @@
-#include "simulator/core/warp/instruction.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/error.h"
+#include "simulator/core/warp/instruction.h"
 #include "simulator/core/warp/warp.h"
 
 namespace lab32::sim {

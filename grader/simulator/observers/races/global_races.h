@@ -2,8 +2,8 @@
 // threads, at least one of them a write, that nothing orders (happens_before.h) and that are not
 // both strong in scopes that contain both threads.
 //
-// The observer sees only suspect words (core/memory/race_filter.h), in a second run of the launch on
-// one host thread. A launch without suspect words has no second run.
+// The observer sees only suspect words (core/memory/race_filter.h), in a second run of the launch
+// on one host thread. A launch without suspect words has no second run.
 #pragma once
 
 #include <cstdint>
