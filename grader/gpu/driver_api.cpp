@@ -56,7 +56,7 @@ const DriverApi* driver_api(std::string& missing) {
 namespace lab32::device {
 namespace {
 
-// Names and values are those of NVIDIA's nvml.h.
+// Names and values are those of the NVML library.
 using NvmlDevice = struct NvmlDeviceHandle*;
 constexpr int kSmClock = 1, kMemoryClock = 2;
 // Harmless reasons: GPU idle, clocks set by an application, sync boost, display.

@@ -41,7 +41,7 @@ size_t closing(const std::string& line, size_t open) {
   return std::string::npos;
 }
 
-// The macros of CUDA's crt/host_defines.h: their expansion -> their name.
+// The keywords that CUDA's headers define as macros: their expansion -> their name.
 void restore_keywords(std::string& line, size_t& caret) {
   static const std::pair<const char*, const char*> kWords[] = {
       {"__inline__ __attribute__((always_inline))", "__forceinline__"},
