@@ -85,8 +85,8 @@ __global__ void copy_floats(const float* in, float* out, int n) {
 }
 
 // TASK B2: the same, launched with 1 block of 256 threads for each multiprocessor: 8 warps, an eighth
-// of what an H200 holds. Make it as fast as copy_floats is with all 64. What must be under way is
-// bytes, not warps. n need not be a multiple of 4; read and write nothing past n. Pointers are
+// of what an H200 holds. Make it as fast as copy_floats is with all 64: bytes must be in flight, not
+// warps. n need not be a multiple of 4; read and write nothing past n. Pointers are
 // aligned to 256 bytes.
 __global__ void copy(const float* in, float* out, int n) {
   int threads = gridDim.x * blockDim.x;

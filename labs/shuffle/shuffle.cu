@@ -59,7 +59,7 @@ LAB32_ANSWER(float_adds, -1);
 LAB32_ANSWER(int_adds, -1);
 
 // TASK A3: which is the smallest float greater than 2^24 = 16777216? 2^25 ones are to be added.
-// What comes out one by one (sum = sum + 1.0f), what in pairs (2^24 sums of two, then 2^23 sums of
+// Which sum comes out one by one (sum = sum + 1.0f), which in pairs (2^24 sums of two, then 2^23 of
 // two of those, and so on)?
 LAB32_ANSWER(next_float, -1);
 LAB32_ANSWER(one_by_one, -1);
@@ -143,7 +143,7 @@ __global__ void softmax(const float* in, float* out, int columns) {
 }
 
 // TASK D4: (x - mean) / sqrt(variance + epsilon) * weight[column] + bias[column], with the row's
-// mean and variance. Blocks of 256, one block per row. The same counter must improve.
+// mean and variance. Blocks of 256, one block per row. That counter must improve.
 __global__ void layer_norm(const float* in, const float* weight, const float* bias, float* out,
                            int columns, float epsilon) {
   for (int c = threadIdx.x; c < columns; c += kBlock) out[blockIdx.x * columns + c] = 0;

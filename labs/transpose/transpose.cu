@@ -77,7 +77,7 @@ __global__ void transpose_padded(const T* in, T* out, int n, int m) {
 }
 
 // TASK B3: no bank conflicts, and no more memory than the tile: 4096 bytes for floats. The idea:
-// each row keeps its elements in an order of its own, by one XOR. The same counter must improve.
+// each row keeps its elements in an order of its own, by one XOR. That counter must improve.
 template <class T>
 __global__ void transpose_swizzled(const T* in, T* out, int n, int m) {
   int x = blockIdx.x * kTile + threadIdx.x;

@@ -16,7 +16,7 @@ __global__ void touch(const T* in, T* out, int stride) {
   int lane = threadIdx.x;
   data[stride * lane] = in[lane];
   __syncthreads();
-  out[lane] = data[stride * (lane ^ 31)];  // of another lane, or nvcc would keep the value in a register
+  out[lane] = data[stride * (lane ^ 31)];  // another lane's, or nvcc would keep it in a register
 }
 template __global__ void touch<char>(const char*, char*, int);
 template __global__ void touch<short>(const short*, short*, int);

@@ -70,7 +70,7 @@ TEST_CASE("checks: reduction: the part of the input that a wrong sum stands for"
   CHECK(which_part(in, sum(1000), 128, 256) == " The last 3 elements are missing.");
   CHECK(which_part(in, sum(992), 128, 256) == " The last 11 elements are missing.");
   CHECK(which_part(in, 17, 128, 256).empty());
-  CHECK(which_part({}, 17, 128, 256).find("sum of nothing") != std::string::npos);
+  CHECK(which_part({}, 17, 128, 256).find("sum of no elements") != std::string::npos);
 }
 
 }  // namespace lab32::checks::reduction

@@ -129,7 +129,7 @@ def test_each_task_has_a_measured_effect():
 
 def test_ideals_follow_from_the_shape(limits):
     blocks = limits["reduce_shared_wavefronts"]["n"] / 512
-    tree = 8 + 3 * (4 + 2 + 1) + 3 * 5 + 1  # stores; steps of 4, 2 and 1 warps; steps of one warp; the result
+    tree = 8 + 3 * (4 + 2 + 1) + 3 * 5 + 1  # stores; steps of 4, of 2 and of 1 warp; steps within a warp; the result
     assert limits["reduce_shared_wavefronts"]["ideal"] == tree * blocks
     assert limits["reduce_shuffle_wavefronts"]["ideal"] == (8 + 1) * blocks
     assert limits["reduce_shuffle_barriers"]["ideal"] == blocks

@@ -94,7 +94,7 @@ def test_a_failing_cell_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
 
 def test_a_missing_notebook_is_reported_in_one_line(tmp_path, capsys):
     assert notebooks.main([str(tmp_path / "none.ipynb")]) == 1
-    assert "there is no such notebook" in capsys.readouterr().err
+    assert "no such notebook" in capsys.readouterr().err
 
 
 def test_a_missing_package_is_reported_in_one_line(tmp_path):

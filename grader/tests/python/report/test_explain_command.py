@@ -168,7 +168,7 @@ def test_pictures_are_written(program, kind):
     [
         (
             ["explain", "turn.cu", "--line", "4"],
-            "lab32: turn.cu:4: no launch touches memory or shuffles there",
+            "lab32: turn.cu:4: no launch accesses memory or shuffles on that line",
         ),
         (
             ["explain", "turn.cu", "--line", "3", "--format", "png"],
