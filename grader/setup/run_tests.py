@@ -83,6 +83,7 @@ def units_of(binary, slow):
         wanted = (case.get("skipped") == "true") == slow
         if wanted and (slow or suite == LAST_SUITE or name.startswith("grading: golden:")):
             units.append(Unit(file, [name], False, suite))
+            files.setdefault(file, Unit(file)).whole_file = False
             continue
         unit = files.setdefault(file, Unit(file))
         if wanted:

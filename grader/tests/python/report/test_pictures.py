@@ -169,7 +169,7 @@ def test_the_program_draws_its_standard_input(tmp_path):
     assert run("--format", "png", "-o", str(file)).returncode == 0
     assert file.read_bytes()[:4] == b"\x89PNG"
     done = run("--picture", "nothing")
-    assert done.returncode == 2 and "there is no such picture" in done.stderr
+    assert done.returncode == 2 and "this launch has no such picture" in done.stderr
     done = run(text='{"schema": "else"}')
     assert done.returncode == 2 and "lab32-pictures/1" in done.stderr
     done = run("-o", "/nowhere/x.svg")
