@@ -402,7 +402,7 @@ def test_an_interrupted_run_leaves_no_processes(tmp_path):
     [
         (["--labs", "nosuch"], "there is no lab `nosuch`"),
         (["--nosuch"], "see `lab32 similarity --help`"),
-        (["--jobs", "0"], "no whole number"),
+        (["--jobs", "0"], "not a whole number"),
         (["-o", "/nosuch/page.html"], "no such folder"),
         (["-o", "/tmp"], "is a folder"),
     ],

@@ -1,4 +1,4 @@
-// verdict: A2 any B, M, S | failed | "it takes offset 75 to 75, which is wrong"
+// verdict: A2 any B, M, S | failed | "it maps offset 75 to 75, which is wrong"
 // verdict: B3 rows of any width | failed | "is split or misaligned"
 // verdict: D1 the 128-byte mode | failed | "An H200 puts it somewhere else"
 // verdict: D2 the 64- and 32-byte modes | failed | "An H200 puts it somewhere else"

@@ -1,5 +1,5 @@
-// verdict: C2 padded: wavefronts | failed | "where 18,000 are enough"
-// verdict: C3 swizzled: wavefronts | failed | "where 18,000 are enough"
+// verdict: C2 padded: wavefronts | failed | "where the task needs 18,000"
+// verdict: C3 swizzled: wavefronts | failed | "where the task needs 18,000"
 // No tile at all: each of the eight warps fetches all of it from device memory, a chunk a lane, and
 // shuffles do what ldmatrix would. Every access is dense, and the tile is fetched eight times.
 template <bool kTranspose>
