@@ -78,8 +78,8 @@ def test_a_regular_expression_chooses_kernels(tmp_path):
 
 
 @pytest.mark.parametrize("option, message", [
-    (["--kernel", "("], "--kernel: `(` is no regular expression"),
-    (["--metrics", "dram__bytes_raed.sum"], "near it: dram__bytes_read.sum"),
+    (["--kernel", "("], "--kernel: `(` is not a regular expression"),
+    (["--metrics", "dram__bytes_raed.sum"], "similar names: dram__bytes_read.sum"),
     (["--device", "gpu"], "programs run on the simulator only"),
 ])
 def test_bad_options_are_one_line_and_nothing_runs(option, message):
