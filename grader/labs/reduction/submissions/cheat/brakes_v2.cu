@@ -1,6 +1,6 @@
 // verdict: v3: wavefronts | failed | "wavefronts"
 // verdict on a GPU: v1 to v2: time | failed | "reduce_v2"
-// verdict on a GPU: v2 to v3: time | failed | "the step is counted from"
+// verdict on a GPU: v2 to v3: time | failed | "so the check compares with"
 // verdict on a GPU: v3 to v4: time | passed | "reduce_v4"
 // A large v2 waits, and v3, which is v2 without the wait, looks like a step.
 __global__ void reduce_v2(const int* in, int* out) {
