@@ -82,7 +82,7 @@ mutants: build/lab32_mutants | setup-cuda setup-python  ## grade solutions with 
 	@$(VENV) -m mutants.mutants
 
 measure: runtime build/lab32_tests | setup-cuda  ## measure data/measured/* again, on a GPU
-	@for script in grader/labs/*/measure/measure.sh grader/tools/{calibration,measure/solutions,measure/races}/measure.sh; do \
+	@for script in grader/labs/*/measure/measure.sh grader/tools/calibration/measure.sh grader/tools/measure/solutions/measure.sh grader/tools/measure/races/measure.sh; do \
 	  $$script data/measured || exit; done
 
 bench: build/lab32_bench | setup-cuda  ## benchmark the simulator
