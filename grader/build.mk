@@ -230,9 +230,10 @@ TIDY_FLAGS = -std=c++17 -Igrader -DLAB32_VERSION='""' $(TOOLKIT_HEADERS)
 FUZZERS      := $(patsubst grader/tools/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/tools/fuzz/*.cpp))
 FUZZ_SCRIPTS := $(filter-out %/python_reader.py,$(wildcard grader/tools/fuzz/*.py))
 FUZZED       := $(filter-out $(TEST_SOURCES),$(filter base/% toolchain/% simulator/ptx/% simulator/sass/listing \
-                  runtime/record/% runtime/cudart/device_code grading/rubric/rubric grading/rubric/answer grading/engine/registry,$(SOURCES)))
-FUZZED_TEXT  := $(filter-out base/libraries/%,$(filter base/% toolchain/% simulator/%,$(FUZZED)))
-FUZZED_DATA  := $(filter runtime/% grading/%,$(FUZZED))
+                  runtime/record/% runtime/cudart/device_code \
+                  simulator/observers/counters grading/rubric/rubric grading/rubric/answer grading/engine/registry,$(SOURCES)))
+FUZZED_TEXT  := $(filter-out base/libraries/% simulator/observers/%,$(filter base/% toolchain/% simulator/%,$(FUZZED)))
+FUZZED_DATA  := $(filter runtime/% grading/% simulator/observers/%,$(FUZZED))
 FUZZ_OBJECTS := $(addprefix build/fuzz/obj/,text.o data.o base/libraries/toml_and_doctest.o)
 FUZZ_FLAGS   := -std=c++17 -g1 -O1 -Igrader -pthread -fsanitize=address,undefined -fno-sanitize-recover=all
 
