@@ -1,0 +1,70 @@
+"""Draws comments and names at random, for a reader who has not seen the code and says what each means.
+
+usage: sample.py [--seed N] [--count N]
+
+Prints N comments, each with the line of code behind it, and N declared names, each with its declaration.
+Neither has its file's name in front, so that it must be understood from its own words.
+"""
+
+import argparse
+import random
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import language
+
+DECLARED = re.compile(
+    r"^\s*(?:struct|class|enum class|enum) (\w+)[^;]*\{$"  # a type
+    r"|^ {0,2}(?! |return\b|else\b|new\b|case\b)[\w:<>,*& ]+[ *&](?:\w+::)*(\w+)\([^;]*[{,]$"  # a function that is defined
+    r"|^\s*def (\w+)\(|^class (\w+)"
+)
+LEAST_WORDS = 6  # a shorter comment is a heading
+
+
+def sources():
+    for name in language.files():
+        if re.match(r"grader/.*\.(h|cpp|py)$", name) and "/tests/" not in name:
+            yield name, (language.ROOT / name).read_text()
+
+
+def comments_of(name, text):
+    """(comment and the next line of code, its place); a comment behind code stands alone."""
+    lines = text.splitlines()
+    if name.endswith(".py"):
+        found = language.of_python(text)[0]
+    else:
+        whole = [re.sub(r"^(\s*[^\s/].*)//.*", r"\1", line) for line in lines]
+        behind = [(n, m[1]) for n, line in enumerate(lines, 1) if (m := re.match(r"\s*[^\s/].*// (.*)", line))]
+        found = language.of_cpp("\n".join(whole))[0] + behind
+    for number, comment in found:
+        after = (line for line in lines[number - 1 :] if not re.match(r"\s*(//|#|$)", line))
+        if len(comment.split()) >= LEAST_WORDS:
+            yield f"{comment}\n      | {next(after, '').strip()}", f"{name}:{number}"
+
+
+def names_of(name, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := DECLARED.match(line):
+            word = next(filter(None, found.groups()))
+            if not re.match(r"(if|for|while|switch|main|__init__|operator)$|cu[A-Z]|cuda[A-Z]", word):  # NVIDIA's are not ours
+                yield f"{word}\n      | {line.strip()}", f"{name}:{number}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--places", action="store_true", help="where each stands, to check the answers")
+    options = parser.parse_args()
+    draw = random.Random(options.seed)
+    for title, reader in (("comments", comments_of), ("names", names_of)):
+        found = [item for name, text in sources() for item in reader(name, text)]
+        print(f"== {title}: {options.count} of {len(found)}")
+        for k, (text, place) in enumerate(draw.sample(found, options.count), 1):
+            print(f"{k:3}. {place if options.places else text}")
+
+
+if __name__ == "__main__":
+    main()
