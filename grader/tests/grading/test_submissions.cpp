@@ -264,9 +264,9 @@ TEST_EACH_LAB("grading: all other submissions get the verdicts that they name, t
 
 // Prints the table that grader/tools/measure/solutions/measure.sh records.
 TEST_CASE("grading: cheats and faults on a GPU") {
-  const auto timer = device::find_gpu_timer().timer;
-  if (!timer) {
-    MESSAGE("not run: there is no GPU here; data/measured has what one said");
+  const device::TimerSearch search = device::find_gpu_timer();
+  if (!search.timer) {
+    MESSAGE("not run: " << search.reason << "; data/measured has what one said");
     return;
   }
   for (const char* kind : kAboutGpus)
@@ -274,7 +274,7 @@ TEST_CASE("grading: cheats and faults on a GPU") {
       for (const fs::path& file : submissions(kind, lab)) {
         const std::vector<Verdict> expected = verdicts_of(read(file), "verdict on a GPU");
         if (expected.empty()) continue;  // the simulator checks all of it
-        check_on_gpu(file, lab, expected, kind, *timer);
+        check_on_gpu(file, lab, expected, kind, *search.timer);
       }
 }
 

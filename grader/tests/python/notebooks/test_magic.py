@@ -42,6 +42,7 @@ def cell(first, value="1", size="500"):
     return first + PROGRAM.replace("VALUE", value).replace("BYTES", size)
 
 
+@pytest.mark.slow
 def test_a_programs_output_and_exit_status_are_shown(said):
     program = '\n#include <cstdio>\nint main(int n, char** a) { printf("%s\\n", a[n - 1]); return 3; }'
     out, _, err = said("%%cuda run -- last" + program)

@@ -96,6 +96,7 @@ def test_a_check_of_the_students_own_kernel_is_drawn(check, begins):
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
+@pytest.mark.slow
 def test_a_line_of_a_program_is_drawn_with_the_names_of_its_elements(program):
     status, text, _ = lab32("explain", "turn.cu", "--line", "5", cwd=program)
     assert status == 0
@@ -104,6 +105,7 @@ def test_a_line_of_a_program_is_drawn_with_the_names_of_its_elements(program):
     assert "\ntile[0][31] " in text and "\ntile[1][31] " in text and "tile+" not in text
 
 
+@pytest.mark.slow
 def test_warp_and_request_choose_another_access(program):
     shown = json.loads(
         lab32("explain", "turn.cu", "--line", "3", "--warp", "7", "--format", "json", cwd=program)[
@@ -141,7 +143,8 @@ def test_check_names_the_command_that_draws_its_findings(program):
     assert status == 0 and "no order: __syncthreads() is missing" in text
 
 
-@pytest.mark.parametrize("kind", slow_unless(["svg", "png", "html"], "html".__eq__))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["svg", "png", "html"])
 def test_pictures_are_written(program, kind):
     file = program / f"turn.{kind}"
     status, text, errors = lab32(
@@ -163,6 +166,7 @@ def test_pictures_are_written(program, kind):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "line"),
     [
