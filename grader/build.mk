@@ -231,7 +231,9 @@ FUZZERS      := $(patsubst grader/tools/fuzz/%.cpp,build/fuzz/%,$(wildcard grade
 FUZZ_SCRIPTS := $(filter-out %/python_reader.py,$(wildcard grader/tools/fuzz/*.py))
 FUZZED       := $(filter-out $(TEST_SOURCES),$(filter base/% toolchain/% simulator/ptx/% simulator/sass/listing \
                   runtime/record/% runtime/cudart/device_code \
-                  simulator/observers/counters grading/rubric/rubric grading/rubric/answer grading/engine/registry,$(SOURCES)))
+                  simulator/observers/counters grading/rubric/rubric grading/rubric/answer grading/engine/registry \
+                  grading/declared/expression grading/declared/elements grading/declared/declaration \
+                  grading/declared/counter_names,$(SOURCES)))
 FUZZED_TEXT  := $(filter-out base/libraries/% simulator/observers/%,$(filter base/% toolchain/% simulator/%,$(FUZZED)))
 FUZZED_DATA  := $(filter runtime/% grading/% simulator/observers/%,$(FUZZED))
 FUZZ_OBJECTS := $(addprefix build/fuzz/obj/,text.o data.o base/libraries/toml_and_doctest.o)

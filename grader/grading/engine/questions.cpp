@@ -34,6 +34,12 @@ bool right(const Question& question, double given) {
          question.answer.is(nearest_option(given, question.options));
 }
 
+const std::string& hint_for(const Question& question, float given) {
+  for (const auto& [answer, hint] : question.hints)
+    if (static_cast<float>(answer) == given) return hint;
+  return question.hint;
+}
+
 }  // namespace
 
 bool answers_right(Check& check, const std::string& name) {
@@ -59,8 +65,9 @@ bool ask_questions(Check& check) {
     else if (std::isnan(*given) || *given < 0)
       open.push_back(fmt::format("{} (line {})", question.name, line));
     else if (!right(question, *given))
-      check.explain(line, fmt::format("It is not {}. {}",
-                                      text_of_answer(check, question.name, *given), question.hint));
+      check.explain(line,
+                    fmt::format("It is not {}. {}", text_of_answer(check, question.name, *given),
+                                hint_for(question, *given)));
     else
       ++correct;
   }

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/toml_file.h"
+#include "grading/declared/declaration.h"
 
 namespace lab32::grading {
 namespace {
@@ -18,6 +22,7 @@ namespace {
 struct Found {
   std::string suite;
   RegisteredCheck check;
+  bool declared = false;
 };
 
 // A function-local static, because static initialisers of other files add to it before main().
@@ -45,15 +50,73 @@ void registered::fill(doctest::detail::TestCase& test) const {
       {test.m_test_suite, {test.m_name, test.m_file.c_str(), test.m_line, taken_at(test)}});
 }
 
+namespace {
+
+// In doctest's order.
+std::vector<Found> cases_of(const std::string& lab) {
+  std::vector<Found> cases;
+  for (const Found& found : found_checks())
+    if (found.suite == suite_of(lab)) cases.push_back(found);
+  std::sort(cases.begin(), cases.end(), [](const Found& a, const Found& b) {
+    return std::tie(a.check.file, a.check.line) < std::tie(b.check.file, b.check.line);
+  });
+  return cases;
+}
+
+}  // namespace
+
 std::vector<RegisteredCheck> registered_checks(const std::string& lab) {
   std::vector<RegisteredCheck> checks;
-  for (const Found& found : found_checks())
-    if (found.suite == suite_of(lab)) checks.push_back(found.check);
-  std::sort(checks.begin(), checks.end(), [](const RegisteredCheck& a, const RegisteredCheck& b) {
-    return std::tie(a.file, a.line) < std::tie(b.file, b.line);
-  });
+  for (const Found& found : cases_of(lab))
+    if (!found.declared) checks.push_back(found.check);
   return checks;
 }
+
+void register_declared(const std::string& lab, const RegisteredCheck& check, void (*run)()) {
+  static std::deque<std::string> texts;  // doctest keeps the pointers
+  for (const Found& found : found_checks())
+    if (found.suite == suite_of(lab) && found.check.name == check.name) return;
+  doctest::detail::TestCase test(run, check.file.c_str(), check.line,
+                                 doctest_detail_test_suite_ns::getCurrentTestSuite());
+  test.m_name = texts.emplace_back(check.name).c_str();
+  test.m_test_suite = texts.emplace_back(suite_of(lab)).c_str();
+  doctest::detail::regTest(test);
+  found_checks().push_back({suite_of(lab), check, true});
+}
+
+size_t place_of_case(const std::string& lab, const std::string& check) {
+  const std::vector<Found> cases = cases_of(lab);
+  const auto at = std::find_if(cases.begin(), cases.end(),
+                               [&](const Found& found) { return found.check.name == check; });
+  if (at == cases.end()) throw std::logic_error("no doctest case is called " + check);
+  return static_cast<size_t>(at - cases.begin()) + 1;
+}
+
+namespace {
+
+// Whether a rubric declares all of its checks. One that cannot be read counts as such: reading it
+// for a grading reports the error.
+bool declares_all_checks(const std::filesystem::path& rubric) {
+  try {
+    const toml::table file = read_toml(rubric);
+    return std::all_of(file.begin(), file.end(), [](const auto& entry) {
+      const toml::table* table = entry.second.as_table();
+      return !table || !table->contains("check") || declared_kind(*table);
+    });
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+std::vector<std::filesystem::path> rubrics() {
+  std::vector<std::filesystem::path> found;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(root() / "data/limits", none))
+    if (entry.path().extension() == ".toml") found.push_back(entry.path());
+  return found;
+}
+
+}  // namespace
 
 std::vector<std::string> known_labs() {
   const std::string prefix = suite_of("");
@@ -63,16 +126,18 @@ std::vector<std::string> known_labs() {
     const std::string lab = found.suite.substr(prefix.size());
     if (lab.compare(0, 1, ".") != 0) labs.insert(lab);
   }
+  for (const std::filesystem::path& rubric : rubrics())
+    if (const std::string lab = rubric.stem().string();
+        labs.count(lab) == 0 && declares_all_checks(rubric))
+      labs.insert(lab);
   return {labs.begin(), labs.end()};
 }
 
 bool all_suites_linked() {
   const std::vector<std::string> known = known_labs();
-  std::error_code none;
-  const std::filesystem::directory_iterator rubrics(root() / "data/limits", none);
-  return std::all_of(begin(rubrics), end(rubrics), [&](const auto& entry) {
-    return entry.path().extension() != ".toml" ||
-           std::binary_search(known.begin(), known.end(), entry.path().stem().string());
+  const std::vector<std::filesystem::path> all = rubrics();
+  return std::all_of(all.begin(), all.end(), [&](const std::filesystem::path& rubric) {
+    return std::binary_search(known.begin(), known.end(), rubric.stem().string());
   });
 }
 

@@ -1,6 +1,7 @@
 // The checks that are linked into this program: every LAB_CHECK in a suite "lab:<lab>". The code of
 // a check says how to measure something, and which values of the rubric it takes; the rubric holds
-// everything else about the check.
+// everything else about the check. A check that a rubric declares (declared/declaration.h) joins
+// the suite when it runs.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -45,14 +46,21 @@ struct RegisteredCheck {
   std::vector<std::string> takes;
 };
 
-// The checks of a lab in doctest's order: by file, then by line.
+// The LAB_CHECKs of a lab in doctest's order: by file, then by line.
 std::vector<RegisteredCheck> registered_checks(const std::string& lab);
+
+// Registers a check that a rubric declares as a doctest case of its lab's suite, unless there is
+// one of that name. `run` is its body.
+void register_declared(const std::string& lab, const RegisteredCheck& check, void (*run)());
+
+// The index of a check's doctest case among those of its lab's suite, from 1.
+size_t place_of_case(const std::string& lab, const std::string& check);
 
 // The suite of a lab: "lab:coalescing". The grader's own tests leave suites of this prefix out.
 inline std::string suite_of(const std::string& lab) { return "lab:" + lab; }
 
-// The labs that have a suite, sorted. A lab whose name begins with a dot is hidden; a test of the
-// harness uses one.
+// The labs that have a suite, or a rubric that declares all of its checks, sorted. A lab whose name
+// begins with a dot is hidden; a test of the harness uses one.
 std::vector<std::string> known_labs();
 
 // Whether each lab that has a rubric also has a suite in this program.

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/work_time.h"
+#include "grading/declared/run_declared.h"
 #include "grading/engine/check.h"
 #include "grading/engine/registry.h"
 #include "grading/launch/launch_pictures.h"
@@ -158,10 +159,15 @@ void run_in_context(Check& check) {
   const bool nested = doctest::is_running_in_test;
   Running now{check};
   Running* const before = std::exchange(running, &now);
-  const int place = static_cast<int>(check.row.place);
+  const std::string& lab = check.session.rubric.lab();
+  const RubricRow& row = check.row;
+  if (row.declaration)
+    register_declared(lab, {row.check, row.path, row.line, {}},
+                      [] { run_in_suite(&run_declared); });
+  const int place = static_cast<int>(place_of_case(lab, row.check));
   doctest::Context context;
   context.setOption("reporters", kReporter);
-  context.setOption("test-suite", suite_of(check.session.rubric.lab()).c_str());
+  context.setOption("test-suite", suite_of(lab).c_str());
   context.setOption("first", place);
   context.setOption("last", place);
   context.setOption("no-breaks", true);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/toml_file.h"
+#include "grading/declared/declaration.h"
 
 namespace lab32::grading {
 
@@ -68,7 +70,10 @@ class RubricReader {
     }
     std::sort(rows_.begin(), rows_.end(),
               [](const RubricRow& a, const RubricRow& b) { return a.line < b.line; });
-    for (RubricRow& row : rows_) read_prerequisites(row);
+    for (RubricRow& row : rows_) {
+      read_prerequisites(row);
+      declare(row);
+    }
     demand_each_check();
     demand_shared_are_taken();
     demand_lab(lab);
@@ -98,15 +103,19 @@ class RubricReader {
     RubricRow row;
     row.table = name;
     row.line = line_of(table);
+    row.path = file_->path;
     row.file_ = file_;
     row.check = text_at(table, "check");
     const unsigned at = line_of(*table.get("check"));
     const auto check = std::find_if(checks_.begin(), checks_.end(),
                                     [&](const RegisteredCheck& c) { return c.name == row.check; });
-    if (check == checks_.end())
+    const auto kind = declared_kind(table);
+    if (check != checks_.end())
+      row.takes_ = check->takes;
+    else if (kind)
+      take_declared(row, *kind);
+    else
       fail(at, "there is no check \"{}\"{}", row.check, nearest(row.check));
-    row.place = static_cast<size_t>(check - checks_.begin()) + 1;
-    row.takes_ = check->takes;
     for (const RubricRow& other : rows_)
       if (other.check == row.check)
         fail(at, "the check \"{}\" has two tables, [{}] and [{}]", row.check, other.table, name);
@@ -118,6 +127,40 @@ class RubricReader {
     if (table.contains("hides")) row.hides = text_at(table, "hides");
     demand_keys(row, table);
     rows_.push_back(std::move(row));
+  }
+
+  // The keys of a declared check: those that it needs, and those of the others that are there.
+  void take_declared(RubricRow& row, Declaration::Kind kind) {
+    for (const DeclaredKey& key : declared_keys(kind)) {
+      allowed_[row.check].push_back(key.name);
+      if (key.required || find(*file_, row.table, key.name)) row.takes_.push_back(key.name);
+    }
+  }
+
+  void declare(RubricRow& row) {
+    if (allowed_.count(row.check) == 0) return;
+    const toml::table& table = *file_->values[row.table].as_table();
+    const Declaration::Kind kind = *declared_kind(table);
+    const DeclaredLaunch* base = nullptr;
+    if (const toml::node* of = table.get("of")) {
+      const std::string name = text_at(table, "of");
+      const auto result = std::find_if(rows_.begin(), rows_.end(),
+                                       [&](const RubricRow& other) { return other.table == name; });
+      if (result == rows_.end() || !result->declaration ||
+          result->declaration->kind != Declaration::Kind::result)
+        fail(line_of(*of), "`of` names the table of a declared result check above, not \"{}\"",
+             name);
+      base = &result->declaration->launch;
+      if (row.after.empty()) row.after = {static_cast<size_t>(result - rows_.begin())};
+    }
+    if (row.bonus != (kind == Declaration::Kind::time))
+      fail(row.line, "[{}]: a timing check, and no other, is a `bonus`", row.table);
+    const bool counts = kind == Declaration::Kind::counter || kind == Declaration::Kind::time;
+    if (counts != (row.credit == Credit::share))
+      fail(row.line, "[{}]: `credit` of this kind of check is \"{}\"", row.table,
+           counts ? "share" : "all");
+    row.declaration = std::make_shared<const Declaration>(
+        read_declaration({table, file_->values, row.table, file_->path}, kind, base));
   }
 
   void read_points(RubricRow& row, const toml::table& table) const {
@@ -138,7 +181,9 @@ class RubricReader {
     for (auto&& [key, node] : table) {
       const std::string name(key.str());
       if (own.count(name) || contains(row.takes_, name)) continue;
-      const std::vector<std::string> known(row.takes_.begin(), row.takes_.end());
+      const auto allowed = allowed_.find(row.check);
+      const std::vector<std::string>& known =
+          allowed == allowed_.end() ? row.takes_ : allowed->second;
       fail(key.source().begin.line, "\"{}\" takes no `{}`{}", row.check, name,
            known.empty() ? "" : fmt::format(" (it takes {})", fmt::join(known, ", ")));
     }
@@ -196,7 +241,12 @@ class RubricReader {
       const auto takes_it = [name = key](const RegisteredCheck& check) {
         return contains(check.takes, name);
       };
-      if (std::none_of(checks_.begin(), checks_.end(), takes_it))
+      // A declared check may take a table, such as `inputs`, with all that is in it.
+      const auto may_take_it = [name = key, table = key.substr(0, key.find('.'))](const auto& row) {
+        return contains(row.second, name) || contains(row.second, table);
+      };
+      if (std::none_of(checks_.begin(), checks_.end(), takes_it) &&
+          std::none_of(allowed_.begin(), allowed_.end(), may_take_it))
         fail(line, "no check takes `{}`", key);
     }
   }
@@ -244,6 +294,8 @@ class RubricReader {
   std::shared_ptr<const RubricText> file_;
   std::vector<RubricRow> rows_;
   std::map<std::string, unsigned> shared_;  // the line of each key at the top of the file
+  // The keys that each declared check may have.
+  std::map<std::string, std::vector<std::string>> allowed_;
 };
 
 namespace {
@@ -266,6 +318,25 @@ std::vector<double> numbers_of(const RubricText& file, const toml::node& node,
   if (values.empty() || values.size() != node.as_array()->size())
     file.fail(line_of(node), fmt::format("`{}` is a list of numbers", key));
   return values;
+}
+
+// The hints for certain wrong answers: "32" = "Lanes of one warp share a sector."
+std::map<double, std::string> hints_of(const RubricText& file, const toml::node& node) {
+  std::map<double, std::string> hints;
+  const toml::table* table = node.as_table();
+  if (!table || table->empty()) file.fail(line_of(node), "`hints` is a table of texts");
+  for (auto&& [key, value] : *table) {
+    const std::string number(key.str());
+    char* end = nullptr;
+    const double answer = std::strtod(number.c_str(), &end);
+    const auto hint = value.value<std::string>();
+    if (number.empty() || *end != '\0' || !hint)
+      file.fail(line_of(value), fmt::format("`hints` has a text for each wrong answer, which is a "
+                                            "number in quotes: \"{}\" is none",
+                                            number));
+    hints[answer] = *hint;
+  }
+  return hints;
 }
 
 // The answer of a question's table: a number, or a text that `lab32 seal` has made.
@@ -297,6 +368,14 @@ std::string RubricRow::text(const std::string& key) const {
   file_->fail(line_of(node), fmt::format("`{}` is a text", key));
 }
 
+bool RubricRow::flag(const std::string& key) const {
+  const toml::node& node = value_of(*file_, *this, takes_, key);
+  if (const auto value = node.value<bool>()) return *value;
+  file_->fail(line_of(node), fmt::format("`{}` is true or false", key));
+}
+
+bool RubricRow::has(const std::string& key) const { return contains(takes_, key); }
+
 bool RubricRow::asks() const { return contains(takes_, "questions"); }
 
 std::vector<Question> RubricRow::questions() const {
@@ -307,14 +386,18 @@ std::vector<Question> RubricRow::questions() const {
   for (auto&& [name, each] : *table) {
     const auto hint = each.at_path("hint").value<std::string>();
     const toml::node* options = each.at_path("options").node();
+    const toml::node* hints = each.at_path("hints").node();
     std::vector<double> ratios;
     if (options) ratios = numbers_of(*file_, *options, "options");
     std::optional<Answer> answer = answer_of(each, ratios);
-    if (!answer || !hint || each.as_table()->size() != (options ? 3 : 2))
+    const size_t keys = 2 + (options ? 1 : 0) + (hints ? 1 : 0);
+    if (!answer || !hint || each.as_table()->size() != keys)
       file_->fail(line_of(each), fmt::format("the question {} has an `answer`, a `hint`, and maybe "
-                                             "`options`",
+                                             "`options` and `hints`",
                                              name.str()));
-    all.push_back({std::string(name.str()), std::move(*answer), *hint, std::move(ratios)});
+    Question question{std::string(name.str()), std::move(*answer), *hint, {}, std::move(ratios)};
+    if (hints) question.hints = hints_of(*file_, *hints);
+    all.push_back(std::move(question));
   }
   return all;
 }

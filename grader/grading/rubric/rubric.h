@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,11 +18,14 @@ namespace lab32::grading {
 // all: the check passes or fails. share: it may give a part of its points.
 enum class Credit : uint8_t { all, share };
 
+struct Declaration;
+
 struct Question {
   std::string name;
   Answer answer;  // one of the options, if there are any
   std::string hint;
-  std::vector<double> options;  // not empty: the answer is the nearest of these ratios
+  std::map<double, std::string> hints;  // what to say instead of `hint` about a wrong answer
+  std::vector<double> options;          // not empty: the answer is the nearest of these ratios
 };
 
 // The rubric's table of one check, which is one row of the score report.
@@ -33,9 +37,11 @@ class RubricRow {
   Credit credit = Credit::all;
   std::vector<size_t> after;  // indices of its prerequisites, which come earlier
   std::string
-      hides;  // which later pictures its open questions hide: "all", "shuffles" or "atomics"
+      hides;         // which later pictures its open questions hide: "all", "shuffles" or "atomics"
+  std::string path;  // the rubric
   unsigned line = 0;
-  size_t place = 0;  // the index of its TEST_CASE among those of the lab, from 1
+  // What to launch and to compare (declared/declaration.h); null: a LAB_CHECK does it.
+  std::shared_ptr<const Declaration> declaration;
 
   // The value of a key that the check takes: from its own table or, if that has none, from the top
   // of the file. Throws Error with file and line if the type is wrong.
@@ -43,6 +49,8 @@ class RubricRow {
   uint32_t count(const std::string& key) const { return static_cast<uint32_t>(number(key)); }
   std::vector<double> numbers(const std::string& key) const;
   std::string text(const std::string& key) const;
+  bool flag(const std::string& key) const;
+  bool has(const std::string& key) const;   // whether a key that the check may take is there
   bool asks() const;                        // whether it has questions
   std::vector<Question> questions() const;  // sorted by name
 
@@ -54,9 +62,10 @@ class RubricRow {
 
 class Rubric {
  public:
-  // Reads folder/<lab>.toml and compares it with the registered checks of the lab. Every check
-  // needs one row, every key must be one that a check takes, prerequisites come before their
-  // successors, and the points add up to `max_score`. Throws Error "FILE:LINE: ..." otherwise.
+  // Reads folder/<lab>.toml and compares it with the registered checks of the lab. Every registered
+  // check needs one row, a row without one declares its check, every key must be one that a check
+  // takes, prerequisites come before their successors, and the points add up to `max_score`. Throws
+  // Error "FILE:LINE: ..." otherwise.
   Rubric(const std::filesystem::path& folder, const std::string& lab);
   // As above with these checks instead of the registered ones, for tests.
   Rubric(const std::filesystem::path& folder, const std::string& lab,

@@ -13,7 +13,6 @@
 #include "device/run_text.h"
 #include "grading/engine/check.h"
 #include "grading/engine/progress.h"
-#include "grading/engine/runner.h"
 #include "grading/timing/given_time.h"
 #include "grading/timing/speed_verdict.h"
 #include "grading/words/describe.h"

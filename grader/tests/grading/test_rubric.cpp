@@ -87,7 +87,6 @@ TEST_CASE("grading: a rubric has a row for each check and decides their order") 
   CHECK(result.points == 4);
   CHECK(result.credit == Credit::all);
   CHECK_FALSE(result.bonus);
-  CHECK(result.place == 2);
   CHECK(result.numbers("sizes") == std::vector<double>{0, 2.5});
   CHECK(result.text("type") == "int");
   CHECK(sectors.credit == Credit::share);

@@ -1,0 +1,436 @@
+#include "grading/declared/declaration.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/pattern.h"
+#include "base/text.h"
+#include "grading/declared/counter_names.h"
+
+namespace lab32::grading {
+namespace {
+
+using Kind = Declaration::Kind;
+
+unsigned toml_line(const toml::node& node) { return node.source().begin.line; }
+
+// The tables of a table in the order of the text; toml++ sorts them by name.
+std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::table& table) {
+  std::vector<std::tuple<unsigned, unsigned, std::string, const toml::node*>> placed;
+  for (auto&& [key, node] : table)
+    placed.emplace_back(key.source().begin.line, key.source().begin.column, std::string(key.str()),
+                        &node);
+  std::sort(placed.begin(), placed.end());
+  std::vector<std::pair<std::string, const toml::node*>> found;
+  for (auto& [line, column, name, node] : placed) found.emplace_back(std::move(name), node);
+  return found;
+}
+
+std::vector<std::string> names_of(const std::vector<DeclaredArray>& arrays) {
+  std::vector<std::string> names;
+  for (const DeclaredArray& array : arrays) names.push_back(array.name);
+  return names;
+}
+
+class DeclarationReader {
+ public:
+  explicit DeclarationReader(const DeclaredRow& row) : row_(row) {}
+
+  DeclaredLaunch launch() {
+    DeclaredLaunch launch;
+    launch.check = text(demanded("check"), "check");
+    launch.kernel = text(demanded("kernel"), "kernel");
+    if (const toml::node* node = found("scalars")) read_scalars(launch, *node);
+    read_shape(launch, true);
+    if (const toml::node* node = found("inputs")) launch.inputs = arrays(launch, *node, false);
+    launch.outputs = arrays(launch, demanded("outputs"), true);
+    read_expected(launch, demanded("outputs"));
+    read_arguments(launch, demanded("arguments"));
+    read_reference(launch);
+    return launch;
+  }
+
+  // The launch of another row, with what this row's own table changes.
+  DeclaredLaunch changed(DeclaredLaunch launch) {
+    read_shape(launch, false);
+    if (const toml::node* node = row_.own.get("inputs"))
+      for (DeclaredArray& array : arrays(launch, *node, false)) {
+        const auto at = std::find_if(launch.inputs.begin(), launch.inputs.end(),
+                                     [&](const DeclaredArray& a) { return a.name == array.name; });
+        if (at == launch.inputs.end())
+          fail(*node, fmt::format("the check of `of` has no input `{}`", array.name));
+        *at = std::move(array);
+      }
+    return launch;
+  }
+
+  void read_limits(Declaration& declaration) {
+    declaration.limit = {counter(demanded("counter")),
+                         limit(declaration.launch, demanded("ideal"))};
+    const toml::node* counted = found("counted");
+    declaration.limit.counted =
+        counted ? text(*counted, "counted") : declaration.limit.counter.text();
+    if (const toml::node* also = row_.own.get("also")) read_further(declaration, *also);
+  }
+
+  // "counter" = "ideal", or "counter" = { ideal = "...", counted = "..." }.
+  void read_further(Declaration& declaration, const toml::node& also) {
+    if (!also.is_table()) fail(also, "`also` is a table: \"counter\" = \"ideal\"");
+    for (const auto& [name, node] : in_order(*also.as_table())) {
+      const toml::node *ideal = node, *counted = nullptr;
+      if (node->is_table()) {
+        const toml::table& table = table_of(*node, name, {"ideal", "counted"});
+        ideal = table.get("ideal");
+        counted = table.get("counted");
+        if (!ideal) fail(*node, fmt::format("`{}` has no `ideal`", name));
+      }
+      declaration.also.push_back({Expression(name, {counter_names(), {}}, place(*node)),
+                                  limit(declaration.launch, *ideal),
+                                  counted ? text(*counted, "counted") : name});
+    }
+  }
+
+  void read_time(Declaration& declaration) {
+    declaration.bytes = limit(declaration.launch, demanded("bytes"));
+    for (const DeclaredArray& output : declaration.launch.outputs) {
+      if (!output.expected)
+        fail(row_.own,
+             "a timing check needs `expected` for each output: a reference kernel would "
+             "take too long at the timed size");
+      if (output.contents.empty()) continue;
+      const DeclaredContent& content = output.contents.front();
+      if (output.contents.size() > 1 || !content.name.empty() || content.each.text() != "0")
+        fail(row_.own, fmt::format("a timing check fills an output before each launch with "
+                                   "`values = 0` or not at all; `{}` has other values",
+                                   output.name));
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(const toml::node& at, const std::string& message) const {
+    throw Error(fmt::format("{}: {}", place(at), message));
+  }
+  std::string place(const toml::node& at) const {
+    return fmt::format("{}:{}", row_.path, toml_line(at));
+  }
+
+  const toml::node* found(const char* key) const {
+    if (const toml::node* own = row_.own.get(key)) return own;
+    return row_.file.get(key);
+  }
+  const toml::node& demanded(const char* key) const {
+    const toml::node* node = found(key);
+    if (!node) fail(row_.own, fmt::format("[{}] has no `{}`", row_.table, key));
+    return *node;
+  }
+
+  std::string text(const toml::node& node, const std::string& key) const {
+    if (const auto value = node.value<std::string>()) return *value;
+    fail(node, fmt::format("`{}` is a text", key));
+  }
+
+  Expression expression(const toml::node& node, const std::string& key,
+                        const ExpressionNames& names) const {
+    if (node.is_number()) return Expression(*node.value<double>());
+    if (!node.is_string())
+      fail(node, fmt::format("`{}` is a number or an expression in quotes", key));
+    return Expression(*node.value<std::string>(), names, place(node));
+  }
+
+  // n and the scalars, then `more`.
+  static ExpressionNames numbers(const DeclaredLaunch& launch,
+                                 const std::vector<std::string>& more = {}) {
+    ExpressionNames names{{"n"}, {}};
+    for (const DeclaredScalar& scalar : launch.scalars) names.numbers.push_back(scalar.name);
+    names.numbers.insert(names.numbers.end(), more.begin(), more.end());
+    return names;
+  }
+
+  Expression limit(const DeclaredLaunch& launch, const toml::node& node) const {
+    return expression(node, "ideal", numbers(launch, {"blocks", "threads"}));
+  }
+  Expression counter(const toml::node& node) const {
+    return expression(node, "counter", {counter_names(), {}});
+  }
+
+  const ElementType& type_of(const toml::table& table, const std::string& name) const {
+    const toml::node* node = table.get("type");
+    const std::string wanted = node ? text(*node, "type") : "";
+    if (const ElementType* type = element_type(wanted)) return *type;
+    fail(node ? *node : table,
+         fmt::format("`{}` needs a `type`: {}", name, fmt::join(element_type_names(), ", ")));
+  }
+
+  const toml::table& table_of(const toml::node& node, const std::string& name,
+                              const std::vector<std::string>& keys) const {
+    const toml::table* table = node.as_table();
+    if (!table) fail(node, fmt::format("`{}` is a table with {}", name, fmt::join(keys, ", ")));
+    for (auto&& [key, each] : *table)
+      if (std::find(keys.begin(), keys.end(), key.str()) == keys.end())
+        fail(each, fmt::format("`{}` takes no `{}` (it takes {})", name, key.str(),
+                               fmt::join(keys, ", ")));
+    return *table;
+  }
+
+  void demand_name(const toml::node& at, const std::string& name,
+                   const DeclaredLaunch& launch) const {
+    static const Pattern identifier("[A-Za-z_][A-Za-z0-9_]*");
+    if (!identifier.match(name)) fail(at, fmt::format("`{}` is no name", name));
+    for (const char* taken : {"n", "i", "blocks", "threads"})
+      if (name == taken) fail(at, fmt::format("`{}` is a name of the grader's", name));
+    for (const auto& known :
+         {numbers(launch).numbers, names_of(launch.inputs), names_of(launch.outputs)})
+      if (std::find(known.begin(), known.end(), name) != known.end())
+        fail(at, fmt::format("there are two `{}`", name));
+  }
+
+  void read_scalars(DeclaredLaunch& launch, const toml::node& node) const {
+    if (!node.is_table()) fail(node, "`scalars` is a table of tables");
+    for (const auto& [name, each] : in_order(*node.as_table())) {
+      demand_name(*each, name, launch);
+      const toml::table& table = table_of(*each, name, {"type", "value"});
+      ExpressionNames names = numbers(launch);
+      names.random = true;
+      const toml::node* value = table.get("value");
+      if (!value) fail(*each, fmt::format("`{}` has no `value`", name));
+      launch.scalars.push_back({name, &type_of(table, name), expression(*value, "value", names)});
+    }
+  }
+
+  DeclaredExtents extents(const DeclaredLaunch& launch, const toml::node& node,
+                          const char* key) const {
+    DeclaredExtents found;
+    if (const toml::array* several = node.as_array())
+      for (const toml::node& each : *several)
+        found.push_back(expression(each, key, numbers(launch)));
+    else
+      found.push_back(expression(node, key, numbers(launch)));
+    if (found.empty() || found.size() > 3)
+      fail(node, fmt::format("`{}` has one to three extents", key));
+    return found;
+  }
+
+  void read_shape(DeclaredLaunch& launch, bool required) const {
+    const toml::node *grid = required ? found("grid") : row_.own.get("grid"),
+                     *block = required ? found("block") : row_.own.get("block");
+    if (grid && grid->value<std::string>() == "LAB32_LAUNCH") {
+      launch.shape_of_submission = true;
+      return;
+    }
+    if (required && (!grid || !block))
+      fail(row_.own, fmt::format("[{}] needs `grid` and `block`; with grid = \"LAB32_LAUNCH\" the "
+                                 "submission chooses both",
+                                 row_.table));
+    if (grid) launch.grid = extents(launch, *grid, "grid");
+    if (block) launch.block = extents(launch, *block, "block");
+  }
+
+  std::vector<DeclaredContent> contents(const DeclaredLaunch& launch, const DeclaredArray& array,
+                                        const toml::node& node) const {
+    std::vector<DeclaredContent> all;
+    if (const toml::array* several = node.as_array()) {
+      for (const toml::node& each : *several) all.push_back(content(launch, array, each));
+      if (all.empty()) fail(node, "`values` is empty");
+    } else {
+      all.push_back(content(launch, array, node));
+    }
+    return all;
+  }
+
+  DeclaredContent content(const DeclaredLaunch& launch, const DeclaredArray& array,
+                          const toml::node& node) const {
+    const std::string name = node.value<std::string>().value_or("");
+    ExpressionNames names = numbers(launch, {"i"});
+    names.random = true;
+    if (distribution(name)) {
+      const std::string why = misfit(name, *array.type, array.from.has_value());
+      if (!why.empty()) fail(node, fmt::format("`{}` cannot be \"{}\": {}", array.name, name, why));
+      return {name};
+    }
+    static const Pattern word("[A-Za-z_]+");
+    if (word.match(name) &&
+        std::find(names.numbers.begin(), names.numbers.end(), name) == names.numbers.end())
+      fail(node, fmt::format("`values` is an expression or one of {}, not \"{}\"",
+                             fmt::join(distribution_names(), ", "), name));
+    return {"", expression(node, "values", names)};
+  }
+
+  std::vector<DeclaredArray> arrays(const DeclaredLaunch& launch, const toml::node& node,
+                                    bool are_outputs) const {
+    std::vector<DeclaredArray> all;
+    if (!node.is_table()) fail(node, "`inputs` and `outputs` are tables of tables");
+    std::vector<std::string> keys = {"type", "count", "values", "from", "below"};
+    if (are_outputs) keys.emplace_back("expected");
+    for (const auto& [name, each] : in_order(*node.as_table())) {
+      const std::vector<std::string> known = names_of(launch.inputs);
+      const bool changes_known = std::find(known.begin(), known.end(), name) != known.end();
+      if (are_outputs || !changes_known) demand_name(*each, name, launch);
+      const toml::table& table = table_of(*each, name, keys);
+      DeclaredArray array{name, &type_of(table, name)};
+      const toml::node *count = table.get("count"), *values = table.get("values"),
+                       *from = table.get("from"), *below = table.get("below");
+      if (!count) fail(*each, fmt::format("`{}` has no `count`", name));
+      array.count = expression(*count, "count", numbers(launch));
+      if (from && !below) fail(*from, "`from` needs `below`, the end of the range");
+      if (below) {
+        array.from = from ? expression(*from, "from", numbers(launch)) : Expression(0);
+        array.below = expression(*below, "below", numbers(launch));
+      }
+      if (values) array.contents = contents(launch, array, *values);
+      if (!values && !are_outputs) array.contents = {{"uniform"}};
+      all.push_back(std::move(array));
+    }
+    return all;
+  }
+
+  void read_expected(DeclaredLaunch& launch, const toml::node& node) const {
+    ExpressionNames names = numbers(launch, {"i"});
+    for (const auto* some : {&launch.inputs, &launch.outputs})
+      for (const DeclaredArray& array : *some) names.arrays.push_back(array.name);
+    for (DeclaredArray& output : launch.outputs)
+      if (const toml::node* expected =
+              node.as_table()->at_path(output.name).as_table()->get("expected"))
+        output.expected = expression(*expected, "expected", names);
+  }
+
+  void read_arguments(DeclaredLaunch& launch, const toml::node& node) const {
+    const toml::array* list = node.as_array();
+    if (!list) fail(node, "`arguments` is a list of arrays, scalars and expressions");
+    const auto find_in = [](const std::vector<std::string>& names, const std::string& name) {
+      return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    };
+    std::vector<std::string> scalars;
+    for (const DeclaredScalar& scalar : launch.scalars) scalars.push_back(scalar.name);
+    std::vector<std::string> unused = names_of(launch.inputs);
+    for (const std::string& name : names_of(launch.outputs)) unused.push_back(name);
+    for (const toml::node& each : *list) {
+      const std::string name = each.value<std::string>().value_or("");
+      unused.erase(std::remove(unused.begin(), unused.end(), name), unused.end());
+      using Place = DeclaredArgument::Kind;
+      const std::array<std::pair<Place, size_t>, 3> places = {
+          {{Place::input, find_in(names_of(launch.inputs), name)},
+           {Place::output, find_in(names_of(launch.outputs), name)},
+           {Place::scalar, find_in(scalars, name)}}};
+      if (places[0].second < launch.inputs.size())
+        launch.arguments.push_back({places[0].first, places[0].second});
+      else if (places[1].second < launch.outputs.size())
+        launch.arguments.push_back({places[1].first, places[1].second});
+      else if (places[2].second < scalars.size())
+        launch.arguments.push_back({places[2].first, places[2].second});
+      else
+        launch.arguments.push_back(
+            {Place::number, 0, expression(each, "arguments", numbers(launch))});
+    }
+    if (!unused.empty()) fail(node, fmt::format("no argument is `{}`", unused.front()));
+    if (launch.outputs.empty()) fail(node, "the kernel has no `outputs`");
+  }
+
+  void read_reference(DeclaredLaunch& launch) const {
+    if (const toml::node* node = found("reference")) {
+      launch.reference = text(*node, "reference");
+      const toml::node *grid = found("reference_grid"), *block = found("reference_block");
+      if (launch.shape_of_submission && (!grid || !block))
+        fail(*node,
+             "the submission chooses its shape, so the reference needs `reference_grid` and "
+             "`reference_block`");
+      launch.reference_grid = grid ? extents(launch, *grid, "reference_grid") : launch.grid;
+      launch.reference_block = block ? extents(launch, *block, "reference_block") : launch.block;
+    }
+    for (const DeclaredArray& output : launch.outputs)
+      if (!output.expected && launch.reference.empty())
+        fail(row_.own, fmt::format("`{}` has no `expected`, and [{}] names no `reference` kernel",
+                                   output.name, row_.table));
+  }
+
+  const DeclaredRow& row_;
+};
+
+}  // namespace
+
+size_t DeclaredLaunch::contents() const {
+  size_t most = 1;
+  for (const auto* arrays : {&inputs, &outputs})
+    for (const DeclaredArray& array : *arrays) most = std::max(most, array.contents.size());
+  return most;
+}
+
+std::optional<Kind> declared_kind(const toml::table& row) {
+  if (row.contains("kernel")) return Kind::result;
+  if (row.contains("of")) return row.contains("counter") ? Kind::counter : Kind::time;
+  // Answers are right or wrong: with a share of points, code must be meant.
+  const bool shares = row["credit"].value<std::string>() == "share";
+  if (row.contains("questions") && !shares) return Kind::question;
+  return std::nullopt;
+}
+
+const std::vector<DeclaredKey>& declared_keys(Kind kind) {
+  static const std::vector<DeclaredKey> result = {{"kernel", true},
+                                                  {"arguments", true},
+                                                  {"outputs", true},
+                                                  {"sizes", true},
+                                                  {"grid", false},
+                                                  {"block", false},
+                                                  {"inputs", false},
+                                                  {"scalars", false},
+                                                  {"reference", false},
+                                                  {"reference_grid", false},
+                                                  {"reference_block", false},
+                                                  {"relative_tolerance", false},
+                                                  {"shared_bytes", false}};
+  static const std::vector<DeclaredKey> counter = {{"of", true},
+                                                   {"counter", true},
+                                                   {"ideal", true},
+                                                   {"n", true},
+                                                   {"drawn", true},
+                                                   {"threads_at_work", true},
+                                                   {"idea", true},
+                                                   {"also", false},
+                                                   {"counted", false},
+                                                   {"unit", false},
+                                                   {"inputs", false},
+                                                   {"grid", false},
+                                                   {"block", false},
+                                                   {"shared_bytes", false},
+                                                   {"lanes_only", false},
+                                                   {"relative_tolerance", false},
+                                                   {"withheld_until", false}};
+  static const std::vector<DeclaredKey> time = {{"of", true},
+                                                {"bytes", true},
+                                                {"n", true},
+                                                {"n_modelled", true},
+                                                {"fraction", true},
+                                                {"speed.of_reference", true},
+                                                {"relative_tolerance", false}};
+  static const std::vector<DeclaredKey> question = {{"questions", true}};
+  switch (kind) {
+    case Kind::result:
+      return result;
+    case Kind::counter:
+      return counter;
+    case Kind::time:
+      return time;
+    case Kind::question:
+      break;
+  }
+  return question;
+}
+
+Declaration read_declaration(const DeclaredRow& row, Kind kind, const DeclaredLaunch* base) {
+  Declaration declaration;
+  declaration.kind = kind;
+  if (kind == Kind::question) return declaration;
+  DeclarationReader reader(row);
+  declaration.launch = base ? reader.changed(*base) : reader.launch();
+  for (const char* key : {"inputs", "grid", "block"})
+    declaration.changes_launch |= base && row.own.contains(key);
+  if (kind == Kind::counter) reader.read_limits(declaration);
+  if (kind == Kind::time) reader.read_time(declaration);
+  return declaration;
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,101 @@
+// Declared checks: rubric rows that say what to launch, with which arrays, and what to compare or
+// to count, so that the check needs no code. README.md has the keys. run_declared.h runs them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/toml_file.h"
+#include "grading/declared/elements.h"
+#include "grading/declared/expression.h"
+
+namespace lab32::grading {
+
+// One way to fill an array: a distribution, or an expression in `i` per element.
+struct DeclaredContent {
+  std::string name;  // of the distribution; empty: the expression
+  Expression each = {};
+};
+
+struct DeclaredArray {
+  std::string name;
+  const ElementType* type = nullptr;
+  Expression count = {};
+  // Without contents, an output is poisoned. Launches use them in turn.
+  std::vector<DeclaredContent> contents = {};
+  std::optional<Expression> from = {}, below = {};  // the range of the distributions
+  // Only outputs: an expression in `i` and in all arrays as they are before the launch. Absent: the
+  // reference kernel writes the expected values.
+  std::optional<Expression> expected = {};
+};
+
+struct DeclaredScalar {
+  std::string name;
+  const ElementType* type = nullptr;
+  Expression value = {};
+};
+
+// Extents along x, y and z.
+using DeclaredExtents = std::vector<Expression>;
+
+struct DeclaredArgument {
+  enum class Kind : uint8_t { input, output, scalar, number } kind = Kind::number;
+  size_t index = 0;        // of an array or a scalar
+  Expression number = {};  // an int
+};
+
+// A launch of a kernel and its expected result.
+struct DeclaredLaunch {
+  std::string check, kernel;         // the result check, and what it launches
+  bool shape_of_submission = false;  // the submission has LAB32_LAUNCH(kernel, ...)
+  DeclaredExtents grid = {}, block = {};
+  std::vector<DeclaredScalar> scalars = {};
+  std::vector<DeclaredArray> inputs = {}, outputs = {};
+  std::vector<DeclaredArgument> arguments = {};
+  std::string reference = {};  // a kernel of given.cu with the same parameters
+  DeclaredExtents reference_grid = {}, reference_block = {};
+
+  // The largest number of contents that an array has.
+  size_t contents() const;
+};
+
+// A counter and the least value that the task needs.
+struct DeclaredLimit {
+  Expression counter = {}, ideal = {};
+  std::string counted = {};  // the unit, for the table and the message
+};
+
+struct Declaration {
+  enum class Kind : uint8_t { result, counter, time, question } kind = Kind::question;
+  DeclaredLaunch launch = {};
+  bool changes_launch = false;  // the launch differs from that of the result check
+  DeclaredLimit limit = {};
+  std::vector<DeclaredLimit> also = {};  // further counters, whose shares multiply the credit
+  Expression bytes = {};                 // to move, of a timing check
+};
+
+// One row of a rubric as its reader sees it.
+struct DeclaredRow {
+  const toml::table& own;   // the row's table
+  const toml::table& file;  // the whole rubric
+  std::string table, path;  // for errors
+};
+
+// The kind of check that the row declares; nullopt: it declares none, so the check must be code.
+std::optional<Declaration::Kind> declared_kind(const toml::table& row);
+// The keys that a check of that kind takes. It needs those that are marked as required.
+struct DeclaredKey {
+  const char* name;
+  bool required;
+};
+const std::vector<DeclaredKey>& declared_keys(Declaration::Kind kind);
+
+// Reads a declaration. `base`: the launch of the row that `of` names, null for a result check.
+// Throws Error "FILE:LINE: ..." for everything that is wrong.
+Declaration read_declaration(const DeclaredRow& row, Declaration::Kind kind,
+                             const DeclaredLaunch* base);
+
+}  // namespace lab32::grading

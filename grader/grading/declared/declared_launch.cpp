@@ -1,0 +1,272 @@
+#include "grading/declared/declared_launch.h"
+
+#include <fmt/core.h>
+
+#include <cstring>
+#include <memory>
+
+#include "base/error.h"
+#include "device/run_text.h"
+#include "grading/declared/compare.h"
+#include "grading/engine/compiled.h"
+#include "grading/launch/arrays.h"
+#include "grading/launch/launch.h"
+#include "grading/launch/standard_checks.h"
+
+namespace lab32::grading {
+namespace {
+
+constexpr uint64_t kMostElements = uint64_t{1} << 28, kMostBlocks = 0x7fffffff, kMostThreads = 1024;
+
+// A device array with the values of an Elements.
+class ElementsOnDevice : public DeviceArray {
+ public:
+  enum class Use : uint8_t { input, output };
+
+  // An array of `values`; an output without values is poisoned.
+  ElementsOnDevice(Check& check, const std::string& name, const Elements& values, Use use)
+      : DeviceArray(check, name, values.type->bytes, values.count),
+        values_(values),
+        is_input_(use == Use::input) {
+    if (!values.bytes.empty()) upload(values.bytes.data());
+  }
+  std::vector<std::byte> read() const {
+    std::vector<std::byte> bytes(count() * element_bytes());
+    download(bytes.data());
+    return bytes;
+  }
+  ptrdiff_t first_changed() const override {
+    return is_input_ ? first_difference(values_.bytes.data()) : -1;
+  }
+  bool read_only() const override { return is_input_; }
+
+ private:
+  const Elements& values_;
+  bool is_input_;
+};
+
+using OnDevice = std::vector<std::unique_ptr<ElementsOnDevice>>;
+
+OnDevice allocate(Check& check, const std::vector<DeclaredArray>& declared,
+                  const std::vector<Elements>& values, ElementsOnDevice::Use use) {
+  OnDevice arrays;
+  for (size_t i = 0; i < declared.size(); ++i)
+    arrays.push_back(std::make_unique<ElementsOnDevice>(check, declared[i].name, values[i], use));
+  return arrays;
+}
+
+std::vector<device::Arg> arguments_of(const DeclaredLaunch& launch,
+                                      const std::vector<double>& numbers, const OnDevice& inputs,
+                                      const OnDevice& outputs) {
+  std::vector<device::Arg> args;
+  for (const DeclaredArgument& argument : launch.arguments) {
+    if (argument.kind == DeclaredArgument::Kind::input)
+      args.emplace_back(inputs[argument.index]->buffer());
+    else if (argument.kind == DeclaredArgument::Kind::output)
+      args.emplace_back(outputs[argument.index]->buffer());
+    else
+      args.push_back(number_of(launch, argument, numbers));
+  }
+  return args;
+}
+
+ExpressionValues with_numbers(std::vector<double> numbers, Random* random = nullptr) {
+  return {std::move(numbers), {}, random};
+}
+
+Elements draw(const DeclaredArray& array, const std::vector<double>& numbers, size_t turn,
+              Random& random) {
+  const ExpressionValues values = with_numbers(numbers);
+  Elements elements(*array.type, array.count.count(values, 0, kMostElements));
+  if (array.contents.empty()) {
+    elements.bytes.clear();
+    return elements;
+  }
+  const DeclaredContent& content = array.contents[turn % array.contents.size()];
+  ElementRange range;
+  if (array.below) range = {true, array.from->value(values), array.below->value(values)};
+  if (!content.name.empty()) {
+    distribution(content.name)(elements, range, random);
+    return elements;
+  }
+  ExpressionValues each = with_numbers(numbers, &random);
+  each.numbers.push_back(0);
+  for (size_t i = 0; i < elements.count; ++i) {
+    each.numbers.back() = static_cast<double>(i);
+    const double value = content.each.value(each);
+    if (!elements.set(i, value))
+      throw Error(fmt::format("`values` of {}: {} is no {}", array.name, value, array.type->name));
+  }
+  return elements;
+}
+
+Dim3 extents_of(const DeclaredExtents& extents, const std::vector<double>& numbers, uint64_t most) {
+  uint32_t xyz[3] = {1, 1, 1};
+  for (size_t i = 0; i < extents.size(); ++i) {
+    // CUDA cannot launch an empty grid.
+    const uint64_t extent = extents[i].count(with_numbers(numbers), 0, most);
+    xyz[i] = static_cast<uint32_t>(std::max<uint64_t>(extent, 1));
+  }
+  return {xyz[0], xyz[1], xyz[2]};
+}
+
+// Runs the lab's reference kernel and returns its outputs. Its arrays are freed before the
+// submission's are allocated: expected values never stay on the device.
+std::vector<Elements> by_reference(Check& check, const DeclaredLaunch& launch,
+                                   const std::vector<double>& numbers,
+                                   const DeclaredArrays& arrays) {
+  const std::string& lab = check.session.rubric.lab();
+  const std::string name = given_kernel(check, launch.reference);
+  device::Kernel* kernel = check.session.module.find(name);
+  if (!kernel || !is_given_kernel(name))
+    throw Error(fmt::format("grader/labs/{}/given.cu has no kernel `{}`, the `reference` of \"{}\"",
+                            lab, launch.reference, check.row.check));
+  using Use = ElementsOnDevice::Use;
+  const OnDevice inputs = allocate(check, launch.inputs, arrays.inputs, Use::input),
+                 outputs = allocate(check, launch.outputs, arrays.outputs, Use::output);
+  const device::Shape shape{extents_of(launch.reference_grid, numbers, kMostBlocks),
+                            extents_of(launch.reference_block, numbers, kMostThreads)};
+  device::LaunchOptions options;
+  options.check_hazards = options.count = false;
+  const device::Run run = check.device().launch(
+      *kernel, shape, arguments_of(launch, numbers, inputs, outputs), options);
+  if (run.fault)
+    throw Error(fmt::format("the reference kernel `{}`: {}", launch.reference,
+                            device::describe(*run.fault)));
+  std::vector<Elements> expected = arrays.outputs;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    expected[i].bytes = outputs[i]->read();
+    outputs[i]->poison();
+  }
+  return expected;
+}
+
+std::string setting_of(const DeclaredLaunch& launch, uint32_t n, size_t turn) {
+  std::string setting = fmt::format("n = {}", n);
+  for (const auto* arrays : {&launch.inputs, &launch.outputs})
+    for (const DeclaredArray& array : *arrays) {
+      if (array.contents.size() < 2) continue;
+      const DeclaredContent& content = array.contents[turn % array.contents.size()];
+      setting += content.name.empty() ? fmt::format(", {} = {}", array.name, content.each.text())
+                                      : fmt::format(", {} {}", array.name, content.name);
+    }
+  return setting;
+}
+
+ExpressionValues with_shape(const std::vector<double>& numbers, const device::Shape& shape) {
+  const auto extent = [](const Dim3& d) { return double{1} * d.x * d.y * d.z; };
+  ExpressionValues values = with_numbers(numbers);
+  values.numbers.push_back(extent(shape.grid));
+  values.numbers.push_back(extent(shape.block));
+  return values;
+}
+
+// All checks of one launch get the same arrays, so that they can share it.
+Random random_of(Check& check, const DeclaredLaunch& launch, const std::string& setting) {
+  return Random(stream_of(check.session.setup.seed, launch.check + ", " + setting));
+}
+
+}  // namespace
+
+std::vector<double> draw_numbers(const DeclaredLaunch& launch, uint32_t n, Random& random) {
+  ExpressionValues values = with_numbers({double{1} * n}, &random);
+  for (const DeclaredScalar& scalar : launch.scalars) {
+    Elements one(*scalar.type, 1);
+    const double value = scalar.value.value(values);
+    if (!one.set(0, value))
+      throw Error(fmt::format("the scalar {}: {} is no {}", scalar.name, value, scalar.type->name));
+    values.numbers.push_back(one.at(0));
+  }
+  return values.numbers;
+}
+
+DeclaredArrays draw_arrays(const DeclaredLaunch& launch, const std::vector<double>& numbers,
+                           size_t turn, Random& random) {
+  DeclaredArrays arrays;
+  for (const DeclaredArray& input : launch.inputs)
+    arrays.inputs.push_back(draw(input, numbers, turn, random));
+  for (const DeclaredArray& output : launch.outputs)
+    arrays.outputs.push_back(draw(output, numbers, turn, random));
+  return arrays;
+}
+
+std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
+                                        const std::vector<double>& numbers,
+                                        const DeclaredArrays& before) {
+  ExpressionValues values = with_numbers(numbers);
+  values.numbers.push_back(0);
+  for (const auto* arrays : {&before.inputs, &before.outputs})
+    for (const Elements& array : *arrays)
+      values.arrays.push_back(
+          {array.bytes.empty() ? 0 : array.count, [&array](size_t i) { return array.at(i); }});
+  std::vector<Elements> expected;
+  for (size_t k = 0; k < launch.outputs.size(); ++k) {
+    const DeclaredArray& output = launch.outputs[k];
+    expected.emplace_back();
+    if (!output.expected) continue;
+    Elements& want = expected.back() = Elements(*output.type, before.outputs[k].count);
+    for (size_t i = 0; i < want.count; ++i) {
+      values.numbers.back() = static_cast<double>(i);
+      const double value = output.expected->value(values);
+      if (!want.set(i, value))
+        throw Error(fmt::format("`expected` of {}[{}]: {} is no {}", output.name, i, value,
+                                output.type->name));
+    }
+  }
+  return expected;
+}
+
+device::Shape shape_of(Check& check, const DeclaredLaunch& launch,
+                       const std::vector<double>& numbers, device::LoadedModule& module) {
+  if (launch.shape_of_submission)
+    return launch_config(check, base_name(launch.kernel), module)
+        .shape(static_cast<uint64_t>(numbers[0]), check.device().multiprocessors());
+  return {extents_of(launch.grid, numbers, kMostBlocks),
+          extents_of(launch.block, numbers, kMostThreads)};
+}
+
+device::Arg number_of(const DeclaredLaunch& launch, const DeclaredArgument& argument,
+                      const std::vector<double>& numbers) {
+  if (argument.kind == DeclaredArgument::Kind::scalar) {
+    Elements one(*launch.scalars[argument.index].type, 1);
+    one.set(0, numbers[1 + argument.index]);
+    return device::Arg::of_bytes(one.bytes.data(), one.bytes.size());
+  }
+  return static_cast<int>(argument.number.count(with_numbers(numbers), 0, 0x7fffffff));
+}
+
+DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint32_t n,
+                                size_t turn) {
+  const std::string setting = setting_of(launch, n, turn);
+  Random random = random_of(check, launch, setting);
+  const std::vector<double> numbers = draw_numbers(launch, n, random);
+  const DeclaredArrays arrays = draw_arrays(launch, numbers, turn, random);
+  std::vector<Elements> expected = expected_elements(launch, numbers, arrays);
+  if (!launch.reference.empty()) {
+    const std::vector<Elements> computed = by_reference(check, launch, numbers, arrays);
+    for (size_t i = 0; i < expected.size(); ++i)
+      if (!launch.outputs[i].expected) expected[i] = computed[i];
+  }
+  using Use = ElementsOnDevice::Use;
+  const OnDevice inputs = allocate(check, launch.inputs, arrays.inputs, Use::input),
+                 outputs = allocate(check, launch.outputs, arrays.outputs, Use::output);
+  const device::Shape shape = shape_of(check, launch, numbers, check.session.module);
+  DeclaredRun done{run(check, {given_kernel(check, launch.kernel), shape,
+                               arguments_of(launch, numbers, inputs, outputs), setting}),
+                   with_shape(numbers, shape)};
+  const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    check_result(check, setting, check.line_of(base_name(launch.kernel)),
+                 elements_mismatch(outputs[i]->name(), outputs[i]->read(), expected[i], tolerance));
+  return done;
+}
+
+ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch, uint32_t n) {
+  Random random = random_of(check, launch, setting_of(launch, n, 0));
+  const std::vector<double> numbers = draw_numbers(launch, n, random);
+  return with_shape(numbers, shape_of(check, launch, numbers, check.session.module));
+}
+
+std::string base_name(const std::string& kernel) { return kernel.substr(0, kernel.find('<')); }
+
+}  // namespace lab32::grading

@@ -1,0 +1,50 @@
+// Launches what a rubric row declares: draws its numbers and arrays, launches the kernel as
+// launch/launch.h does, and compares the outputs with the expected values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "grading/declared/declaration.h"
+#include "grading/engine/check.h"
+
+namespace lab32::grading {
+
+// Arrays on the host before a launch. An output without contents has none here.
+struct DeclaredArrays {
+  std::vector<Elements> inputs, outputs;
+};
+
+// n and the values of the scalars.
+std::vector<double> draw_numbers(const DeclaredLaunch& launch, uint32_t n, Random& random);
+// `turn`: which of several contents the arrays get.
+DeclaredArrays draw_arrays(const DeclaredLaunch& launch, const std::vector<double>& numbers,
+                           size_t turn, Random& random);
+// What the `expected` expressions say; an output without one is left empty.
+std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
+                                        const std::vector<double>& numbers,
+                                        const DeclaredArrays& before);
+// The declared shape, or that of the module's LAB32_LAUNCH record.
+device::Shape shape_of(Check& check, const DeclaredLaunch& launch,
+                       const std::vector<double>& numbers, device::LoadedModule& module);
+// The argument as its kernel takes it, if it is no array.
+device::Arg number_of(const DeclaredLaunch& launch, const DeclaredArgument& argument,
+                      const std::vector<double>& numbers);
+
+// A launch whose result was right, and the values for expressions with `blocks` and `threads`.
+struct DeclaredRun {
+  device::Run run;
+  ExpressionValues values;
+};
+
+// Launches the kernel for n elements. The check is lost if the launch fails or its result is wrong.
+DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint32_t n,
+                                size_t turn);
+// The values for `ideal` of that launch, without launching.
+ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch, uint32_t n);
+
+// "histogram_shared<256>" -> "histogram_shared"
+std::string base_name(const std::string& kernel);
+
+}  // namespace lab32::grading

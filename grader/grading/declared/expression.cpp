@@ -1,0 +1,369 @@
+#include "grading/declared/expression.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace lab32::grading {
+// clang-format off
+enum class ExpressionOp : uint8_t {
+  number, name, element, choose, either, both, less, at_most, more, at_least, equal, differ,
+  add, subtract, multiply, divide, remainder, negate, invert,
+  min, max, ceil_div, floor, ceil, abs, sqrt, exp, log, pow, random, sum, least, greatest
+};
+// clang-format on
+
+namespace {
+
+using Op = ExpressionOp;
+
+struct Function {
+  const char* name;
+  Op op;
+  size_t arguments;
+  bool of_array = false;
+};
+
+constexpr Function kFunctions[] = {
+    {"min", Op::min, 2},           {"max", Op::max, 2},
+    {"ceil_div", Op::ceil_div, 2}, {"floor", Op::floor, 1},
+    {"ceil", Op::ceil, 1},         {"abs", Op::abs, 1},
+    {"sqrt", Op::sqrt, 1},         {"exp", Op::exp, 1},
+    {"log", Op::log, 1},           {"pow", Op::pow, 2},
+    {"random", Op::random, 2},     {"sum", Op::sum, 1, true},
+    {"least", Op::least, 1, true}, {"greatest", Op::greatest, 1, true}};
+
+}  // namespace
+
+struct Expression::Node {
+  Op op = Op::number;
+  double number = 0;
+  size_t slot = 0;  // of a name or an array
+  std::vector<Node> parts = {};
+};
+
+// Recursive descent, one function per level of precedence.
+class ExpressionParser {
+ public:
+  using Node = Expression::Node;
+
+  ExpressionParser(const Expression& whole, const ExpressionNames& names)
+      : whole_(whole), text_(whole.text_), names_(names) {}
+
+  Node parse() {
+    Node node = choice();
+    if (!rest().empty()) fail(fmt::format("`{}` is not expected", rest()));
+    return node;
+  }
+
+ private:
+  struct Operator {
+    const char* sign;
+    Op op;
+  };
+  static constexpr size_t kDeepest = 100;
+
+  [[noreturn]] void fail(const std::string& message) const { whole_.fail(message); }
+
+  std::string rest() {
+    skip_space();
+    return text_.substr(at_);
+  }
+
+  void skip_space() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+
+  bool take(const std::string& sign) {
+    skip_space();
+    if (text_.compare(at_, sign.size(), sign) != 0) return false;
+    at_ += sign.size();
+    return true;
+  }
+
+  void demand(const std::string& sign) {
+    if (!take(sign))
+      fail(rest().empty() ? fmt::format("a `{}` is missing at the end", sign)
+                          : fmt::format("a `{}` is missing before `{}`", sign, rest()));
+  }
+
+  Node choice() {
+    if (++depth_ > kDeepest) fail("it is nested too deeply");
+    Node node = binary(0);
+    if (take("?")) {
+      Node then = choice();
+      demand(":");
+      node = {Op::choose, 0, 0, {std::move(node), std::move(then), choice()}};
+    }
+    --depth_;
+    return node;
+  }
+
+  Node binary(size_t level) {
+    // A longer sign comes before its prefix.
+    static const std::vector<std::vector<Operator>> levels = {
+        {{"||", Op::either}},
+        {{"&&", Op::both}},
+        {{"==", Op::equal},
+         {"!=", Op::differ},
+         {"<=", Op::at_most},
+         {">=", Op::at_least},
+         {"<", Op::less},
+         {">", Op::more}},
+        {{"+", Op::add}, {"-", Op::subtract}},
+        {{"*", Op::multiply}, {"/", Op::divide}, {"%", Op::remainder}}};
+    if (level == levels.size()) return unary();
+    Node node = binary(level + 1);
+    for (;;) {
+      const auto& all = levels[level];
+      const auto found =
+          std::find_if(all.begin(), all.end(), [&](const Operator& one) { return take(one.sign); });
+      if (found == all.end()) return node;
+      node = {found->op, 0, 0, {std::move(node), binary(level + 1)}};
+    }
+  }
+
+  Node unary() {
+    if (++depth_ > kDeepest) fail("it is nested too deeply");
+    Node node;
+    if (take("-"))
+      node = {Op::negate, 0, 0, {unary()}};
+    else if (take("!"))
+      node = {Op::invert, 0, 0, {unary()}};
+    else
+      node = primary();
+    --depth_;
+    return node;
+  }
+
+  Node primary() {
+    if (take("(")) {
+      Node node = choice();
+      demand(")");
+      return node;
+    }
+    skip_space();
+    const char first = at_ < text_.size() ? text_[at_] : '\0';
+    if (std::isdigit(static_cast<unsigned char>(first)) || first == '.') return number();
+    if (std::isalpha(static_cast<unsigned char>(first)) || first == '_') return name();
+    fail(rest().empty() ? "a value is missing at the end"
+                        : fmt::format("a value is missing before `{}`", rest()));
+  }
+
+  Node number() {
+    const char* begin = text_.c_str() + at_;
+    char* end = nullptr;
+    Node node;
+    node.number = std::strtod(begin, &end);
+    if (end == begin) fail(fmt::format("`{}` is no number", rest()));
+    at_ += static_cast<size_t>(end - begin);
+    return node;
+  }
+
+  std::string word() {
+    skip_space();
+    const size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
+                                  text_[at_] == '_' || text_[at_] == '.'))
+      ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  size_t slot_of(const std::vector<std::string>& known, const std::string& name,
+                 const char* what) const {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found != known.end()) return static_cast<size_t>(found - known.begin());
+    const std::vector<std::string> near = suggestions(name, {known.begin(), known.end()}, 1);
+    fail(fmt::format("there is no {} `{}`{}", what, name,
+                     !near.empty()       ? fmt::format("; did you mean `{}`?", near[0])
+                     : known.empty()     ? std::string(" here")
+                     : known.size() > 12 ? std::string()
+                                         : fmt::format(" (there is {})", fmt::join(known, ", "))));
+  }
+
+  Node name() {
+    const std::string name = word();
+    if (take("(")) return call(name);
+    Node node;
+    if (take("[")) {
+      node = {Op::element, 0, slot_of(names_.arrays, name, "array"), {choice()}};
+      demand("]");
+      return node;
+    }
+    node.op = Op::name;
+    node.slot = slot_of(names_.numbers, name, "name");
+    return node;
+  }
+
+  Node call(const std::string& name) {
+    const auto* function = std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                                        [&](const Function& one) { return one.name == name; });
+    if (function == std::end(kFunctions)) fail(fmt::format("there is no function `{}`", name));
+    if (function->op == Op::random && !names_.random)
+      fail("random() is allowed only in `values` of arrays and in `scalars`");
+    Node node;
+    node.op = function->op;
+    if (function->of_array) {
+      node.slot = slot_of(names_.arrays, word(), "array");
+    } else {
+      for (size_t i = 0; i < function->arguments; ++i) {
+        if (i > 0) demand(",");
+        node.parts.push_back(choice());
+      }
+    }
+    demand(")");
+    return node;
+  }
+
+  const Expression& whole_;
+  const std::string& text_;
+  const ExpressionNames& names_;
+  size_t at_ = 0, depth_ = 0;
+};
+
+Expression::Expression(double number) : text_(fmt::format("{}", number)) {
+  Node node;
+  node.number = number;
+  root_ = std::make_shared<const Node>(std::move(node));
+  names_ = std::make_shared<const ExpressionNames>();
+}
+
+Expression::Expression(const std::string& text, const ExpressionNames& names, std::string where)
+    : text_(text),
+      where_(std::move(where)),
+      names_(std::make_shared<const ExpressionNames>(names)) {
+  root_ = std::make_shared<const Node>(ExpressionParser(*this, *names_).parse());
+}
+
+void Expression::fail(const std::string& message) const {
+  throw Error(fmt::format("{}{}the expression \"{}\": {}", where_, where_.empty() ? "" : ": ",
+                          text_, message));
+}
+
+double Expression::value(const ExpressionValues& values) const { return value_of(*root_, values); }
+
+uint64_t Expression::count(const ExpressionValues& values, uint64_t least, uint64_t most) const {
+  const double number = value(values);
+  if (!(number >= static_cast<double>(least) && number <= static_cast<double>(most)) ||
+      number != std::floor(number))
+    fail(fmt::format("its value {} is no whole number from {} to {}", number, least, most));
+  return static_cast<uint64_t>(number);
+}
+
+std::vector<std::string> Expression::used_numbers() const {
+  std::set<std::string> used;
+  const std::function<void(const Node&)> visit = [&](const Node& node) {
+    if (node.op == Op::name) used.insert(names_->numbers[node.slot]);
+    for (const Node& part : node.parts) visit(part);
+  };
+  visit(*root_);
+  return {used.begin(), used.end()};
+}
+
+double Expression::value_of(const Node& node, const ExpressionValues& values) const {
+  const auto part = [&](size_t i) { return value_of(node.parts[i], values); };
+  switch (node.op) {
+    case Op::number:
+      return node.number;
+    case Op::name:
+      return values.numbers[node.slot];
+    case Op::choose:
+      return part(0) != 0 ? part(1) : part(2);
+    case Op::either:
+      return part(0) != 0 || part(1) != 0;
+    case Op::both:
+      return part(0) != 0 && part(1) != 0;
+    case Op::less:
+      return part(0) < part(1);
+    case Op::at_most:
+      return part(0) <= part(1);
+    case Op::more:
+      return part(0) > part(1);
+    case Op::at_least:
+      return part(0) >= part(1);
+    case Op::equal:
+      return part(0) == part(1);
+    case Op::differ:
+      return part(0) != part(1);
+    case Op::add:
+      return part(0) + part(1);
+    case Op::subtract:
+      return part(0) - part(1);
+    case Op::multiply:
+      return part(0) * part(1);
+    case Op::divide:
+      return part(0) / part(1);
+    case Op::remainder:
+      return std::fmod(part(0), part(1));
+    case Op::negate:
+      return -part(0);
+    case Op::invert:
+      return part(0) == 0;
+    default:
+      return call(node, values);
+  }
+}
+
+double Expression::call(const Node& node, const ExpressionValues& values) const {
+  const auto part = [&](size_t i) { return value_of(node.parts[i], values); };
+  const auto over_array = [&](double first, double (*join)(double, double)) {
+    const ExpressionArray& array = values.arrays[node.slot];
+    double all = first;
+    for (size_t i = 0; i < array.count; ++i) all = join(all, array.at(i));
+    return all;
+  };
+  const double infinite = HUGE_VAL;
+  switch (node.op) {
+    case Op::element: {
+      const ExpressionArray& array = values.arrays[node.slot];
+      const double index = part(0);
+      if (!(index >= 0 && index < static_cast<double>(array.count)) || index != std::floor(index))
+        fail(fmt::format("{}[{}] is not among its {} elements", names_->arrays[node.slot], index,
+                         array.count));
+      return array.at(static_cast<size_t>(index));
+    }
+    case Op::min:
+      return std::min(part(0), part(1));
+    case Op::max:
+      return std::max(part(0), part(1));
+    case Op::ceil_div:
+      return std::ceil(part(0) / part(1));
+    case Op::floor:
+      return std::floor(part(0));
+    case Op::ceil:
+      return std::ceil(part(0));
+    case Op::abs:
+      return std::abs(part(0));
+    case Op::sqrt:
+      return std::sqrt(part(0));
+    case Op::exp:
+      return std::exp(part(0));
+    case Op::log:
+      return std::log(part(0));
+    case Op::pow:
+      return std::pow(part(0), part(1));
+    case Op::random: {
+      const double from = part(0), below = part(1);
+      if (!(below > from && below - from <= 0x1p32)) fail("random(a, b) needs b > a");
+      return from + static_cast<double>(values.random->below(
+                        static_cast<uint32_t>(std::min(below - from, 0x1p32 - 1))));
+    }
+    case Op::sum:
+      return over_array(0, [](double a, double b) { return a + b; });
+    case Op::least:
+      return over_array(infinite, [](double a, double b) { return std::min(a, b); });
+    default:
+      return over_array(-infinite, [](double a, double b) { return std::max(a, b); });
+  }
+}
+
+}  // namespace lab32::grading

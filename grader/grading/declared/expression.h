@@ -1,0 +1,66 @@
+// Expressions of a rubric: "max(1, ceil_div(n, 256))", "red.sectors + atom.sectors",
+// "in[i] * factor". They are computed in double precision; a / b is not rounded.
+//
+//   c ? a : b    a || b    a && b    < <= > >= == !=    + - * / %    -a !a    a[i]
+//   min max ceil_div floor ceil abs sqrt exp log pow, sum(array), least(array), greatest(array),
+//   random(a, b): a whole number from a to b - 1, where random numbers are allowed
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+
+namespace lab32::grading {
+
+// The names that an expression may use. Its values have the same order.
+struct ExpressionNames {
+  std::vector<std::string> numbers, arrays;
+  bool random = false;
+};
+
+struct ExpressionArray {
+  size_t count = 0;
+  std::function<double(size_t)> at;
+};
+
+struct ExpressionValues {
+  std::vector<double> numbers;
+  std::vector<ExpressionArray> arrays;
+  Random* random = nullptr;
+};
+
+class Expression {
+ public:
+  Expression() : Expression(0) {}
+  explicit Expression(double number);
+  // `where`: the file and line of the text, for errors. Throws Error if the text
+  // is no expression of these names.
+  Expression(const std::string& text, const ExpressionNames& names, std::string where);
+
+  // Throws Error for an index outside its array.
+  double value(const ExpressionValues& values) const;
+  // As value(), for a number of elements, blocks or threads: throws Error unless the value is a
+  // whole number from `least` to `most`.
+  uint64_t count(const ExpressionValues& values, uint64_t least, uint64_t most) const;
+  const std::string& text() const { return text_; }
+  // The numbers that the expression uses, each once.
+  std::vector<std::string> used_numbers() const;
+
+ private:
+  friend class ExpressionParser;
+  struct Node;
+
+  double value_of(const Node& node, const ExpressionValues& values) const;
+  double call(const Node& node, const ExpressionValues& values) const;
+  [[noreturn]] void fail(const std::string& message) const;
+
+  std::string text_, where_;
+  std::shared_ptr<const Node> root_;
+  std::shared_ptr<const ExpressionNames> names_;
+};
+
+}  // namespace lab32::grading

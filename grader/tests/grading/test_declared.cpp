@@ -1,0 +1,260 @@
+// Declared checks: expressions, distributions, and errors of a row, each with file and line.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "grading/declared/counter_names.h"
+#include "grading/declared/declaration.h"
+#include "grading/declared/elements.h"
+#include "grading/declared/expression.h"
+#include "grading/rubric/rubric.h"
+#include "tests/fixtures/scratch.h"
+
+namespace lab32::grading {
+namespace {
+
+double evaluated(const std::string& text, double n = 0) {
+  const ExpressionNames names{{"n", "load.sectors"}, {"in"}, true};
+  Random random(1);
+  const std::vector<double> in = {3, 1, 2};
+  ExpressionValues values{{n, 7}, {{in.size(), [&](size_t i) { return in[i]; }}}, &random};
+  return Expression(text, names, "x.toml:3").value(values);
+}
+
+TEST_CASE("grading: an expression has the operators of C and reads names and arrays") {
+  CHECK(evaluated("1 + 2 * 3 - 8 / 2 / 2") == 5);
+  CHECK(evaluated("-2 * -(1 + 1)") == 4);
+  CHECK(evaluated("n % 4 == 3 && !(n < 7) || 0", 7) == 1);
+  CHECK(evaluated("n >= 8 ? 1 : n != 7 ? 2 : 3", 7) == 3);
+  CHECK(evaluated("max(1, ceil_div(n, 256))", 0) == 1);
+  CHECK(evaluated("ceil_div(n, 256) + min(n, 2)", 257) == 4);
+  CHECK(evaluated("floor(7 / 2) + ceil(0.5) + abs(-1) + sqrt(16) + pow(2, 3)") == 17);
+  CHECK(evaluated("log(exp(2))") == doctest::Approx(2));
+  CHECK(evaluated("load.sectors + 1") == 8);
+  CHECK(evaluated("in[n] + in[0]", 2) == 5);
+  CHECK(evaluated("sum(in) + 10 * least(in) + 100 * greatest(in)") == 316);
+  const double drawn = evaluated("random(5, 8)");
+  CHECK((drawn == 5 || drawn == 6 || drawn == 7));
+}
+
+TEST_CASE("grading: an error of an expression says where and what") {
+  const auto check = [](const std::string& text, const std::string& words) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH_AS(
+        evaluated(text, 5),
+        doctest::Contains(("x.toml:3: the expression \"" + text + "\": " + words).c_str()), Error);
+  };
+  check("n +", "a value is missing at the end");
+  check("(n", "a `)` is missing at the end");
+  check("n n", "`n` is not expected");
+  check("m", "there is no name `m`");
+  check("load.sector", "there is no name `load.sector`; did you mean `load.sectors`?");
+  check("out[0]", "there is no array `out`");
+  check("min(n)", "a `,` is missing before `)`");
+  check("maximum(n, 1)", "there is no function `maximum`");
+  check("in[n]", "in[5] is not among its 3 elements");
+  check("in[0.5]", "in[0.5] is not among");
+  check("random(3, 3)", "random(a, b) needs b > a");
+  check(std::string(500, '('), "it is nested too deeply");
+  check(std::string(500, '-') + "1", "it is nested too deeply");
+  CHECK_THROWS_WITH_AS(Expression("random(0, 2)", {}, ""), doctest::Contains("only in `values`"),
+                       Error);
+  const Expression half(0.5);
+  CHECK_THROWS_WITH_AS(half.count({}, 0, 9), doctest::Contains("is no whole number from 0 to 9"),
+                       Error);
+}
+
+std::vector<double> drawn_values(const std::string& name, const std::string& type, size_t count,
+                                 const ElementRange& range = {}) {
+  Elements elements(*element_type(type), count);
+  Random random(7);
+  distribution(name)(elements, range, random);
+  std::vector<double> values;
+  for (size_t i = 0; i < count; ++i) values.push_back(elements.at(i));
+  return values;
+}
+
+TEST_CASE("grading: each distribution fills arrays of each type that it fits") {
+  for (const std::string& type : element_type_names())
+    for (const std::string& name : distribution_names()) {
+      if (!misfit(name, *element_type(type), false).empty()) continue;
+      CAPTURE(type);
+      CAPTURE(name);
+      CHECK(drawn_values(name, type, 100).size() == 100);
+      CHECK(drawn_values(name, type, 0).empty());
+    }
+  const ElementRange keys{true, 3, 9};
+  const std::vector<double> uniform = drawn_values("uniform", "int", 300, keys);
+  CHECK(std::set<double>(uniform.begin(), uniform.end()) == std::set<double>{3, 4, 5, 6, 7, 8});
+  const std::vector<double> sorted = drawn_values("sorted", "unsigned char", 300, keys);
+  CHECK(std::is_sorted(sorted.begin(), sorted.end()));
+  CHECK(sorted.front() < sorted.back());
+  const std::vector<double> constant = drawn_values("constant", "float", 50);
+  CHECK(std::count(constant.begin(), constant.end(), constant[0]) == 50);
+  CHECK(drawn_values("ramp", "short", 4) == std::vector<double>{0, 1, 2, 3});
+  CHECK(drawn_values("ramp", "int", 8, keys)[7] == 4);
+  double sum = 0;
+  for (const double v : drawn_values("small", "float", 1 << 20)) {
+    CHECK(v != 0);
+    sum += std::abs(v);
+  }
+  CHECK(sum <= 0x1p24);
+  CHECK(std::isinf(drawn_values("minus_infinity", "double", 1)[0]));
+  CHECK(!misfit("minus_infinity", *element_type("int"), false).empty());
+  CHECK(!misfit("small", *element_type("int"), true).empty());
+  Elements byte(*element_type("unsigned char"), 1);
+  CHECK(byte.set(0, 255));
+  CHECK_FALSE(byte.set(0, 256));
+  CHECK_FALSE(byte.set(0, -1));
+  CHECK_FALSE(byte.set(0, 0.5));
+}
+
+TEST_CASE("grading: all counters have names, and sums of them, too") {
+  const std::vector<std::string> names = counter_names();
+  counters::Counters counters;
+  counters.red = {1, 30};
+  counters.atom = {2, 12};
+  counters.other.bulk_load.sectors = 9;
+  const std::vector<double> values = counter_values(counters);
+  REQUIRE(values.size() == names.size());
+  const auto value = [&](const std::string& name) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    REQUIRE_MESSAGE(at != names.end(), name);
+    return values[static_cast<size_t>(at - names.begin())];
+  };
+  CHECK(value("sectors") == 42);
+  CHECK(value("requests") == 3);
+  CHECK(value("red.sectors") == 30);
+  CHECK(value("other.bulk_load.sectors") == 9);
+  CHECK(value("shared_load.wavefronts") == 0);
+  CHECK(is_shared_counter("shared_atom.requests"));
+  CHECK_FALSE(is_shared_counter("red.sectors"));
+}
+
+// Lines 1 to 49.
+const std::string kDeclared = R"toml(lab = "lab"
+max_score = 10
+sizes = [0, 33]
+drawn = [4096, 8192]
+threads_at_work = 0.25
+
+[scale]
+check = "scale: result"
+points = 2
+credit = "all"
+kernel = "scale"
+grid = ["ceil_div(n, 256)", 1]
+block = 256
+arguments = ["in", "out", "factor", "n"]
+scalars.factor = { type = "float", value = "0.25 * random(2, 14)" }
+inputs.in = { type = "float", count = "n" }
+outputs.out = { type = "float", count = "n", expected = "in[i] * factor" }
+
+[scale_sectors]
+check = "scale: sectors"
+points = 4
+credit = "share"
+of = "scale"
+n = 4096
+counter = "load.sectors + store.sectors"
+ideal = "n / 4"
+idea = "Read in order."
+
+[scale_time]
+check = "scale: time"
+bonus = 4
+credit = "share"
+of = "scale"
+n = 4096
+n_modelled = 4096
+fraction = 0.8
+bytes = "8 * n"
+
+[why]
+check = "why"
+points = 4
+credit = "all"
+[why.questions.how_many]
+answer = 5
+hint = "Count."
+hints = { "4" = "Count from 0." }
+
+[speed]
+of_reference = 0.9
+)toml";
+
+Rubric read_declared(const std::string& text) {
+  const tests::Scratch folder;
+  folder.write("lab.toml", text);
+  return Rubric(folder.path, "lab", {});
+}
+
+void check_row_refused(const std::string& from, const std::string& to, const std::string& words) {
+  CAPTURE(to);
+  std::string text = kDeclared;
+  REQUIRE(text.find(from) != std::string::npos);
+  text.replace(text.find(from), from.size(), to);
+  CHECK_THROWS_WITH_AS(read_declared(text), doctest::Contains(("/lab.toml:" + words).c_str()),
+                       Error);
+}
+
+TEST_CASE("grading: rows declare results, counters, times and questions") {
+  const Rubric rubric = read_declared(kDeclared);
+  REQUIRE(rubric.rows().size() == 4);
+  const Declaration& result = *rubric.rows()[0].declaration;
+  CHECK(result.kind == Declaration::Kind::result);
+  CHECK(result.launch.grid.size() == 2);
+  REQUIRE(result.launch.arguments.size() == 4);
+  CHECK(result.launch.arguments[2].kind == DeclaredArgument::Kind::scalar);
+  CHECK(result.launch.arguments[3].kind == DeclaredArgument::Kind::number);
+  CHECK(result.launch.outputs[0].contents.empty());
+  const Declaration& counter = *rubric.rows()[1].declaration;
+  CHECK(counter.kind == Declaration::Kind::counter);
+  CHECK(counter.launch.kernel == "scale");
+  CHECK(rubric.rows()[1].after == std::vector<size_t>{0});
+  CHECK(rubric.rows()[2].declaration->kind == Declaration::Kind::time);
+  CHECK(rubric.rows()[3].asks());
+  CHECK(rubric.rows()[3].questions()[0].hints.at(4) == "Count from 0.");
+}
+
+TEST_CASE("grading: a wrong declaration is an error with file and line") {
+  check_row_refused("kernel = \"scale\"\n", "", "8: there is no check \"scale: result\"");
+  check_row_refused("kernel = \"scale\"", "kernel = 3", "11: `kernel` is a text");
+  check_row_refused("grid = [\"ceil_div(n, 256)\", 1]\n", "",
+                    "7: [scale] needs `grid` and `block`");
+  check_row_refused("block = 256", "block = \"256 +\"", "13: the expression \"256 +\"");
+  check_row_refused("block = 256", "block = [1, 1, 1, 1]", "13: `block` has one to three extents");
+  check_row_refused("block = 256", "blocks = 256", "13: \"scale: result\" takes no `blocks`");
+  check_row_refused("\"factor\", \"n\"]", "\"n\", \"m\"]", "14: the expression \"m\"");
+  check_row_refused("\"in\", \"out\"", "\"out\"", "14: no argument is `in`");
+  check_row_refused("{ type = \"float\", value", "{ type = \"real\", value",
+                    "15: `factor` needs a `type`: int, unsigned");
+  check_row_refused("scalars.factor", "scalars.n", "15: `n` is a name of the grader's");
+  check_row_refused("count = \"n\" }", "count = \"n\", below = 3, values = \"small\" }",
+                    "16: `in` cannot be \"small\": it takes no `from`");
+  check_row_refused("count = \"n\" }", "count = \"n\", values = \"unifrom\" }",
+                    "16: `values` is an expression or one of uniform, small");
+  check_row_refused("count = \"n\" }", "number = \"n\" }", "16: `in` takes no `number`");
+  check_row_refused("outputs.out", "outputs.in", "17: there are two `in`");
+  check_row_refused(", expected = \"in[i] * factor\"", "",
+                    "7: `out` has no `expected`, and [scale] names no `reference` kernel");
+  check_row_refused("in[i] * factor", "inn[i]", "17: the expression \"inn[i]\": there is no array");
+  check_row_refused("of = \"scale\"", "of = \"scales\"", "23: `of` names the table of a declared");
+  check_row_refused("load.sectors +", "load.sektors +", "25: the expression \"load.sektors");
+  check_row_refused("ideal = \"n / 4\"", "ideal = \"m\"", "26: the expression \"m\"");
+  check_row_refused("idea = \"Read in order.\"\n", "", "19: [scale_sectors] has no `idea`");
+  check_row_refused("credit = \"share\"", "credit = \"all\"", "19: [scale_sectors]: `credit`");
+  check_row_refused("bonus = 4", "points = 4", "29: [scale_time]: a timing check, and no other");
+  check_row_refused("expected = \"in[i] * factor\" }", "values = 1, expected = \"in[i]\" }",
+                    "29: a timing check fills an output");
+  check_row_refused("\"4\" = ", "\"four\" = ", "46: `hints` has a text for each wrong answer");
+  check_row_refused("max_score = 10", "max_score = 10\ninput.in = 3",
+                    "3: no check takes `input.in`");
+}
+
+}  // namespace
+}  // namespace lab32::grading
