@@ -200,12 +200,12 @@ std::vector<Submission> all_of(const std::string& lab) {
     for (const fs::path& file : submissions(kind, lab)) all.push_back(submission(file));
   };
   add("correct");
-  CHECK(all.size() >= 6);
+  CHECK((all.size() >= 6 || !is_core(lab)));
   for (const Submission& one : all)
     CHECK_MESSAGE(one.expected.empty(), one.file.string(), " names a verdict");
   const size_t correct = all.size();
   add("wrong");
-  CHECK(all.size() >= correct + 6);
+  CHECK(all.size() >= correct + (is_core(lab) ? 6 : 1));
   for (size_t i = correct; i < all.size(); ++i)
     CHECK_MESSAGE(!all[i].expected.empty(), all[i].file.string(), " names no verdict");
   for (const char* kind : kAboutGpus) add(kind);

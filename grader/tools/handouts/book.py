@@ -33,7 +33,8 @@ def pages(language):
     """The files of a book, in order."""
     names = chapters()
     if language == "zh":
-        return [HANDOUTS / "zh" / f"{name}.md" for name in names] + [HANDOUTS / "glossary.md"]
+        translated = [HANDOUTS / "zh" / f"{name}.md" for name in names]
+        return [page for page in translated if page.exists()] + [HANDOUTS / "glossary.md"]
     notes = [note for name in names for note in sorted(HANDOUTS.glob(f"{name}-*notes.md"))]
     return [HANDOUTS / f"{name}.md" for name in names] + notes + [HANDOUTS / "glossary.md"]
 

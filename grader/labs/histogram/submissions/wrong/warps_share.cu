@@ -1,0 +1,17 @@
+// verdict: B3 warp: result | failed | "race"
+// verdict: B3 warp: atomics | failed | "Counts once the result is right"
+// Plain adds to one histogram of the block.
+__global__ void histogram_warp(const int* key, unsigned* bins, int n) {
+  __shared__ unsigned own[kBins];
+  own[threadIdx.x] = 0;
+  __syncthreads();
+  for (int k = threadIdx.x; k < kKeysPerBlock; k += kBlock) {
+    int i = blockIdx.x * kKeysPerBlock + k;
+    int mine = i < n ? key[i] : -1;
+    unsigned peers = __match_any_sync(0xffffffff, mine);
+    if (i < n && threadIdx.x % kWarpSize == __ffs(peers) - 1) own[mine] += __popc(peers);
+    __syncwarp();
+  }
+  __syncthreads();
+  atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+}
