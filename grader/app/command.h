@@ -43,6 +43,8 @@ Command devices_command(CLI::App& lab32);
 Command report_command(CLI::App& lab32);
 Command class_command(CLI::App& lab32);
 Command similarity_command(CLI::App& lab32);
+Command new_lab_command(CLI::App& lab32);
+Command try_lab_command(CLI::App& lab32);
 // These run whole CUDA programs (program_binary.h).
 Command run_command(CLI::App& lab32);
 Command profile_command(CLI::App& lab32);

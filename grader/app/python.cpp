@@ -1,4 +1,5 @@
-// `lab32 report`, `class` and `similarity`: Python programs, which start this program.
+// `lab32 report`, `class`, `similarity`, `new-lab` and `try-lab`: Python programs, which start this
+// program.
 
 #include <fmt/core.h>
 #include <sys/mman.h>
@@ -77,6 +78,18 @@ Command for_all_labs(Command command) {
   return command;
 }
 
+// A command for authors of labs, which only a checkout has.
+Command author_command(CLI::App& lab32, const char* name, const char* help,
+                       const std::string& module) {
+  Command command = python_command(lab32, name, help, module);
+  command.run_with_words = [name, run = command.run_with_words](const Words& words) -> int {
+    if (!std::filesystem::exists(root() / "grader/tools/authoring"))
+      throw Error(fmt::format("`{}` works in a checkout of lab32, not in an installation", name));
+    return run(words);
+  };
+  return command;
+}
+
 }  // namespace
 
 void exec_python(const std::string& module, const Words& arguments,
@@ -100,6 +113,16 @@ Command similarity_command(CLI::App& lab32) {
   return for_all_labs(python_command(lab32, "similarity",
                                      "which submissions of a class are worth reading side by side",
                                      "lab32.similarity"));
+}
+
+Command new_lab_command(CLI::App& lab32) {
+  return author_command(lab32, "new-lab", "write a small complete lab, to be changed into your own",
+                        "authoring.new_lab");
+}
+
+Command try_lab_command(CLI::App& lab32) {
+  return author_command(lab32, "try-lab", "check a lab before students get it",
+                        "authoring.try_lab");
 }
 
 }  // namespace lab32::commands

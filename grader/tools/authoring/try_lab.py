@@ -1,0 +1,255 @@
+"""lab32 try-lab LAB: checks a lab before students get it, on one screen and without a GPU.
+
+The solution must have full marks and the skeleton fewer, each submission the verdicts that its first lines name.
+Each declared `ideal` must be what the solution takes, within a few per cent, and less than the skeleton takes; also
+at a sixteenth of `n` and at 16 times `n`, since students can be graded at any size. Some mutants of the solution
+are graded, too, and each must lose points.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import tomlkit
+
+from authoring.splice import spliced
+from lab32 import ROOT
+from mutants import mutants
+
+SEED = 20
+LEAST_SHARE = 0.95  # of its `ideal` that the solution takes; with less, the ideal is too lax
+SCALES = {"n / 16": 1 / 16, "n": 1, "16 n": 16}
+VERDICT = re.compile(r'// verdict: ([^|]+) \| ([^|]+) \| "(.*)"')
+# What a lab with level = "core" has besides its checks.
+CORE_PARTS = ["handouts/{}-notes.md", "handouts/zh/{}.md", "labs/{}/report.ipynb", "data/measured/h200-{}.csv",
+              "grader/labs/{}/golden/solution.txt", "grader/labs/{}/notebook.py"]  # fmt: skip
+LEAST_SUBMISSIONS = 6
+
+
+@dataclass
+class Findings:
+    lines: list = field(default_factory=list)
+    faults: list = field(default_factory=list)
+
+    def add(self, what, summary, faults=()):
+        """A line of the screen, and the faults below it."""
+        self.lines.append(f"  {what:<12} {summary}")
+        self.lines += [f"    ! {fault}" for fault in faults]
+        self.faults += faults
+
+
+class Lab:
+    def __init__(self, name, binary, folder):
+        self.name, self.binary, self.folder = name, binary, folder
+        self.rubric = tomllib.loads((ROOT / f"data/limits/{name}.toml").read_text())
+        self.rows = {key: row for key, row in self.rubric.items() if isinstance(row, dict) and "check" in row}
+        self.solution = self.file("solutions").read_text()
+
+    def file(self, top):
+        return ROOT / f"{top}/{self.name}/{self.name}.cu"
+
+    def grade(self, text, rubric=None):
+        """The lab's part of the result."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as place:
+            (Path(place) / self.name).mkdir()
+            (Path(place) / self.name / f"{self.name}.cu").write_text(text)
+            command = [self.binary, "grade", self.name, "--dir", place, "--device", "sim", "--seed", str(SEED),
+                       "--format", "json"]  # fmt: skip
+            command += ["--rubric", str(rubric)] if rubric else []
+            done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode > 1:
+            raise SystemExit(done.stderr.strip())
+        return json.loads(done.stdout)["labs"][0]
+
+    def submissions(self, kind):
+        return sorted((ROOT / f"grader/labs/{self.name}/submissions/{kind}").glob("*.cu"))
+
+    def rubric_at(self, scale):
+        """A folder with the rubric whose declared counters have `n` times `scale`."""
+        text = tomlkit.parse((ROOT / f"data/limits/{self.name}.toml").read_text())
+        for key, row in self.rows.items():
+            if "counter" in row:
+                text[key]["n"] = int(row.get("n", self.rubric.get("n")) * scale)
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        (folder / f"{self.name}.toml").write_text(tomlkit.dumps(text))
+        return folder
+
+
+def points(result):
+    return f"{result['score']:g} of {result['max_score']:g}"
+
+
+def lost(result):
+    return [f"{test['name']}: {test['message'].splitlines()[0] if test.get('message') else test['status']}"
+            for test in result["tests"] if test["status"] not in ("passed", "not run")]  # fmt: skip
+
+
+def try_solution(lab, found, solution):
+    faults = lost(solution) or ([solution["message"]] if solution.get("message") else [])
+    found.add("solution", points(solution), faults if solution["score"] < solution["max_score"] else [])
+
+
+def try_skeleton(lab, found, skeleton):
+    faults = []
+    if skeleton["status"] in ("error", "not graded"):
+        faults.append(f"the skeleton is not graded: {skeleton['message'].splitlines()[0]}")
+    elif skeleton["score"] >= skeleton["max_score"]:
+        faults.append("the untouched skeleton has full marks")
+    elif skeleton["score"] == 0:
+        faults.append("the untouched skeleton has no points: does it state a first step?")
+    found.add("skeleton", points(skeleton), faults)
+
+
+def differences(file, result):
+    """How the verdicts differ from those that the file's first lines name."""
+    named = {m[1]: (m[2], m[3].replace('\\"', '"')) for m in VERDICT.finditer(file.read_text())}
+    tests = {test["name"]: test for test in result["tests"]}
+    tests["lab"] = {"status": result["status"], "message": result.get("message", "")}
+    faults = []
+    for check, (status, words) in named.items():
+        test = tests.get(check)
+        if not test or test["status"] != status or words not in test.get("message", ""):
+            is_now = f"it is {test['status']}" if test else "there is no such check"
+            faults.append(f"{file.parent.name}/{file.name}: {check} | {status} | \"{words}\", but {is_now}")
+    for check, test in tests.items():
+        if check != "lab" and check not in named and test["status"] not in ("passed", "not run") and "lab" not in named:
+            faults.append(f"{file.parent.name}/{file.name}: {check} is {test['status']}, which no line names")
+    return faults
+
+
+def try_submissions(lab, found, pool):
+    files = {kind: lab.submissions(kind) for kind in ("correct", "wrong", "cheat")}
+    every = [file for some in files.values() for file in some]
+    texts = [spliced(lab.solution, file.read_text().replace("@ROOT@", str(ROOT))) for file in every]
+    faults = []
+    for file, result in zip(every, pool.map(lab.grade, texts), strict=True):
+        faults += differences(file, result)
+        if file.parent.name == "wrong" and result["score"] >= result["max_score"]:
+            faults.append(f"wrong/{file.name} has full marks")
+    if not files["wrong"]:
+        faults.append("there is no wrong submission: nothing shows that a mistake loses points")
+    counts = ", ".join(f"{len(some)} {kind}" for kind, some in files.items())
+    found.add("submissions", counts + ("" if faults else ": all as their first lines say"), faults)
+
+
+def counts_of(result):
+    """{check: [(counter, reached, ideal)]} of the figures that a result has."""
+    found = {}
+    for test in result["tests"]:
+        figures = test.get("figures", {})
+        found[test["name"]] = [
+            (name, figures[name], figures[f"ideal_{name}"]) for name in figures if f"ideal_{name}" in figures
+        ]
+    return found
+
+
+def ideal_faults(lab, scale, solution, skeleton):
+    reached, untouched = counts_of(solution), {test["name"]: test for test in skeleton["tests"]}
+    faults = []
+    for key, row in lab.rows.items():
+        if "counter" not in row:
+            continue
+        for counter, got, ideal in reached[row["check"]]:
+            if got > ideal:
+                faults.append(f"[{key}] at {scale}: the solution takes {got:g} {counter}, the ideal is {ideal:g}")
+            elif got < LEAST_SHARE * ideal:
+                faults.append(f"[{key}] at {scale}: the ideal is lax: {ideal:g}, and the solution takes {got:g}")
+        if untouched[row["check"]]["status"] == "passed":
+            faults.append(f"[{key}] at {scale}: the untouched skeleton has its full marks")
+    return faults
+
+
+def try_ideals(lab, found, graded):
+    counters = [row for row in lab.rows.values() if "counter" in row]
+    faults = [fault for scale, both in graded.items() for fault in ideal_faults(lab, scale, *both)]
+    found.add("ideals", f"{len(counters)} counters at {', '.join(SCALES)}"
+              + ("" if faults else ": the solution reaches each, the skeleton none"), faults)  # fmt: skip
+
+
+def try_mutants(lab, found, pool, count):
+    explained = mutants.known()
+    chosen = mutants.sample(list(mutants.mutants_of(lab.name, lab.solution)), count, SEED)
+    results = list(pool.map(lambda mutant: lab.grade(mutant.text(lab.solution)), chosen))
+    survivors = [
+        mutant for mutant, result in zip(chosen, results, strict=True)
+        if result["status"] != "error" and result["score"] >= result["max_score"] and mutant.key() not in explained
+    ]  # fmt: skip
+    found.add("mutants", f"{len(chosen) - len(survivors)} of {len(chosen)} lose points")
+    for mutant in survivors:  # perhaps no worse: the author decides
+        found.lines.append(f"    ? line {mutant.line} keeps all points: {mutant.new.strip()}")
+
+
+def try_hints(lab, found):
+    without = [f"[{key}] has an empty `idea`" for key, row in lab.rows.items() if row.get("idea") == ""]
+    for key, row in lab.rows.items():
+        for name, question in row.get("questions", {}).items():
+            if not question["hint"]:
+                without.append(f"[{key}] asks {name} without a hint")
+    found.add("hints", "each message has one" if not without else "", without)
+
+
+def missing_for_core(lab):
+    missing = [part.format(lab.name) for part in CORE_PARTS if not (ROOT / part.format(lab.name)).exists()]
+    if not any("bonus" in row for row in lab.rows.values()):
+        missing.append("a timing check")
+    missing += [
+        f"{LEAST_SUBMISSIONS - len(lab.submissions(kind))} more {kind} submissions"
+        for kind in ("correct", "wrong") if len(lab.submissions(kind)) < LEAST_SUBMISSIONS
+    ]  # fmt: skip
+    return missing
+
+
+def examine(name, binary, count):
+    found = Findings()
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        lab = Lab(name, binary, folder)
+        skeleton = lab.file("labs").read_text()
+        rubrics = {scale: lab.rubric_at(factor) for scale, factor in SCALES.items()}
+        waiting = {
+            scale: [pool.submit(lab.grade, text, rubric) for text in (lab.solution, skeleton)]
+            for scale, rubric in rubrics.items()
+        }
+        graded = {scale: [one.result() for one in both] for scale, both in waiting.items()}
+        try_solution(lab, found, graded["n"][0])
+        try_skeleton(lab, found, graded["n"][1])
+        try_submissions(lab, found, pool)
+        try_ideals(lab, found, graded)
+        if count:
+            try_mutants(lab, found, pool, count)
+        try_hints(lab, found)
+    level = lab.rubric.get("level", "extra")
+    head = f"{name}: level {level}, {lab.rubric['max_score']} points, {len(lab.rows)} checks"
+    missing = missing_for_core(lab)
+    if level == "core" and missing:
+        found.faults += missing
+    tail = f"  for core     {'missing: ' + ', '.join(missing) if missing else 'all parts are there'}"
+    return [head, *found.lines, tail], found.faults
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="lab32 try-lab", description=__doc__.splitlines()[0].split(": ")[1])
+    parser.add_argument("lab")
+    parser.add_argument("--mutants", type=int, default=12, help="how many mutants of the solution to grade (12)")
+    parser.add_argument("--binary", default=str(ROOT / "build/lab32"), help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    for place in ("data/limits/{}.toml", "labs/{0}/{0}.cu", "solutions/{0}/{0}.cu"):
+        if not (ROOT / place.format(options.lab)).exists():
+            print(f"lab32 try-lab: {place.format(options.lab)} does not exist; `lab32 new-lab` makes a lab",
+                  file=sys.stderr)  # fmt: skip
+            return 2
+    lines, faults = examine(options.lab, options.binary, options.mutants)
+    print("\n".join(lines))
+    print(f"{len(faults)} faults" if faults else "no fault")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
