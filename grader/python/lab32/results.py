@@ -59,7 +59,7 @@ class Lab:
 class Result:
     device: str
     timer: str  # the GPU that measured the times; empty if none did
-    seed: int
+    seed: int | None  # None: a class's, which students do not see
     score: float
     max_score: float
     labs: list

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.classroom import collect, pages, people, run, scores, slurm, worker
+from lab32.classroom import collect, feedback, pages, people, run, scores, slurm, worker
 from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.late import read_policy
 from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
@@ -33,14 +33,14 @@ def options_of(arguments):
     parser = Parser(
         prog="lab32 class",
         description="Grades a whole class.",
-        epilog="grader/python/lab32/classroom/README.md describes every option and file.",
+        epilog=f"{Path(__file__).with_name('README.md')} describes every option and file.",
         allow_abbrev=False,
     )
     parser.add_argument(
         "submissions",
         metavar="SUBMISSIONS",
         type=Path,
-        help="what the platform exported: a folder or a zip",
+        help="what the platform exported: a folder, a zip or a tar",
     )
     parser.add_argument(
         "-o",
@@ -53,6 +53,9 @@ def options_of(arguments):
     parser.add_argument("--labs", metavar="A,B", help="the labs to grade (default: all labs with at least one file)")
     parser.add_argument(
         "--roster", metavar="CSV", type=Path, help="the students of the class, with columns id, name, email, ..."
+    )
+    parser.add_argument(
+        "--groups", metavar="CSV", type=Path, help="the members of groups that hand in together, with columns group, id, ..."
     )
     parser.add_argument(
         "--jobs", metavar="N", type=whole_number(1, 10_000), help="submissions graded at once (default: the number of cores)"
@@ -93,7 +96,7 @@ def options_of(arguments):
         "--pages",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="write a page per student in OUT/pages (yes)",
+        help="write a page per student in OUT/pages, and OUT/feedback.zip for the platform (yes)",
     )
     parser.add_argument("--no-report", action="store_true", help="no report.html")
     parser.add_argument("--device", default="sim", help="as for lab32 grade (sim)")
@@ -148,7 +151,8 @@ class Session:
             if options.gradebook
             else None
         )
-        students, self.left_out = collect.collect(options.submissions, self.labs)
+        groups = people.read_groups(options.groups) if options.groups else None
+        students, self.left_out = collect.collect(options.submissions, self.labs, groups)
         found, self.unmatched = people.matched(students, roster) if roster else ({}, [])
         there = {id(person) for person in found.values()}
         for person in roster:
@@ -169,14 +173,16 @@ class Session:
     def tasks(self, seed):
         version = run.grader_version(self.options.binary, self.options.rubric)
         for slug, row in self.rows.items():
-            files = {lab: source.data for lab, source in row.student.files.items()}
+            tree = collect.tree_of(row.student.files)
+            told = [*row.student.notes, *([f"Not readable: {row.student.unread}."] if row.student.unread else [])]
             words = (
                 version, seed, self.options.device, self.options.time_limit, self.options.modelled_times, *self.labs, row.student.refused,
+                *told,
             )  # fmt: skip
             key = hashlib.sha256(repr(words).encode("utf-8", "backslashreplace"))
-            key.update(collect.content_hash(files).encode())
-            self.store.put_submission(slug, files)
-            yield worker.Task(slug, key.hexdigest(), row.student.refused)
+            key.update(collect.content_hash(tree).encode())
+            self.store.put_submission(slug, tree)
+            yield worker.Task(slug, key.hexdigest(), row.student.refused, tuple(visible(note, 300) for note in told))
 
     def grade(self):
         """Grades all remaining submissions. Returns False if the run was interrupted."""
@@ -253,6 +259,7 @@ class Session:
                 except Exception as error:  # an unexpected result costs only its own page
                     why = worker.where_and_why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
                     missing.append(f"{row.name()}: {visible(why)}")
+        feedback.write_feedback(self.store, self.rows.values())
         print_list("pages not written", missing)
         return bool(missing)
 
@@ -278,10 +285,12 @@ class Session:
         self.write()
         print_list("not in the roster", self.unmatched)
         print_list("left out", self.left_out)
+        unread = [f"{row.name()}: {row.student.unread}" for row in rows if row.status == scores.NOT_READABLE]
+        print_list("not readable; no points until you have looked", unread)
         print_list("refused", [f"{row.name()}: {row.reason}" for row in rows if row.status == REFUSED])
         missing = [f"{row.name()}: {row.reason}" for row in rows if row.status == NOT_GRADED]
         print_list("not graded, through no fault of the student", missing)
-        graded = sum(row.scored() for row in rows)
+        graded = sum(row.scored() and row.status != scores.NOT_READABLE for row in rows)
         failed = summary([row.failed for row in rows if row.failed])
         print_line(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {visible(self.options.out)}/scores.csv"
             + (f"; {failed}" if failed else ""))  # fmt: skip
@@ -289,7 +298,7 @@ class Session:
             print("lab32: interrupted; run the same command again to continue", file=sys.stderr)
             return INTERRUPTED
         failed = [self.pages(), self.report()]
-        return NOT_ALL_GRADED if missing or any(failed) else ALL_GRADED
+        return NOT_ALL_GRADED if missing or unread or self.left_out or any(failed) else ALL_GRADED
 
 
 def main(arguments=None):

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from lab32 import results
 from lab32.classroom.problem import visible
-from lab32.classroom.scores import ABSENT
+from lab32.classroom.scores import ABSENT, NOT_READABLE
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED
 from lab32.pictures.canvas import INK, SKY
 from lab32.text_format import format_numbers
@@ -95,7 +95,7 @@ class Class:
     def counts(self):
         """{status: number of students}, in a fixed order of the statuses."""
         found = Counter(student["status"] for student in self.students)
-        order = [GRADED, ABSENT, REFUSED, NOT_GRADED]
+        order = [GRADED, ABSENT, NOT_READABLE, REFUSED, NOT_GRADED]
         return {
             status: found[status]
             for status in (*order, *sorted(set(found) - {*order}))

@@ -1,31 +1,34 @@
-"""Turns a platform's export into one file per student and lab.
+"""Turns a platform's export into one file per student and lab, with the student's own headers.
 
-These layouts are accepted: Canvas' flat files and zips, Moodle's folders and flat files, Gradescope's
-submission_12345 with the export's submission_metadata.yml, a folder or a zip per student, files named
-STUDENT_LAB.cu, a folder per lab around any of these, and a zip of all that. The last attempt counts."""
+These layouts are accepted: flat files, folders and zips as Canvas, Moodle, Gradescope, Blackboard, D2L Brightspace and
+Sakai name them, a folder or an archive per student, files named STUDENT_LAB.cu, a folder per lab around any of these,
+and an archive of all that. The last attempt counts. Every file of an export belongs to a student or to the list of
+what was left out; what cannot be read is listed with its student."""
 
 import hashlib
 import io
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-import yaml
-
-from lab32.classroom import names
+from lab32.classroom import chooser, names
 from lab32.classroom.entries import (
     SOURCE_BYTES,
     Budget,
-    Entry,
     Refused,
     in_archive,
     in_folder,
+    is_junk,
     opened,
 )
+from lab32.classroom.gradescope import METADATA, metadata_of, submitters
 from lab32.classroom.problem import Problem, natural, visible
 
-METADATA = "submission_metadata.yml"
-METADATA_BYTES = 256 << 20
+DESCRIPTION_BYTES = 64 << 10
+# Files that may hold a lab's code in a form that is not read. Others, such as a report, are only mentioned.
+CODE = re.compile(r"(?i).*\.(7z|rar|gz|bz2|xz|zst|z|cab|ipynb|cpp|cxx|cc|c|cuf|docx?|odt|rtf|pages)")
+NO_STUDENT = "the name does not tell the student; student_{}.cu would"
 
 
 @dataclass
@@ -38,6 +41,7 @@ class Source:
     late: bool = False  # according to the platform
     file_time: datetime | None = None  # when the file was last modified
     group: tuple = ()  # the names of all students who handed it in together
+    headers: dict = field(default_factory=dict)  # {path relative to the file's folder: bytes}
 
 
 @dataclass
@@ -48,18 +52,21 @@ class Student:
     files: dict = field(default_factory=dict)  # lab: Source
     notes: list = field(default_factory=list)
     refused: str = ""
+    unread: str = ""  # what was handed in that cannot be read, if a lab has no file
+    came_as: list = field(default_factory=list)  # (the lab whose folder it was in, the platform's name for it)
 
 
 @dataclass
 class Parcel:
-    """One attempt: the entries below a student's folder, or one file."""
+    """One attempt: the entries below a student's folder, or flat files with the same student and attempt."""
 
     who: names.Owner
     entries: list
+    name: str  # at the export's top level
     lab: str = ""  # the lab whose folder it was in, if any
     time: datetime | None = None
-    flat: bool = False
     group: tuple = ()
+    problem: str = ""  # why nothing of it can be graded
 
 
 def top_of(entries):
@@ -71,7 +78,12 @@ def top_of(entries):
 
 
 def is_file(entries):
-    return len(entries) == 1 and len(entries[0].parts) == 1
+    return len(entries) == 1 and len(entries[0].parts) == 1 and entries[0].kind != "empty"
+
+
+def below(entries):
+    """The entries of a folder, relative to it."""
+    return [entry.below(1) for entry in entries if len(entry.parts) > 1]
 
 
 def exactly_a_lab(name, labs):
@@ -79,220 +91,253 @@ def exactly_a_lab(name, labs):
     return named.lab if named and named.exactness == 2 else None
 
 
+def owner_of(name, plain):
+    """The Owner by the name of a folder or, if `plain`, of a file."""
+    return names.by_platform(name) or (names.by_platform(names.stem_of(name)) if plain else None)
+
+
 def is_export(entries, labs):
     """Whether these entries of a single top folder are a whole class, rather than one student's files."""
     tops, hand_made = top_of(entries), 0
+    if "labs" in tops and not is_file(tops["labs"]):
+        return False  # a student's whole project
     for name, inner in tops.items():
         plain = is_file(inner)
-        stem, _, extension = name.rpartition(".") if plain else (name, "", "")
-        if name == METADATA or names.by_platform(name) or (plain and names.by_platform(stem)):
+        if name == METADATA or owner_of(name, plain):
             return True
+        stem = names.stem_of(name) if plain else name
         if exactly_a_lab(stem, labs):
             # A folder named after a lab holds a class, or is the student's own folder for that lab.
-            below = [] if plain else [entry.below(1) for entry in inner]
-            return bool(below) and not any(
-                entry.is_source() and len(entry.parts) == 1 for entry in below
+            held = [] if plain else below(inner)
+            return bool(held) and not any(
+                entry.is_source() and len(entry.parts) == 1 for entry in held
             )
-        prefixed = plain and extension.casefold() == "cu" and names.lab_of(name, labs)
+        named = plain and inner[0].is_source() and names.lab_of(name, labs)
         folder = not plain and not names.folder_attempt((name,))
-        hand_made += folder or extension.casefold() == "zip" or bool(prefixed)
+        hand_made += folder or (plain and inner[0].is_archive()) or bool(named)
     return hand_made > 1
 
 
-class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Gradescope's YAML names Ruby classes; they are read as plain data."""
-
-
-def plain_value(loader, _, node):
-    if isinstance(node, yaml.MappingNode):
-        return loader.construct_mapping(node, deep=True)
-    if isinstance(node, yaml.SequenceNode):
-        return loader.construct_sequence(node, deep=True)
-    return loader.construct_scalar(node)
-
-
-Loader.add_multi_constructor("!", plain_value)
-
-
-def metadata_of(entry):
-    """{submission's number: (submitters, time)} from Gradescope's metadata."""
-    data = entry.read(METADATA_BYTES + 1)
-    if len(data) > METADATA_BYTES:
-        raise Problem(f"{entry.name()}: larger than {METADATA_BYTES >> 20} MiB")
-    try:
-        record = yaml.load(data, Loader)  # noqa: S506 (a safe loader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", None)
-        place = f":{line + 1}" if line is not None else ""
-        raise Problem(f"{entry.name()}{place}: this is not valid YAML; export it again") from None
-    found = {}
-    for name, of_one in record.items() if isinstance(record, dict) else ():
-        known = names.GRADESCOPE.fullmatch(str(name))
-        if not known or not isinstance(of_one, dict):
-            continue
-        value = {str(key).lstrip(":"): each for key, each in of_one.items()}
-        people = [
-            {str(key).lstrip(":"): str(each) for key, each in person.items() if each is not None}
-            for person in value.get("submitters") or ()
-            if isinstance(person, dict)
-        ]
-        when = value.get("created_at")
-        if isinstance(when, datetime):
-            when = when.replace(tzinfo=when.tzinfo or UTC)
-        found[known["order"]] = people, when if isinstance(when, datetime) else None
-    return found
-
-
-def submitters(who, metadata):
-    """The submitters by student id, or the submission itself where the metadata does not list it."""
-    people, when = metadata.get(who.id, ((), None))
-    out = []
-    for person in people:
-        ids = tuple(
-            (kind, names.normal(person[key]))
-            for kind, key in (("sid", "sid"), ("email", "email"))
-            if person.get(key)
-        )
-        name = names.normal(person.get("name") or (ids[0][1] if ids else who.name))
-        kind, value = ids[0] if ids else ("name", name)
-        out.append(replace(who, kind=kind, id=value, name=name, ids=ids))
-    return out or [who], when
-
-
 def parcels_of(entries, labs, left_out, lab="", metadata=None):
-    """All Parcels of an export. Files that belong to none are reported in `left_out`."""
-    entries = [entry for entry in entries if not names.is_junk(entry.parts)]
+    """All Parcels of an export. Archives of whole labs that cannot be read are reported in `left_out`."""
+    entries = [entry for entry in entries if not is_junk(entry.parts)]
     tops = top_of(entries)
     if METADATA in tops and is_file(tops[METADATA]):
         metadata = metadata_of(tops.pop(METADATA)[0])
     metadata = metadata or {}
     if len(tops) == 1:
         ((name, inner),) = tops.items()
-        if not is_file(inner) and is_export(below := [entry.below(1) for entry in inner], labs):
+        if not is_file(inner) and is_export(below(inner), labs):
             # assignment_123_export/submission_456/...
-            yield from parcels_of(below, labs, left_out, lab, metadata)
+            yield from parcels_of(below(inner), labs, left_out, lab, metadata)
             return
+    if any(owner_of(name, is_file(inner)) for name, inner in tops.items()):
+        tops = {name: inner for name, inner in tops.items() if name not in names.PLATFORM_OWN}
+    users = blackboard_users(tops)
     for name, inner in tops.items():
         plain = is_file(inner)
-        stem, _, extension = name.rpartition(".") if plain else (name, "", "")
-        of_lab = None if lab or extension.casefold() == "cu" else exactly_a_lab(stem, labs)
-        if plain and extension.casefold() not in ("cu", "zip"):
-            left_out.append(f"{inner[0].name()}: neither a .cu file nor a zip")
-        elif of_lab:
+        of_lab = None
+        if not lab and not (plain and not inner[0].is_archive()):
+            of_lab = exactly_a_lab(names.stem_of(name) if plain else name, labs)
+        if of_lab:
             try:
-                held = unzipped(inner[0]) if plain else [entry.below(1) for entry in inner]
+                held = unpacked(inner[0]) if plain else below(inner)
             except Refused as error:
                 left_out.append(str(error))
                 continue
             yield from parcels_of(held, labs, left_out, of_lab, metadata)
         else:
-            yield from parcels_of_one(name, stem, inner, plain, labs, lab, metadata, left_out)
+            yield from parcels_of_one(name, inner, labs, lab, metadata, users)
 
 
-def unzipped(entry):
-    """The entries of a zip that the platform itself wrote, which may therefore be of any size."""
+def unpacked(entry):
+    """The entries of an archive that the platform itself wrote, which may therefore be of any size."""
     return list(in_archive(io.BytesIO(entry.read(entry.size + 1)), entry.name(), trusted=True))
 
 
-def parcels_of_one(name, stem, inner, plain, labs, lab, metadata, left_out):
+def blackboard_users(tops):
+    """{prefix before `_attempt_`: user name}: Blackboard's .txt files tell user names that contain an underscore."""
+    users = {}
+    for name, inner in tops.items():
+        found = names.BLACKBOARD.fullmatch(names.normal(name))
+        if found and not found["file"] and is_file(inner):
+            text = inner[0].read(DESCRIPTION_BYTES).decode("utf-8", "replace")
+            told = re.search(r"^Name: *(.*?) *\(([^()\s]+)\)\s*$", text, re.M)
+            if told and found["prefix"].endswith("_" + told[2]):
+                users[found["prefix"]] = told[2], told[1]
+    return users
+
+
+def sakai_parcel(who, entries):
+    """(the student's own entries, the time of the submission) of a folder that Sakai wrote."""
+    time, own = None, []
+    for entry in entries:
+        if entry.parts == (names.SAKAI_TIME,) and entry.kind == "file":
+            time = sakai_time(entry.read(100).decode("ascii", "replace").strip())
+        if names.SAKAI_OWN.fullmatch(entry.parts[0]):
+            continue
+        inside = entry.parts[0] == names.SAKAI_FOLDER
+        if not inside or len(entry.parts) > 1:
+            own.append(entry.below(1) if inside else entry)
+    return own, time
+
+
+def sakai_time(text):
+    """Sakai writes 20261123180000000, newer versions 2026-11-23T18:00:00Z, both in UTC."""
+    for form, length in (("%Y%m%d%H%M%S", 14), ("%Y-%m-%dT%H:%M:%S", 19)):
+        try:
+            return datetime.strptime(text[:length], form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    return None
+
+
+def parcels_of_one(name, inner, labs, lab, metadata, users):
     """The Parcels of one entry at the top level: a student's folder, archive or file."""
-    source = plain and inner[0].is_source()
-    who = names.by_platform(name) or (names.by_platform(stem) if plain else None)
-    if who is None and source:
-        named = names.lab_of(name, labs)
+    plain = is_file(inner)
+    stem = names.stem_of(name) if plain else name
+    who, problem = owner_of(name, plain), ""
+    if who is None:
+        bare = stem if not plain or stem != names.normal(name) else name.rpartition(".")[0] or name
+        named = names.lab_of(bare, labs) if plain else None
         if named and named.exactness == 1:
             who = names.by_hand(named.prefix)
-        elif lab and not named:
-            who = names.by_hand(stem)
+        elif plain and inner[0].is_source() and not (lab and not named):
+            person, dash, _ = stem.rpartition(" - ")  # Google Classroom: `Jane Doe - FILE.cu`
+            told = bool(dash) and not named
+            problem = "" if told else NO_STUDENT.format(lab or "LAB")
+            who = names.by_hand(person if told else name)
         else:
-            left_out.append(
-                f"{inner[0].name()}: the name does not tell the student; student_{lab or 'LAB'}.cu would"
-            )
-            return
-    elif who is None:
-        named = names.lab_of(stem, labs) if plain else None
-        who = names.by_hand(named.prefix if named and named.exactness == 1 else stem)
-    when = None
-    people = [who]
+            who = names.by_hand(bare)
+    if who.platform == "blackboard":
+        prefix = names.BLACKBOARD.fullmatch(names.normal(name))["prefix"]
+        user, person = users.get(prefix, (who.id, who.name))
+        who = replace(who, id=user, name=person, ids=(("sid", user),))
+    when, people = who.time, [who]
     if who.kind == "gradescope":
         people, when = submitters(who, metadata)
-    entries = inner if plain else [entry.below(1) for entry in inner]
-    if plain and who.file:
-        entries = [
-            Entry(
-                (names.normal(who.file),),
-                inner[0].kind,
-                inner[0].size,
-                inner[0].read,
-                inner[0].time,
-                inner[0].packed,
-            )
-        ]
+    entries = inner if plain else below(inner)
+    if who.platform == "sakai" and not plain:
+        entries, when = sakai_parcel(who, entries)
+    if plain and who.platform == "blackboard" and not who.file:
+        entries = []  # Blackboard's own description of the attempt
+    elif plain and who.file:
+        entries = [under_its_own_name(inner[0], who)]
     group = tuple(person.name for person in people) if len(people) > 1 else ()
     for person in people:
-        yield Parcel(person, entries, lab, when, plain, group)
+        yield Parcel(person, entries, name, lab, when, group, problem)
+
+
+def under_its_own_name(entry, who):
+    """The file under the name that the student gave it. Canvas appends -1, -2, ... to names of later attempts."""
+    own = names.normal(who.file)
+    if who.platform != "canvas":
+        return replace(entry, parts=(own,), exported=entry.parts[0])
+    return replace(entry, parts=(re.sub(r"-\d+(?=\.\w+$)", "", own),), order=who.order, exported=own)
+
+
+def merged(parcels):
+    """One person's flat files of one attempt become one Parcel, so that a header is found beside the file. Canvas gives
+    each file a number and exports the last attempt only."""
+    out, flat = [], {}
+    for parcel in parcels:
+        attempt = parcel.who.order if parcel.who.platform != "canvas" else 0
+        key = parcel.lab, parcel.who.platform, attempt
+        if parcel.who.file and key in flat:
+            flat[key].entries = flat[key].entries + parcel.entries
+            continue
+        parcel = replace(parcel, who=replace(parcel.who, order=attempt))
+        if parcel.who.file:
+            flat[key] = parcel
+        out.append(parcel)
+    return out
 
 
 @dataclass
-class Candidate:
-    key: tuple  # the largest is the last attempt
-    lab: str
-    entry: Entry
-    parcel: Parcel
+class Hand:
+    """What one person handed in: candidates for labs, and what is left."""
+
+    found: list = field(default_factory=list)  # of (Candidate, Parcel, all entries of the parcel)
+    left: list = field(default_factory=list)  # .cu files that belong to no lab
+    others: list = field(default_factory=list)  # all other files
+    problems: list = field(default_factory=list)
+
+    def take(self, parcel, labs, budget):
+        if parcel.problem:
+            self.problems.append(f"{visible(parcel.name)}: {parcel.problem}")
+            return
+        entries = list(opened(parcel.entries, budget))
+        if not entries:
+            what = "no file" if parcel.who.platform == "blackboard" else "an empty folder"
+            self.problems.append(f"{visible(parcel.name)}: {what}")
+        found, left = chooser.candidates(entries, labs, [parcel.lab] if parcel.lab else labs)
+        self.found += [(each, parcel, entries) for each in found]
+        self.left += left
+        self.others += [e for e in entries if not e.is_source() and not e.is_header()]
+
+    def by_lab(self):
+        """{lab: (Candidate, Parcel, entries), the one of the last attempt that the chooser prefers first}."""
+        several = defaultdict(list)
+        for each in sorted(self.found, key=lambda f: (-_seconds(f[1].time), -f[1].who.order, f[0].rank)):
+            several[each[0].lab].append(each)
+        return several
 
 
-def candidates_of(parcel, labs, budget, ignored):
-    """The .cu files of a parcel that belong to some lab."""
-    sources = [
-        entry for entry in opened(parcel.entries, budget)
-        if not names.is_junk(entry.parts) and entry.is_source()
-    ]  # fmt: skip
-    asked = [parcel.lab] if parcel.lab else labs
-    for entry in sources:
-        named = names.lab_of(entry.parts[-1], labs)
-        if named is None:  # main.cu in a folder named after a lab
-            folders = [found for part in entry.parts[:-1] if (found := names.lab_of(part, labs))]
-            named = replace(folders[-1], exactness=0) if folders else None
-        if named is None and len(asked) == 1 and len(sources) == 1:
-            named = names.LabName(asked[0], 0, 0, "")
-        if named is None or named.lab not in asked:
-            ignored.append(entry.name())
-            continue
-        when = parcel.time.timestamp() if parcel.time else 0.0
-        order = (when, parcel.who.order, named.exactness, named.attempt)
-        place = (
-            names.folder_attempt(entry.parts[:-1]),
-            -len(entry.parts),
-            natural("/".join(entry.parts)),
-        )
-        yield Candidate((*order, *place), named.lab, entry, parcel)
+def _seconds(time):
+    return time.timestamp() if time else 0.0
+
+
+def source_of(candidate, parcel, entries):
+    entry, time = candidate.entry, candidate.entry.time
+    data = entry.read(SOURCE_BYTES + 1)
+    return Source(
+        data, entry.name(), parcel.time, parcel.who.late, time and datetime.fromtimestamp(time, UTC),
+        parcel.group, chooser.headers(entry, data, entries),
+    )  # fmt: skip
+
+
+def places(several):
+    """Names of files in the export, with the attempt if there are several."""
+    in_one = len({parcel.name for _, parcel, _ in several}) == 1
+    return [
+        candidate.entry.name() if in_one or parcel.who.file else f"{visible(parcel.name)}/{candidate.entry.name()}"
+        for candidate, parcel, _ in several
+    ]
+
+
+def listed(entries, most=3):
+    shown = [entry.name() for entry in entries[:most]]
+    return ", ".join(shown) + (" ..." if len(entries) > most else "")
 
 
 def student_of(key, parcels, labs):
     """One person's attempts as a Student; an error in them affects this student only."""
     first = parcels[0].who
     student = Student(key, first.name, tuple(dict.fromkeys(i for p in parcels for i in p.who.ids)))
-    budget, found, ignored = Budget(), defaultdict(list), []
+    student.came_as = list(dict.fromkeys((parcel.lab, parcel.name) for parcel in parcels))
+    hand, budget = Hand(), Budget()
     try:
-        for parcel in parcels:
-            for candidate in candidates_of(parcel, labs, budget, ignored):
-                found[candidate.lab].append(candidate)
-        for lab, several in found.items():
-            best = max(several, key=lambda each: each.key)
-            data = best.entry.read(SOURCE_BYTES + 1)
-            changed = best.entry.time and datetime.fromtimestamp(best.entry.time, UTC)
-            student.files[lab] = Source(
-                data, best.entry.name(), best.parcel.time, best.parcel.who.late, changed,
-                best.parcel.group,
-            )  # fmt: skip
+        for parcel in merged(parcels):
+            hand.take(parcel, labs, budget)
+        for lab, several in hand.by_lab().items():
+            student.files[lab] = source_of(*several[0])
             if len(several) > 1:
-                student.notes.append(f"{lab}: {len(several)} files, graded is {best.entry.name()}")
+                graded, *passed = places(several)
+                student.notes.append(
+                    f"{lab}: {len(several)} files, graded is {graded}; passed over: {', '.join(passed[:3])}"
+                )
     except Refused as error:
-        student.files, student.refused = {}, str(error)
-    if ignored and not student.refused:
-        student.notes.append(
-            f"not looked at: {', '.join(ignored[:3])}" + (" ..." if len(ignored) > 3 else "")
-        )
+        student.files, student.notes, student.refused = {}, [], str(error)
+        return student
+    included = {path.rpartition("/")[2] for source in student.files.values() for path in source.headers}
+    code = [e for e in hand.left if e.parts[-1] not in included]
+    code += [e for e in hand.others if CODE.fullmatch(e.parts[-1]) and e.parts[-1] not in included]
+    if not student.files:
+        student.unread = "; ".join(filter(None, [listed(hand.left + hand.others), *hand.problems]))
+    elif set(labs) - set(student.files):
+        student.unread = listed(code)
+    if code and not student.unread:
+        student.notes.append(f"not looked at: {listed(code)}")
     return student
 
 
@@ -304,7 +349,7 @@ def entries_of(path):
     try:
         return list(in_archive(path, path.name, trusted=True))
     except Refused as error:
-        raise Problem(f"{error}; SUBMISSIONS must be a folder or a zip") from None
+        raise Problem(f"{error}; SUBMISSIONS must be a folder, a zip or a tar") from None
 
 
 def joined(people):
@@ -321,11 +366,25 @@ def joined(people):
     return people
 
 
-def collect(path, labs):
-    """(students sorted by name, the files of the export that belong to no student)"""
+def of_members(parcel, groups):
+    """A Parcel for each member of the group that handed it in; the Parcel itself if it is no group's."""
+    members = groups.get(names.plain_group(parcel.who.name), ()) if groups else ()
+    if not members:
+        return [parcel]
+    together = tuple(person.name for person in members)
+    return [
+        replace(parcel, who=replace(parcel.who, kind=person.ids[0][0], id=person.ids[0][1], name=person.name,
+                                    ids=person.ids), group=together)
+        for person in members
+    ]  # fmt: skip
+
+
+def collect(path, labs, groups=None):
+    """(students sorted by name, what was left out because it cannot be read). `groups` is {name: its people.Person}."""
     left_out, people = [], defaultdict(list)
     for parcel in parcels_of(entries_of(path), labs, left_out):
-        people[parcel.who.kind, parcel.who.id].append(parcel)
+        for each in of_members(parcel, groups):
+            people[each.who.kind, each.who.id].append(each)
     people = joined(people)
     students = [
         student_of(f"{kind}:{value}", parcels, labs) for (kind, value), parcels in people.items()
@@ -339,9 +398,18 @@ def labs_handed_in(path, labs):
     return [lab for lab in labs if any(lab in student.files for student in students)]
 
 
+def tree_of(files):
+    """{path below the student's folder: bytes} of {lab: Source}: what is stored and graded."""
+    tree = {}
+    for lab, source in files.items():
+        tree |= {f"{lab}/{path}": data for path, data in source.headers.items()}
+        tree[f"{lab}/{lab}.cu"] = source.data
+    return tree
+
+
 def content_hash(files):
-    """A hash of {lab: bytes}."""
+    """A hash of {path: bytes}."""
     digest = hashlib.sha256()
-    for lab, data in sorted(files.items()):
-        digest.update(f"{lab} {len(data)}\n".encode() + data)
+    for path, data in sorted(files.items()):
+        digest.update(f"{path} {len(data)}\n".encode("utf-8", "surrogateescape") + data)
     return digest.hexdigest()

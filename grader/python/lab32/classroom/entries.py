@@ -1,15 +1,18 @@
 """Lists a folder or an archive without unpacking it. Names are checked, and only requested files are
 read, up to a limit, so that no name in an archive ever becomes a path on this machine."""
 
+import bz2
 import io
+import lzma
 import os
 import re
 import stat
 import struct
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -17,7 +20,18 @@ from lab32.classroom.problem import Problem, visible
 
 ARCHIVE_BYTES = 64 << 20  # the size of one archive, compressed
 DIRECTORY_BYTES = 8 << 20  # the size of an archive's directory
+UNPACKED_BYTES = 64 << 20  # the size of one student's archives, unpacked
+LZMA_BYTES = 128 << 20  # the memory of xz's decoder; `xz -9` needs 65 MiB
 SOURCE_BYTES = 1 << 20  # the limit of `lab32 grade` for one .cu file; one byte more is read, to notice a larger one
+ARCHIVE = re.compile(r"(?i)(?P<stem>.*)\.(zip|tar|tar\.gz|tgz|tar\.xz|txz|tar\.bz2|tbz2?)")
+SOURCE = re.compile(r"(?i)(?P<stem>.*)\.cu(\.txt)?")  # browsers and mail programs append .txt
+JUNK = {"__macosx", "thumbs.db", "desktop.ini", "__pycache__"}  # and hidden files: .DS_Store, .git
+HEADER = re.compile(r"(?i).*\.(h|hh|hpp|hxx|cuh|inl|inc)")
+
+
+def is_junk(parts):
+    """Whether operating systems, editors and other programs left the file behind."""
+    return any(part.casefold() in JUNK or part.startswith(".") for part in parts)
 
 
 class Refused(Exception):
@@ -29,7 +43,7 @@ class Budget:
     """Limits on one student's submission, including the archives inside it."""
 
     entries: int = 10_000
-    bytes: int = 64 << 20
+    bytes: int = UNPACKED_BYTES
     archives: int = 20
 
     def take(self, entries=0, unpacked=0, archives=0):
@@ -47,23 +61,28 @@ class Budget:
 @dataclass
 class Entry:
     parts: tuple  # of its path, relative to the folder or the archive
-    kind: str  # file, link, other, unsafe (a path outside the archive), encrypted
+    kind: str  # file, link, other, unsafe (a path outside the archive), encrypted; empty: a folder without files
     size: int
     read: Callable  # (limit) -> at most `limit` bytes
     time: float | None = None  # last modified, in seconds since 1970
     packed: bool = False
+    order: int = 0  # of the attempt, where each file of an export has its own
+    exported: str = ""  # its name in the export, if a platform has changed it
 
     def name(self):
-        return visible("/".join(self.parts))
+        return visible(self.exported or "/".join(self.parts))
 
     def below(self, depth):
-        return Entry(self.parts[depth:], self.kind, self.size, self.read, self.time, self.packed)
+        return replace(self, parts=self.parts[depth:])
 
-    def is_zip(self):
-        return self.parts[-1].casefold().endswith(".zip")
+    def is_archive(self):
+        return bool(ARCHIVE.fullmatch(self.parts[-1]))
 
     def is_source(self):
-        return self.parts[-1].casefold().endswith(".cu")
+        return bool(SOURCE.fullmatch(self.parts[-1]))
+
+    def is_header(self):
+        return bool(HEADER.fullmatch(self.parts[-1]))
 
 
 def in_folder(folder):
@@ -79,6 +98,8 @@ def in_folder(folder):
             if os.path.islink(os.path.join(here, name)):
                 folders.remove(name)
                 files.append(name)
+        if not folders and not files and here != str(folder):
+            yield Entry(Path(here).relative_to(folder).parts, "empty", 0, None)
         for name in sorted(files):
             path = Path(here, name)
             status = path.lstat()
@@ -138,11 +159,44 @@ def _kind_of(info):
 
 
 def in_archive(file, what, trusted=False):
-    """Entries of a zip archive, which is given as a path or a binary file. Raises Refused if it is invalid.
+    """Entries of a zip or tar archive, which is given as a path or a binary file. Raises Refused if it is invalid.
     `trusted` lifts the size limits, for archives that the platform itself wrote."""
     try:
         if not hasattr(file, "read"):
             file = open(file, "rb")  # noqa: SIM115 (its entries are read later)
+        begin = file.read(8)
+        file.seek(0)
+        for magic, kind in FOREIGN.items():
+            if begin.startswith(magic):
+                raise Refused(f"{visible(what)} is a {kind} archive, which cannot be read; a zip or a tar can")
+        tar = not begin.startswith(b"PK") and not what.casefold().endswith(".zip")
+        yield from _in_tar(file, what, trusted) if tar else _in_zip(file, what, trusted)
+    except OSError as error:
+        raise Refused(f"{visible(what)} cannot be read: {error.strerror}") from None
+
+
+FOREIGN = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!\x1a\x07": "RAR"}
+
+
+def _path_of(name):
+    """(parts, whether the path leads out of its archive). Some programs on Windows write backslashes."""
+    path = name.replace("\\", "/")
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    leads_out = path.startswith("/") or ".." in parts or re.match(r"[A-Za-z]:", path)
+    return parts or ("?",), bool(leads_out)
+
+
+def _without_files(folders, files):
+    """Entries of the folders that hold no file."""
+    used = {parts[:depth] for parts in files for depth in range(1, len(parts))}
+    used |= {parts[:depth] for parts in folders for depth in range(1, len(parts))}
+    for parts in dict.fromkeys(folders):
+        if parts not in used:
+            yield Entry(parts, "empty", 0, None)
+
+
+def _in_zip(file, what, trusted):
+    try:
         if not trusted:
             _check_directory(file)
         archive = zipfile.ZipFile(file)
@@ -156,19 +210,66 @@ def in_archive(file, what, trusted=False):
         EOFError,
     ):
         raise Refused(f"{visible(what)} is not a readable zip archive") from None
-    except OSError as error:
-        raise Refused(f"{visible(what)} cannot be read: {error.strerror}") from None
+    folders, files = [], []
     for info in infos:
-        # Some zip programs on Windows write backslashes. zipfile has cut the name at a NUL.
-        path = info.filename.replace("\\", "/")
-        parts = tuple(part for part in path.split("/") if part not in ("", "."))
-        leads_out = path.startswith("/") or ".." in parts or re.match(r"[A-Za-z]:", path)
+        parts, leads_out = _path_of(info.filename)  # zipfile has cut the name at a NUL
         if info.is_dir() and not leads_out and _kind_of(info) != "link":
+            folders += [parts] if parts != ("?",) else []
             continue
+        files.append(parts)
         yield Entry(
-            parts or ("?",), "unsafe" if leads_out else _kind_of(info), info.file_size,
+            parts, "unsafe" if leads_out else _kind_of(info), info.file_size,
             _member_of(archive, info), _time_of(info), packed=True,
         )  # fmt: skip
+    yield from _without_files(folders, files)
+
+
+def _decompressed(file, what):
+    """The tar archive itself as a binary file. Raises Refused if it is larger than a submission may be."""
+    data = file.read(ARCHIVE_BYTES + 1)
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            data = zlib.decompressobj(wbits=31).decompress(data, UNPACKED_BYTES + 1)
+        elif data.startswith(b"\xfd7zXZ\0"):
+            data = lzma.LZMADecompressor(memlimit=LZMA_BYTES).decompress(data, UNPACKED_BYTES + 1)
+        elif data.startswith(b"BZh"):
+            data = bz2.BZ2Decompressor().decompress(data, UNPACKED_BYTES + 1)
+    except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, MemoryError):
+        raise Refused(f"{visible(what)} is not a readable tar archive") from None
+    if len(data) > UNPACKED_BYTES:
+        raise Refused("unpacks to more than 64 MiB")
+    return io.BytesIO(data)
+
+
+def _in_tar(file, what, trusted):
+    folders, files = [], []
+    try:
+        archive = tarfile.open(fileobj=file if trusted else _decompressed(file, what))  # noqa: SIM115 (read later)
+        for info in archive:
+            parts, leads_out = _path_of(info.name)
+            if info.isdir() and not leads_out:
+                folders += [parts] if parts != ("?",) else []
+                continue
+            kind = "file" if info.isreg() else "link" if info.issym() or info.islnk() else "other"
+            files.append(parts)
+            yield Entry(
+                parts, "unsafe" if leads_out else kind, info.size, _tar_member_of(archive, info),
+                float(info.mtime), packed=True,
+            )  # fmt: skip
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, zlib.error, lzma.LZMAError):
+        raise Refused(f"{visible(what)} is not a readable tar archive") from None
+    yield from _without_files(folders, files)
+
+
+def _tar_member_of(archive, info):
+    def read(limit):
+        try:
+            return archive.extractfile(info).read(limit)
+        except (tarfile.TarError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+            reason = visible(error or type(error).__name__, 80)
+            raise Refused(f"{visible(info.name)} cannot be unpacked: {reason}") from None
+
+    return read
 
 
 def _time_of(info):
@@ -202,13 +303,15 @@ REASON = {
 
 
 def opened(entries, budget, depth=2):
-    """The entries of one student's submission, with those of nested archives in place of the archives.
+    """The files of one student's submission, with those of nested archives in place of the archives.
     Raises Refused at the first entry that cannot be an honest mistake."""
     for entry in entries:
         budget.take(entries=1, unpacked=entry.size if entry.packed else 0)
+        if entry.kind == "empty" or (is_junk(entry.parts) and entry.kind != "unsafe"):
+            continue
         if entry.kind != "file":
             raise Refused(f"{entry.name()} {REASON[entry.kind]}")
-        if not entry.is_zip():
+        if not entry.is_archive():
             yield entry
             continue
         budget.take(archives=1)
@@ -218,5 +321,6 @@ def opened(entries, budget, depth=2):
         if len(data) > ARCHIVE_BYTES:
             raise Refused(f"{entry.name()} is larger than {ARCHIVE_BYTES >> 20} MiB")
         for inner in opened(in_archive(io.BytesIO(data), entry.name()), budget, depth - 1):
-            inner.parts = (*entry.parts[:-1], entry.parts[-1][:-4], *inner.parts)
+            inner.parts = (*entry.parts[:-1], ARCHIVE.fullmatch(entry.parts[-1])["stem"], *inner.parts)
+            inner.order = entry.order
             yield inner

@@ -8,7 +8,7 @@ from lab32.classroom.late import points_after_deduction
 from lab32.classroom.names import lab_words
 from lab32.classroom.people import ID_COLUMNS, Index, id_columns
 from lab32.classroom.problem import Problem, visible
-from lab32.classroom.scores import ABSENT, total
+from lab32.classroom.scores import ABSENT
 from lab32.classroom.table import Table
 
 TOTAL = "total"
@@ -154,7 +154,7 @@ class Gradebook:
 
     def _points(self, row, lab):
         if lab == TOTAL:
-            return total(row.final.values()), row.max_score
+            return row.total(row.final), row.max_score
         return row.final.get(lab), row.most.get(lab, 0)
 
 

@@ -4,6 +4,7 @@ due = 2026-11-23T23:59:00+01:00     # or a table [due] with a time for each lab
 grace_minutes = 15                  # lateness that costs nothing
 per_cent_per_day = 10               # for each day begun after `due`
 cap_per_cent = 50                   # at most
+marked_late_days = 1                # days late of a file that the platform marks LATE without a time
 use_file_times = false              # use files' modification times where the export has none
 """
 
@@ -15,7 +16,7 @@ from fractions import Fraction
 
 from lab32.classroom.problem import Problem, visible
 
-NUMBERS = {"grace_minutes": 0, "per_cent_per_day": None, "cap_per_cent": 100}
+NUMBERS = {"grace_minutes": 0, "per_cent_per_day": None, "cap_per_cent": 100, "marked_late_days": 1}
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Policy:
     grace_minutes: float
     per_cent_per_day: float
     cap_per_cent: float
+    marked_late_days: float = 1
     use_file_times: bool = False
 
     def due_of(self, lab):
@@ -35,18 +37,20 @@ class Policy:
         if due is None or when is None:
             return Fraction(0)
         late = Fraction((when - due).total_seconds())
-        if late <= Fraction(self.grace_minutes) * 60:
-            return Fraction(0)
-        return min(
-            Fraction(self.cap_per_cent), Fraction(self.per_cent_per_day) * math.ceil(late / 86400)
-        )
+        return Fraction(0) if late <= Fraction(self.grace_minutes) * 60 else self.for_days(math.ceil(late / 86400))
+
+    def for_days(self, days):
+        return min(Fraction(self.cap_per_cent), Fraction(self.per_cent_per_day) * Fraction(days))
 
     def applied(self, lab, source, when):
         """(per cent, a note). `when`, a time from the roster, takes precedence over the platform's."""
         when = when or source.time or (source.file_time if self.use_file_times else None)
+        if when is None and source.late and self.due_of(lab) is not None:
+            days = f"{self.marked_late_days:g} day{'' if self.marked_late_days == 1 else 's'}"
+            said = f"{lab}: LATE according to the platform, which gives no time: counted as {days}"
+            return self.for_days(self.marked_late_days), said
         if when is None:
-            said = "LATE according to the platform, which gives no time" if source.late else "submission time unknown"
-            return Fraction(0), f"{lab}: {said}: nothing taken"
+            return Fraction(0), f"{lab}: submission time unknown: nothing taken"
         return self.per_cent(lab, when), ""
 
 

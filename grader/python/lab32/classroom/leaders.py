@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import secrets
 
-from lab32.classroom.scores import ABSENT, total
+from lab32.classroom.scores import ABSENT, NOT_READABLE, total
 from lab32.classroom.table import csv_text
 
 BEST = 20
@@ -47,7 +47,7 @@ def pseudonyms(secret, slugs):
 def leaderboard(rows, names):
     """[{rank, pseudonym, score}] of the best, at most half of the class, so that no student is shown as the
     last. Equal scores share a rank."""
-    there = [row for row in rows if row.scored() and row.status != ABSENT]
+    there = [row for row in rows if row.scored() and row.status not in (ABSENT, NOT_READABLE)]
     scores = {row.slug: total(row.final.values()) for row in there}
     best = sorted(there, key=lambda row: (-scores[row.slug], names[row.slug]))[
         : min(BEST, (len(there) + 1) // 2)

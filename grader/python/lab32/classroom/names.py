@@ -2,7 +2,10 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from lab32.classroom.entries import ARCHIVE, SOURCE
 
 # Canvas: lastfirst_12345_67890_reduction-1.cu or lastfirst_LATE_12345_67890_reduction.cu, where the
 # numbers are the user and the file. Canvas removes such pairs of numbers from names (sanitize_user_name in
@@ -14,18 +17,35 @@ CANVAS = re.compile(
 ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<name>anon_[^\W_]+)_(?P<order>\d+)_(?P<file>.+)")
 # Moodle: "Name of Student_12345_assignsubmission_file_", a folder or a prefix of the file's own name. The
 # number identifies the student within one assignment only.
+# In a group assignment both are the group's.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?P<what>[a-z]+)_?(?P<file>.*)")
 GRADESCOPE = re.compile(r"submission_(?P<order>\d+)")
+# Blackboard: Lab 1_jdoe_attempt_2026-11-22-10-00-00_FILE.cu, and for each attempt a .txt without the file's
+# name, which Blackboard writes itself.
+BLACKBOARD = re.compile(
+    r"(?P<prefix>.+_(?P<user>[^_]+))_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<file>.+)|\.txt)"
+)
+# D2L Brightspace: "397063-2557369 - Jane Doe - Sep 24, 2024 926 PM", a folder or (then " - ") a prefix. The first
+# number is the user's, the second the assignment's. Some institutions put their own id before the name.
+D2L = re.compile(
+    r"(?P<user>\d+)-\d+ - (?:(?P<own>\S*\d\S*) - )?(?P<name>.+?) ?- (?P<time>[^-]*\b\d{4}\b[^-]*?)(?: - (?P<file>.+))?"
+)
+D2L_TIMES = ("%b %d, %Y %I%M %p", "%b %d, %Y %I:%M %p", "%B %d, %Y %I%M %p", "%B %d, %Y %I:%M %p", "%d %B, %Y %H%M", "%d %B, %Y %H:%M")
+# Sakai: "Doe, Jane(jdoe)/Submission attachment(s)/reduction.cu", or a prefix of the file.
+SAKAI = re.compile(r"(?P<name>[^()]+,[^()]*)\((?P<user>[^()\s]+)\)(?:_Submission attachment\(s\)_(?P<file>.+))?")
+SAKAI_FOLDER = "Submission attachment(s)"
+SAKAI_TIME = "timestamp.txt"
+# What Sakai itself writes beside the submission.
+SAKAI_OWN = re.compile(r"(?i)timestamp\.txt|comments\.txt|feedbackText\.html|.*_submissionText\.html|Feedback Attachment\(s\)")
+# What platforms write beside the students' folders.
+PLATFORM_OWN = {"index.html", "grades.csv", "grades.xls", "grades.xlsx"}
 # The attempt at the end of the file's own name: "-1" (Canvas), " (1)" (a browser), "_v2".
 ATTEMPT = r"(?:-(\d+)|[ _]?\((\d+)\)|[ _-]?(?:v|attempt|try)?[ _-]?(\d+))?"
-
-JUNK = {"__macosx", ".ds_store", "thumbs.db", "desktop.ini", ".git", ".ipynb_checkpoints"}
-
 
 @dataclass(frozen=True)
 class Owner:
     """The student that a name stands for. `kind` says what `id` is: canvas, anonymous, moodle, gradescope
-    (a submission), sid, or name."""
+    (a submission), d2l, sid, or name."""
 
     kind: str
     id: str
@@ -34,35 +54,97 @@ class Owner:
     late: bool = False
     order: int = 0  # a later attempt has a higher one
     file: str = ""  # the file's own name, without the platform's prefix
+    time: datetime | None = None  # of the attempt, where the name tells it; the platform's local time
+    platform: str = ""  # that made the name
 
 
 def normal(text):
     return unicodedata.normalize("NFC", text)
 
 
-def is_junk(parts):
-    return any(part.casefold() in JUNK or part.startswith("._") for part in parts)
-
-
 def by_platform(name):
-    """The Owner by a name that Canvas, Moodle or Gradescope made, else None."""
+    """The Owner by a name that a platform made, else None."""
     name = normal(name)
+    for platform, read in PLATFORMS.items():
+        if owner := read(name):
+            return replace(owner, platform=platform)
+    return None
+
+
+def _moodle(name):
     if found := MOODLE.fullmatch(name):
         user = found["user"]
         return Owner("moodle", user, found["name"], (("moodle", user),), file=found["file"])
+    return None
+
+
+def _blackboard(name):
+    if found := BLACKBOARD.fullmatch(name):
+        user, time = found["user"], local_time(found["time"], "%Y-%m-%d-%H-%M-%S")
+        order = int(found["time"].replace("-", ""))
+        return Owner("sid", user, user, (("sid", user),), order=order, file=found["file"] or "", time=time)
+    return None
+
+
+def _d2l(name):
+    found = D2L.fullmatch(name)
+    if not found:
+        return None
+    own, time = found["own"], local_time(found["time"].strip(), *D2L_TIMES)
+    if time is None:
+        return None
+    ids = (("d2l", found["user"]), *([("sid", own)] if own else []))
+    # Brightspace numbers are not those of rosters, so the name is part of the key.
+    return Owner("d2l", f"{found['user']} {found['name']}", found["name"], ids,
+                 order=int(time.timestamp()), file=found["file"] or "", time=time)  # fmt: skip
+
+
+def _anonymous(name):
     if found := ANONYMOUS.fullmatch(name):
         return Owner(
             "anonymous", found["name"], found["name"], late=bool(found["late"]),
             order=int(found["order"]), file=found["file"],
         )  # fmt: skip
+    return None
+
+
+def _canvas(name):
     if found := CANVAS.fullmatch(name):
         user = found["user"]
         return Owner(
             "canvas", user, found["name"], (("canvas", user),), bool(found["late"]),
             int(found["order"]), found["file"],
         )  # fmt: skip
+    return None
+
+
+def _gradescope(name):
     if found := GRADESCOPE.fullmatch(name):
         return Owner("gradescope", found["order"], name, order=int(found["order"]))
+    return None
+
+
+def _sakai(name):
+    if found := SAKAI.fullmatch(name):
+        last, _, first = (part.strip() for part in found["name"].partition(","))
+        return Owner("sid", found["user"], f"{first} {last}".strip(), (("sid", found["user"]),), file=found["file"] or "")
+    return None
+
+
+# The first that reads a name has made it. Canvas' form is the least specific of those with underscores.
+PLATFORMS = {
+    "moodle": _moodle, "blackboard": _blackboard, "d2l": _d2l, "anonymous": _anonymous, "canvas": _canvas,
+    "gradescope": _gradescope, "sakai": _sakai,
+}  # fmt: skip
+
+
+def local_time(text, *formats):
+    """The time in the zone of this machine; None if the text has none of the formats."""
+    for form in formats:
+        try:
+            return datetime.strptime(text, form).astimezone()
+        except (ValueError, OverflowError, OSError):
+            continue
     return None
 
 
@@ -70,6 +152,11 @@ def by_hand(name):
     """The Owner by a folder or an archive that was named after the student by hand."""
     name = normal(name).strip()
     return Owner("name", name, name, (("plain", name),))
+
+
+def plain_group(name):
+    """A group's name in the form in which names of groups are compared: Canvas writes `team12` for `Team 12`."""
+    return "".join(re.findall(r"\w", unicodedata.normalize("NFKC", name).casefold())).replace("_", "")
 
 
 def lab_words(lab):
@@ -82,18 +169,26 @@ class LabName:
     lab: str
     exactness: int  # 2: exactly the lab's name; 1: after a prefix; 0: somewhere in the name
     attempt: int
-    prefix: str  # "ann" for `ann_reduction.cu`
+    prefix: str  # "ann" for `ann_reduction.cu`, and for `LAB - ann`
+
+
+def stem_of(name):
+    """The name without the ending of a .cu file or an archive."""
+    name = normal(name)
+    found = SOURCE.fullmatch(name) or ARCHIVE.fullmatch(name)
+    return found["stem"] if found else name
 
 
 def lab_of(name, labs):
     """The lab that a .cu file belongs to by its name, or None."""
-    stem = re.sub(r"(?i)\.cu$", "", normal(name))
-    for exactness, before in ((2, ""), (1, r"(?P<prefix>.+?)[ ._-]+")):
+    stem = stem_of(name)
+    forms = ((2, "{}"), (1, r"(?P<other>.+?)[ ._-]+{}"), (1, r"{} - (?P<other>.+)"))
+    for exactness, form in forms:
         for lab in labs:
-            if found := re.fullmatch(rf"(?i){before}{lab_words(lab)}{ATTEMPT}", stem):
-                prefix = found["prefix"] if before else ""
-                numbers = [int(n) for n in found.groups()[bool(before) :] if n]
-                return LabName(lab, exactness, numbers[0] if numbers else 0, prefix)
+            if found := re.fullmatch("(?i)" + form.format(lab_words(lab) + ATTEMPT), stem):
+                other = found.re.groupindex.get("other", 0)
+                numbers = [int(n) for at, n in enumerate(found.groups(), 1) if n and at != other]
+                return LabName(lab, exactness, numbers[0] if numbers else 0, found[other] if other else "")
     held = [lab for lab in labs if re.search(rf"(?i)(?<![a-z]){lab_words(lab)}(?![a-z])", stem)]
     return LabName(held[0], 0, 0, "") if len(held) == 1 else None
 

@@ -2,13 +2,13 @@
 Nothing is graded again. The page is self-contained, so that it can be mailed."""
 
 import hashlib
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 from lab32 import results
 from lab32.classroom.problem import visible
-from lab32.classroom.scores import total
 from lab32.report import page
 
 FINGERPRINT = "<!-- made of {} -->\n"
@@ -24,7 +24,7 @@ def generator_hash():
 def notes_of(row):
     """Facts that the score report does not have: the late policy's deduction, and which file was chosen."""
     notes = [visible(note, 300) for note in row.notes]
-    before, after = total(row.raw.values()), total(row.final.values())
+    before, after = row.total(row.raw), row.total(row.final)
     if before != after:
         notes.insert(
             0,
@@ -52,7 +52,8 @@ def write_page(store, row):
     except (OSError, UnicodeDecodeError):
         pass
     source = store.result(row.slug)
-    result = results.parse(source.read_text(), source=source)
+    # All students share the seed; with it, a student could repeat the inputs.
+    result = replace(results.parse(source.read_text(), source=source), seed=None)
     graded = datetime.fromtimestamp(source.stat().st_mtime).astimezone()
     html = page.report_page(result, [], graded, name=visible(row.name()), notes=notes_of(row))
     store.write(path, mark + html)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
+from lab32.classroom.names import plain_group
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.table import Table
 
@@ -91,6 +92,27 @@ def time_of(text, place):
         raise Problem(
             f"{place}: `{visible(text, 40)}` is not a time; write it as 2026-11-23T23:59:00+01:00"
         ) from None
+
+
+def read_groups(path):
+    """{a group's name as names.plain_group() writes it: the Persons in it} from a CSV file with a row per member."""
+    table = Table.read(path)
+    column, columns = table.column("group", "group name", "team"), id_columns(table)
+    name = table.column("name", "full name", "student", "student name")
+    if column is None or not (columns or name is not None):
+        raise Problem(
+            f"{table.name}:{table.header.line}: the first line must name the columns `group` and an id or `name`; "
+            f"its columns are {table.listed()}"
+        )
+    groups = defaultdict(list)
+    for row in table.rows:
+        ids = tuple((kind, row[at]) for at, kind in columns if row[at])
+        called = row[name] if name is not None else ""
+        if not row[column] or not (ids or called):
+            raise Problem(f"{table.name}:{row.line}: this row has no group or no student; fill it in, or delete the row")
+        person = Person(row.line, ids[0][1] if ids else called, called or ids[0][1], ids or (("name", called),))
+        groups[plain_group(row[column])].append(person)
+    return dict(groups)
 
 
 def read_roster(path):

@@ -83,7 +83,7 @@ class ProgressDisplay:
             points = (
                 f"{sum(row.final.values()):g} / {row.max_score:g}" if row.scored() else row.status
             )
-            why = f" ({visible(row.failed, 80)})" if row.failed else ""
+            why = f" ({visible(row.failed, 80)})" if row.failed not in ("", points) else ""
             print(
                 f"[{self.done}/{self.count}] {visible(row.name(), 60)}: {points}{why}",
                 file=self.plain,

@@ -10,6 +10,7 @@ from lab32.classroom.store import NOT_GRADED
 from lab32.classroom.table import csv_text
 
 ABSENT = "not handed in"
+NOT_READABLE = "not readable"
 UNFINISHED = "not graded yet"
 
 
@@ -32,6 +33,10 @@ class Row:
 
     def scored(self):
         return bool(self.raw)
+
+    def total(self, points):
+        """A sum over the labs; None if a lab's points are not known, because its file cannot be read."""
+        return total(points.values()) if self.scored() and self.status != NOT_READABLE else None
 
     def ids(self):
         return tuple(dict.fromkeys((*self.student.ids, *(self.person.ids if self.person else ()))))
@@ -66,8 +71,13 @@ def apply_record(row, record, policy):
     if row.status == NOT_GRADED:
         row.failed = row.reason
         return row
+    if row.student.unread and not row.reason:
+        row.status = NOT_READABLE
+        row.notes.append(f"not readable: {row.student.unread}")
     for lab in record["labs"]:
         name, source = lab["lab"], row.student.files.get(lab["lab"])
+        if source is None and row.status == NOT_READABLE:
+            continue
         per_cent, note = Fraction(0), ""
         if policy and source:
             per_cent, note = policy.applied(name, source, row.person and row.person.submitted)
@@ -80,9 +90,13 @@ def apply_record(row, record, policy):
         row.final[name] = points_after_deduction(points, per_cent) if per_cent else points
         if lab["status"] == "error" and source:
             row.failed = "cannot be compiled or loaded"
+        if not points and row.student.files:
+            row.notes.append(f"{name}: {lab['why'] if source else ABSENT}" if lab["why"] else f"{name}: no check passed")
     row.max_score = total(row.most.values())
     if row.reason:
         row.failed = row.reason
+    elif row.status == NOT_READABLE:
+        row.failed = NOT_READABLE
     elif not row.student.files:
         row.status = ABSENT
     return row
@@ -94,8 +108,8 @@ def scores_csv(rows, labs):
     for row in rows:
         notes = visible("; ".join(filter(None, [row.reason, *row.notes])), 2000)
         points = ["", "", ""]
-        if row.scored():
-            points = [total(row.final.values()), row.max_score, total(row.raw.values())]
+        if row.total(row.final) is not None:
+            points = [row.total(row.final), row.max_score, row.total(row.raw)]
         table.append(
             [
                 visible(row.id()),

@@ -4,7 +4,7 @@ OUT/scores.csv, gradebook.csv    written at the end, and when interrupted
 OUT/results/NAME.json            lab32-result/2, one per student
 OUT/reports/NAME.txt             the score report
 OUT/pages/NAME.html              the result as a page
-OUT/submissions/NAME/LAB/LAB.cu  what was graded
+OUT/submissions/NAME/LAB         what was graded: LAB.cu and the student's own headers
 OUT/.class/records/NAME.json     the final record of a student, written after all the others
 OUT/.class/tries/NAME            how often grading began in this run, and in which Slurm job
 OUT/.class/locks/NAME            held by the job that grades the student
@@ -136,8 +136,8 @@ class Store:
     def folder(self, slug):
         return self.out / "submissions" / slug
 
-    def put_submission(self, slug, files):
-        """Stores {lab: bytes} and removes files of an earlier attempt."""
+    def put_submission(self, slug, tree):
+        """Stores {path: bytes} and removes files of an earlier attempt."""
         folder = self.folder(slug)
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             folder.unlink()
@@ -148,13 +148,13 @@ class Store:
                 for path in folder.rglob("*")
                 if path.is_file()
             }
-        wanted = {Path(lab, f"{lab}.cu"): data for lab, data in files.items()}
+        wanted = {Path(path): data for path, data in tree.items()}
         if there != wanted and folder.exists():
             shutil.rmtree(folder)
         folder.mkdir(exist_ok=True)
         for path, data in wanted.items():
             if there != wanted:
-                (folder / path).parent.mkdir(exist_ok=True)
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(data)
 
     def record_path(self, slug):

@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import tempfile
@@ -28,6 +29,7 @@ class Task:
     slug: str
     key: str  # a hash of content, seed and grader; a record with another key is out of date
     refused: str = ""
+    notes: tuple = ()  # told to the student below the score report
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,26 @@ def refused(text, why):
     return (json.dumps(record, indent=2) + "\n").encode(), "".join(lines).encode()
 
 
+def without_seed(text, seed):
+    """The score report without the seed, which all students share: with it, a student could repeat the inputs."""
+    told = re.compile(rb"(?:, )?\bseed %d\b" % seed)
+    head, line, last = text.rpartition(b"\ntotal ")
+    last = told.sub(lambda found: b" " * len(found[0]), last)
+    return head + line + re.sub(rb" +(?=\n)", b"", last)
+
+
+def zero_reason(message):
+    """Why a lab has no points, in a few words, by the grader's message: `does not compile: line 12`."""
+    first = message.partition("\n")[0]
+    for words, short in (("it is empty", "empty"), ("it is no text", "not text")):
+        if words in first:
+            return short
+    if where := re.search(r"^(?P<file>[^\s:(]+)[:(](?P<line>\d+)\b.*\berror\b", message, re.M):
+        name = where["file"].rpartition("/")[2]
+        return f"does not compile: {'' if name.endswith('.cu') else name + ' '}line {where['line']}"
+    return visible(first.partition(": ")[2] or first, 100)
+
+
 def grade(plan, store, task):
     began = time.monotonic()
     with tempfile.TemporaryDirectory(dir=store.parts()) as scratch:
@@ -194,18 +216,20 @@ def grade(plan, store, task):
     why = reason_of(status, plan.seconds, said, result)
     if task.refused and not why:
         data, text = refused(data, task.refused)
+    text = without_seed(text, plan.seed) + "".join(f"\n{note}\n" for note in task.notes).encode("utf-8", "backslashreplace")
     store.write_record(task.slug, record_of(task, store, why, result, time.monotonic() - began), data, text)
 
 
 def record_of(task, store, why, result=None, seconds=0.0):
     """The record for OUT; `why` explains a missing result and is "" if there is one."""
-    return asdict(task) | {
+    return {key: value for key, value in asdict(task).items() if key != "notes"} | {
         "status": NOT_GRADED if why else REFUSED if task.refused else GRADED,
         "reason": why or task.refused,
         "score": 0 if why else result.score,
         "max_score": 0 if why else result.max_score,
         "labs": [] if why else [
-            {"lab": lab.name, "status": lab.status, "score": lab.score, "max_score": lab.max_score}
+            {"lab": lab.name, "status": lab.status, "score": lab.score, "max_score": lab.max_score,
+             "why": zero_reason(lab.message) if lab.status == "error" else ""}
             for lab in result.labs
         ],
         "seconds": round(seconds, 3),

@@ -285,7 +285,8 @@ def redraw(result):
         test.pictures.get("kernel") or "withheld_until" in test.pictures for test in tests
     ):
         return ""
-    return f"lab32 report {' '.join(lab.name for lab in labs)} --seed {result.seed}"
+    seed = f" --seed {result.seed}" if result.seed is not None else ""
+    return f"lab32 report {' '.join(lab.name for lab in labs)}{seed}"
 
 
 def report_page(result, attempts, now, name="", notes=(), drawn=False):

@@ -30,7 +30,7 @@ def options_of(arguments):
     parser = Parser(
         prog="lab32 similarity",
         description="Suggests pairs of submissions that are worth reading side by side. It does not judge them.",
-        epilog="grader/python/lab32/similarity/README.md explains what it detects and what it misses.",
+        epilog=f"{Path(__file__).with_name('README.md')} explains what it detects and what it misses.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -60,8 +60,8 @@ def options_of(arguments):
     return parser.parse_args(arguments)
 
 
-def files_of(students, lab):
-    """{name: bytes} of a lab. A group that handed in together counts as one."""
+def sources_of(students, lab):
+    """{name: collect.Source} of a lab. A group that handed in together counts as one."""
     out, groups = {}, set()
     for student in students:
         source = student.files.get(lab)
@@ -73,7 +73,7 @@ def files_of(students, lab):
         while name in out:  # two students have the same name
             more += 1
             name = f"{of} ({more})"
-        out[name] = source.data
+        out[name] = source
     return out
 
 
@@ -104,14 +104,15 @@ class Session:
             return None
 
     def lab(self, lab, python):
-        files = files_of(self.students, lab)
+        sources = sources_of(self.students, lab)
+        files = {name: source.data for name, source in sources.items()}
         skeleton = ROOT / f"labs/{lab}/{lab}.cu"
         given = self.compiler.given(lab, skeleton)
         with Progress(
             console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
         ) as shown:
             task = shown.add_task(lab, total=len(files))
-            compiled = self.compiler.all(lab, files, given, self.jobs, lambda: shown.advance(task))
+            compiled = self.compiler.all(lab, sources, given, self.jobs, lambda: shown.advance(task))
         signals, apart = [], []
         for name, one in compiled.items():
             if one.why:
@@ -166,6 +167,7 @@ class Session:
         finally:
             part.unlink(missing_ok=True)
         print_list("left out", self.left_out)
+        print_list("not readable", [f"{s.name}: {s.unread}" for s in self.students if s.unread])
         print_list("refused", [f"{s.name}: {s.refused}" for s in self.students if s.refused])
         print_list("not compared, through no fault of the student", self.machine)
         counts = ", ".join(

@@ -28,10 +28,13 @@ class Compiler:
         # Serialises starting a process with stop(), so that none starts after it or escapes it.
         self.running, self.stopped, self.lock = set(), False, threading.Lock()
 
-    def ptx(self, lab, data):
+    def ptx(self, lab, data, headers=None):
         """(PTX, why there is none, whether that is the machine's fault)"""
         with tempfile.TemporaryDirectory(prefix="lab32-similarity-") as scratch:
-            source, output = Path(scratch, f"{lab}.cu"), Path(scratch, "ptx")
+            source, output = Path(scratch, f"{lab}.cu"), Path(scratch, f"{lab}.ptx")
+            for name, text in (headers or {}).items():
+                Path(scratch, name).parent.mkdir(parents=True, exist_ok=True)
+                Path(scratch, name).write_bytes(text)
             source.write_bytes(data)
             with self.lock:
                 if self.stopped:
@@ -58,9 +61,9 @@ class Compiler:
         why = " ".join(lines[:1] + first) or "lab32 ptx failed"
         return "", visible(why), process.returncode != 1
 
-    def prints(self, lab, data, given):
+    def prints(self, lab, data, given, headers=None):
         try:
-            text, why, ours = self.ptx(lab, data)
+            text, why, ours = self.ptx(lab, data, headers)
             return (
                 Compiled(None, why, ours) if why else Compiled(prints_of(text, f"{lab}.cu", given))
             )
@@ -77,18 +80,18 @@ class Compiler:
             raise Problem(f"{visible(skeleton)}: {why}")
         return prints_of_skeleton(text, f"{lab}.cu")
 
-    def all(self, lab, files, given, jobs, each=lambda: None):
-        """{name: Compiled} for {name: bytes}."""
+    def all(self, lab, sources, given, jobs, each=lambda: None):
+        """{name: Compiled} for {name: collect.Source}."""
         pool = ThreadPoolExecutor(jobs)
 
-        def work(data):
+        def work(source):
             try:
-                return self.prints(lab, data, given)
+                return self.prints(lab, source.data, given, source.headers)
             finally:
                 each()
 
         try:
-            futures = {name: pool.submit(work, data) for name, data in files.items()}
+            futures = {name: pool.submit(work, source) for name, source in sources.items()}
             return {name: future.result() for name, future in futures.items()}
         except BaseException:
             self.stop()

@@ -193,9 +193,14 @@ def lab_html(page):
         shown = []
         for at, row in enumerate(page.rows, 1):
             name = text_of(row.a)
-            link = f'<a href="#{page.lab}-{at}">{name}</a>' if at <= MOST_PAIRS else name
+            link = f'<a href="#{page.lab}-{at}">{name}</a>' if at <= MOST_PAIRS else f"{name} (not shown below)"
             shown.append([cell(link), cell(text_of(row.b)), *statistics(row)])
         out.append(table(head, shown))
+        if len(page.rows) > MOST_PAIRS:
+            out.append(
+                f"<p>The first {MOST_PAIRS} pairs are shown side by side below. The others have no link: their files are "
+                "not on this page, which would become too large. Begin with the first pairs, or compare fewer submissions.</p>\n"
+            )
         out += [pair_html(page, at, row) for at, row in enumerate(page.rows[:MOST_PAIRS], 1)]
     else:
         out.append("<p>No pair is similar enough to be suggested.</p>\n")
@@ -210,6 +215,8 @@ def lab_html(page):
         ]  # fmt: skip
         head = {"pair": False, "and": False, "kernel": False, "PTX": True, "weight": True}
         out.append(table(head, shown))
+        if len(page.kernels) > len(shown):
+            out.append(f"<p>These are the first {len(shown)} of {len(page.kernels)}.</p>\n")
     if page.agreement:
         out.append(
             "<h3>Kernels of this class</h3>\n<p>Where many pairs agree, similarity means little, because the task "

@@ -105,7 +105,7 @@ def main():
     for lab in names:
         try:
             with open(
-                f"{options['dir']}/{lab}/{lab}.cu", encoding="utf-8", errors="replace"
+                f"{options.get('dir', 'labs')}/{lab}/{lab}.cu", encoding="utf-8", errors="replace"
             ) as file:
                 lines = file.read().splitlines()
         except FileNotFoundError:
@@ -119,9 +119,14 @@ def main():
             sys.exit(1)
     score = sum(lab["score"] for lab in labs)
     record = {
-        "schema": "lab32-result/2", "device": "sim:fake", "timer": "", "seed": int(options["seed"]),
+        "schema": "lab32-result/2", "device": "sim:fake", "timer": "", "seed": int(options.get("seed", 7)),
         "complete": True, "score": score, "max_score": 100 * len(labs), "labs": labs,
     }  # fmt: skip
+    if "format" in options:  # of an autograder
+        told = {"score": score, "output": "", "tests": []}
+        lines = {"scores": {lab["lab"]: lab["score"] for lab in labs}}
+        print(json.dumps(told if options["format"] == "gradescope" else lines))
+        sys.exit(0 if score == 100 * len(labs) else 1)
     with open(options["json"], "w") as file:
         json.dump(record, file)
     with open(options["o"], "w") as file:

@@ -17,6 +17,7 @@ from itertools import combinations
 from synthetic_class import LABS, chunks, corpus, spliced
 
 from lab32 import ROOT
+from lab32.classroom.collect import Source
 from lab32.similarity import pairs, tokens
 from lab32.similarity.compiled import Compiler
 
@@ -173,7 +174,7 @@ def compiler():
 def prints_of(lab, texts):
     """{name: prints} for {name: text}."""
     given = compiler().given(lab, ROOT / f"labs/{lab}/{lab}.cu")
-    found = compiler().all(lab, {name: text.encode() for name, text in texts.items()}, given, 2)
+    found = compiler().all(lab, {name: Source(text.encode(), name) for name, text in texts.items()}, given, 2)
     for name, one in found.items():
         if one.why:
             raise ValueError(f"{lab}, {name}: {one.why}")
@@ -249,7 +250,7 @@ def measure_text(lab, python):
     ):  # unchanged files: new parts only
         if f"correct/{path.stem}" not in NO_COPY:
             texts[path.stem] = path.read_text()
-    files = {name: text.encode() for name, text in texts.items()}
+    files = {name: Source(text.encode(), name) for name, text in texts.items()}
     files |= {f"{name} copied": copied(text).encode() for name, text in texts.items()}
     files |= {f"by {path.stem}": path.read_bytes() for path in STUDENTS.glob(f"{lab}/*.cu")}
     found, _ = tokens.compare_all(python, lab, files, ROOT / f"labs/{lab}/{lab}.cu", len(files) ** 2)

@@ -150,7 +150,7 @@ def test_the_whole_export_may_be_large_but_not_broken(tmp_path):
     path = tmp_path / "all.zip"
     path.write_bytes(b"nothing")
     with pytest.raises(
-        Problem, match="all.zip is not a readable zip archive.* SUBMISSIONS must be a folder or a zip"
+        Problem, match="all.zip is not a readable zip archive.* SUBMISSIONS must be a folder, a zip or a tar"
     ):
         collect(path, LABS)
 

@@ -20,12 +20,12 @@ def last(folder):
         ("doe_1_100_shuffle-9.cu", "doe_LATE_1_101_shuffle-10.cu"),
         ("doe_1_100_shuffle.cu", "doe_1_101_final.zip"),
         # Named by hand.
-        ("doe/shuffle.cu", "doe/shuffle-2.cu"),
         ("doe/shuffle (9).cu", "doe/shuffle (10).cu"),
         ("doe/shuffle_v2.cu", "doe/shuffle_v10.cu"),
         ("doe/attempt_9/shuffle.cu", "doe/attempt_10/shuffle.cu"),
         ("doe_shuffle.cu", "doe_shuffle-2.cu"),
         # Not attempts: the file whose name matches better counts.
+        ("doe/shuffle-2.cu", "doe/shuffle.cu"),
         ("doe/old shuffle copy.cu", "doe/shuffle.cu"),
         ("doe/backup/shuffle.cu", "doe/shuffle.cu"),
     ],

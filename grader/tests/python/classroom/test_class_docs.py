@@ -39,7 +39,7 @@ def test_the_readmes_example_policy_is_valid(tmp_path):
 def test_the_readme_lists_every_status():
     rows = re.findall(r"^\| ([a-z ]+) \|", section("What OUT holds"), re.M)
     assert rows[1:] == [
-        "status of a student", store.GRADED, store.REFUSED, scores.ABSENT, store.NOT_GRADED,
+        "status of a student", store.GRADED, store.REFUSED, scores.ABSENT, scores.NOT_READABLE, store.NOT_GRADED,
         scores.UNFINISHED, "exit status",
     ]  # fmt: skip
     numbers = re.findall(r"^\| (\d+) \|", section("What OUT holds"), re.M)

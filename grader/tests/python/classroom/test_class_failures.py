@@ -33,13 +33,13 @@ def test_broken_and_hostile_submissions_affect_only_themselves(classroom):
         *((name, "graded", str(20 + i)) for i, name in enumerate(GOOD)),
         ("broken", "graded", "0"),
         ("hostile", "refused", "0"),
-        ("nothing", "not handed in", "0"),
         ("bad node", "graded", "55"),
         ("once", "graded", "77"),
     ]:
         assert (rows[name]["status"], rows[name]["score"]) == (status, score), name
         assert classroom.result(name)["score"] == float(score)
         assert (classroom.out / f"reports/{name}.txt").exists()
+    assert (rows["nothing"]["status"], rows["nothing"]["score"]) == ("not readable", "")
     assert "../../x.cu points outside its archive" in rows["hostile"]["notes"]
     assert "refused: " in (classroom.out / "reports/hostile.txt").read_text()
     assert not (classroom.folder / "x.cu").exists()
@@ -63,7 +63,7 @@ def test_broken_and_hostile_submissions_affect_only_themselves(classroom):
         assert f"  {name}: {why}\n" in said
     assert "not graded, through no fault of the student:\n" in said
     assert "refused:\n  hostile: ../../x.cu points outside its archive\n" in said
-    assert "8 of 13 graded" in classroom.out_text
+    assert "7 of 13 graded" in classroom.out_text
     assert [
         p for p in psutil.process_iter(["cwd"]) if str(classroom.out) in (p.info["cwd"] or "")
     ] == []

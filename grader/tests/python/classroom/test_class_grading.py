@@ -30,9 +30,11 @@ def texts():
 def test_a_class_gets_the_same_scores_as_single_submissions(tmp_path, texts):
     classroom = Classroom(tmp_path)
     classroom.binary = ROOT / "build/lab32"
+    own = {"swizzle.cu": '#include "inc/own.h"\n' + texts["wrong"], "inc/own.h": '#include "more.cuh"\n', "inc/more.cuh": "\n"}
     put(classroom.submissions, {f"{name}/swizzle.cu": text for name, text in texts.items()})
+    put(classroom.submissions / "own headers", own)
     put(classroom.submissions, {"王 小明/notes.txt": "nothing yet"})
-    assert classroom.run(jobs=2, executor=None) == 0
+    assert classroom.run(jobs=2, executor=None) == 2  # 小明's notes are no program
     for name in texts:
         folder = put(tmp_path / "alone" / name, {"swizzle/swizzle.cu": texts[name]})
         command = [classroom.binary, "grade", "swizzle", "--dir", ".", "--seed", "7", "--device", "sim"]
@@ -44,11 +46,14 @@ def test_a_class_gets_the_same_scores_as_single_submissions(tmp_path, texts):
         assert without_seconds(classroom.result(name)) == without_seconds(
             json.loads((folder / "result").read_text())
         )
-        assert (classroom.out / f"reports/{name}.txt").read_text() == alone.stdout
+        # Students do not see the seed that they share.
+        assert (classroom.out / f"reports/{name}.txt").read_text() == alone.stdout.replace(", seed 7", " " * 8)
     rows = classroom.rows()
+    assert rows["own headers"]["score"] == rows["wrong"]["score"]
     assert rows["no program"]["score"] == "0"
+    assert "swizzle: does not compile: line 1" in rows["no program"]["notes"]
     assert 0 < float(rows["wrong"]["score"]) < 100
-    assert (rows["王 小明"]["status"], rows["王 小明"]["score"]) == ("not handed in", "0")
+    assert (rows["王 小明"]["status"], rows["王 小明"]["score"]) == ("not readable", "")
     assert "1 cannot be compiled or loaded" in classroom.out_text
 
 

@@ -53,9 +53,10 @@ def test_the_rosters_time_precedes_the_platforms(tmp_path):
     source.time = None
     assert late.applied("shuffle", source, None) == (0, "shuffle: submission time unknown: nothing taken")
     source.late = True
-    assert late.applied("shuffle", source, None) == (
-        0, "shuffle: LATE according to the platform, which gives no time: nothing taken",
-    )  # fmt: skip
+    said = "shuffle: LATE according to the platform, which gives no time: counted as"
+    assert late.applied("shuffle", source, None) == (10, f"{said} 1 day")
+    mild = policy(tmp_path, TEXT + "marked_late_days = 0\n")
+    assert mild.applied("shuffle", source, None) == (0, f"{said} 0 days")
     by_files = policy(tmp_path, TEXT + "use_file_times = true\n")
     assert by_files.applied("shuffle", source, None)[0] == 30
 

@@ -73,8 +73,9 @@ def test_canvas(tmp_path):
     assert found == {
         "doejane": {"shuffle": "1", "swizzle": "2"},
         "leeann": {"shuffle": "3", "swizzle": "4"},
+        "textwriter": {},
     }
-    assert left_out == ["textwriter_13_504_text.html: neither a .cu file nor a zip"]
+    assert left_out == []
 
 
 def test_canvas_marks_late_submissions(tmp_path):
@@ -200,17 +201,21 @@ def test_a_class_of_one_student(tmp_path):
 def test_files_without_a_student_are_reported(tmp_path):
     put(tmp_path, {"shuffle.cu": "1", "notes.txt": "2", "ann_shuffle.cu": "3", ".DS_Store": "4"})
     found, left_out = files(tmp_path)
-    assert found == {"ann": {"shuffle": "3"}}
-    assert left_out == [
-        "notes.txt: neither a .cu file nor a zip",
-        "shuffle.cu: the name does not tell the student; student_LAB.cu would",
-    ]
+    assert found == {"ann": {"shuffle": "3"}, "notes": {}, "shuffle.cu": {}}
+    assert left_out == []
+    students, _ = collect(tmp_path, LABS)
+    assert {student.name: student.unread for student in students if student.unread} == {
+        "notes": "notes.txt",
+        "shuffle.cu": "shuffle.cu: the name does not tell the student; student_LAB.cu would",
+    }
 
 
 def test_a_students_ignored_files_are_reported(tmp_path):
     put(tmp_path, {"ann/shuffle.cu": "1", "ann/helper.cu": "2", "ann/readme.md": "3"})
-    students, _ = collect(tmp_path, LABS)
+    students, _ = collect(tmp_path, ["shuffle"])
     assert students[0].notes == ["not looked at: helper.cu"]
+    students, _ = collect(tmp_path, LABS)  # the other file may be meant as the other lab
+    assert (students[0].notes, students[0].unread) == ([], "helper.cu")
 
 
 def test_with_a_single_lab_any_file_name_is_accepted(tmp_path):

@@ -11,7 +11,7 @@ Gradescope  the export's folders submission_12345 beside submission_metadata.yml
 
 import pytest
 
-from lab32.classroom import names
+from lab32.classroom import entries, names
 
 LABS = ["bank_conflicts", "reduction", "shuffle"]
 
@@ -102,4 +102,4 @@ def test_a_file_name_without_a_lab(name):
 
 @pytest.mark.parametrize("part", ["__MACOSX", "._reduction.cu", ".DS_Store", "Thumbs.db"])
 def test_files_of_operating_systems_are_ignored(part):
-    assert names.is_junk(("ann", part))
+    assert entries.is_junk(("ann", part))

@@ -124,5 +124,5 @@ def test_a_record_names_the_graded_files(classroom):
     class_of(classroom.submissions, {"s0": "// score 3"})
     assert classroom.run() == 0
     record = json.loads((classroom.out / ".class/records/s0.json").read_text())
-    assert record["labs"] == [{"lab": "shuffle", "status": "failed", "score": 3, "max_score": 100}]
+    assert record["labs"] == [{"lab": "shuffle", "status": "failed", "score": 3, "max_score": 100, "why": ""}]
     assert (classroom.out / "submissions/s0/shuffle/shuffle.cu").read_text() == "// score 3"

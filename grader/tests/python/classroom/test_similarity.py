@@ -326,14 +326,14 @@ def test_a_group_counts_once_and_equal_files_of_two_students_count_twice(tmp_pat
         f"export/submission_2/{LAB}.cu": SKELETON, f"export/submission_3/{LAB}.cu": SKELETON,
     })  # fmt: skip
     students, _ = collect(tmp_path, [LAB])
-    files = command.files_of(students, LAB)
+    files = command.sources_of(students, LAB)
     assert len(students) == 4 and len(files) == 3 and "Ann, Bob" in files
 
 
 def test_two_students_of_one_name_are_both_compared(tmp_path):
     put(tmp_path, {f"doejane_{i}_7{i}_{LAB}.cu": f"// {i}" for i in (1, 2)})
     students, _ = collect(tmp_path, [LAB])
-    assert sorted(command.files_of(students, LAB)) == ["doejane", "doejane (2)"]
+    assert sorted(command.sources_of(students, LAB)) == ["doejane", "doejane (2)"]
 
 
 def test_a_refused_archive_is_reported(tmp_path):

@@ -1,0 +1,111 @@
+"""Chooses the file of a lab among all that one student handed in. `lab32 grade`, `lab32 class` and the autograders use
+this one rule, so that a submission has the same score everywhere.
+
+In this order: labs/LAB/LAB.cu, LAB/LAB.cu, LAB.cu, each nearest to the top; then names such as `LAB (1).cu`,
+`my_LAB.cu` and `LAB final.cu`; then the only .cu of a folder named after the lab; then, if a single lab is graded, the
+only .cu of all."""
+
+import posixpath
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+from lab32.classroom import names
+from lab32.classroom.entries import SOURCE_BYTES, Entry
+from lab32.classroom.problem import natural
+
+MOST_HEADERS = 63  # `lab32 grade` reads 64 files of a submission
+INCLUDE = re.compile(rb'include[ \t]*\(?[ \t]*"([^"\n]+)"')
+
+
+@dataclass(frozen=True)
+class Candidate:
+    lab: str
+    entry: Entry
+    rank: tuple  # the smallest is chosen
+
+
+def candidates(entries, labs, asked):
+    """(the Candidates for the labs in `asked`, the .cu files that belong to none of these). Names are read with all
+    `labs` of the course, so that the file of another lab is not taken for a file of any name."""
+    sources = [entry for entry in entries if entry.is_source()]
+    found, unnamed, left = [], [], []
+    for entry in sources:
+        named = names.lab_of(entry.parts[-1], labs)
+        if named and named.lab not in asked:
+            left.append(entry)
+        elif named:
+            found.append(Candidate(named.lab, entry, _rank_of(entry, named)))
+        else:
+            unnamed.append(entry)
+    in_folders = defaultdict(list)
+    for entry in unnamed:
+        folders = [of.lab for part in entry.parts[:-1] if (of := names.lab_of(part, labs))]
+        in_folders[folders[-1] if folders else ""].append(entry)
+    for lab, several in in_folders.items():
+        # A file of any name counts if there is no other: in the lab's folder, or at all if one lab is graded.
+        alone = len(several) == 1 and (lab in asked or (not lab and len(sources) == len(asked) == 1))
+        if alone:
+            named = names.LabName(lab or asked[0], -1 if lab else -2, 0, "")
+            found.append(Candidate(named.lab, several[0], _rank_of(several[0], named)))
+        else:
+            left += several
+    return found, left
+
+
+def _rank_of(entry, named):
+    """The place of a file in the order that this module's comment describes; attempt_10/ precedes attempt_9/."""
+    parts = entry.parts
+    above = [names.lab_of(part, [named.lab]) for part in parts[:-1]]
+    of_lab = bool(above and above[-1] and above[-1].exactness == 2)
+    in_labs = of_lab and len(parts) > 2 and parts[-3].casefold() == "labs"
+    plain = named.exactness == 2 and named.attempt == 0
+    depth = len(parts) - (3 if in_labs else 2 if of_lab else 1)
+    return (
+        not plain, -named.exactness, -entry.order, -named.attempt, depth, -names.folder_attempt(parts[:-1]),
+        not in_labs, not of_lab, parts[-1] != f"{named.lab}.cu", natural("/".join(parts)),
+    )  # fmt: skip
+
+
+def chosen(found):
+    """{lab: its Candidates, the chosen one first}."""
+    by_lab = defaultdict(list)
+    for candidate in sorted(found, key=lambda each: each.rank):
+        by_lab[candidate.lab].append(candidate)
+    return dict(by_lab)
+
+
+def headers(entry, data, entries):
+    """{path relative to the .cu's folder: bytes} of the student's own headers: all below that folder, and every other
+    file there that they include, as `lab32 grade` reads them."""
+    folder = entry.parts[:-1]
+    below = {
+        each.parts[len(folder) :]: each
+        for each in sorted(entries, key=lambda each: each.order)
+        if each.parts[: len(folder)] == folder and each is not entry
+    }
+    found, texts = {}, [((), data)]
+    for parts, each in sorted(below.items(), key=lambda each: each[0]):
+        if each.is_header() and _fits(found, parts):
+            texts.append((parts[:-1], _take(found, parts, each)))
+    while texts:
+        beside, text = texts.pop()
+        for name in INCLUDE.findall(text):
+            path = posixpath.normpath("/".join((*beside, name.decode("utf-8", "surrogateescape"))))
+            parts = tuple(path.split("/"))
+            if parts in below and path not in found and _fits(found, parts):
+                texts.append((parts[:-1], _take(found, parts, below[parts])))
+    return found
+
+
+def _fits(found, parts):
+    """Whether the file can be stored beside those found before: no name is too long, and none is a file and a folder."""
+    path = "/".join(parts)
+    names_fit = all(len(part.encode("utf-8", "surrogateescape")) < 200 and "\0" not in part for part in parts)
+    clash = any(path.startswith(other + "/") or other.startswith(path + "/") for other in found)
+    return names_fit and len(path) < 1000 and not clash and len(found) < MOST_HEADERS
+
+
+def _take(found, parts, entry):
+    found["/".join(parts)] = data = entry.read(SOURCE_BYTES + 1)
+    return data

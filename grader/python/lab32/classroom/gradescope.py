@@ -1,0 +1,72 @@
+"""Reads submission_metadata.yml, in which Gradescope's export says whose submission_12345 is, and when it came."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import yaml
+
+from lab32.classroom import names
+from lab32.classroom.problem import Problem
+
+METADATA = "submission_metadata.yml"
+METADATA_BYTES = 256 << 20
+
+
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Gradescope's YAML names Ruby classes; they are read as plain data."""
+
+
+def plain_value(loader, _, node):
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return loader.construct_scalar(node)
+
+
+Loader.add_multi_constructor("!", plain_value)
+
+
+def metadata_of(entry):
+    """{submission's number: (submitters, time)} from Gradescope's metadata."""
+    data = entry.read(METADATA_BYTES + 1)
+    if len(data) > METADATA_BYTES:
+        raise Problem(f"{entry.name()}: larger than {METADATA_BYTES >> 20} MiB")
+    try:
+        record = yaml.load(data, Loader)  # noqa: S506 (a safe loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        place = f":{line + 1}" if line is not None else ""
+        raise Problem(f"{entry.name()}{place}: this is not valid YAML; export it again") from None
+    found = {}
+    for name, of_one in record.items() if isinstance(record, dict) else ():
+        known = names.GRADESCOPE.fullmatch(str(name))
+        if not known or not isinstance(of_one, dict):
+            continue
+        value = {str(key).lstrip(":"): each for key, each in of_one.items()}
+        people = [
+            {str(key).lstrip(":"): str(each) for key, each in person.items() if each is not None}
+            for person in value.get("submitters") or ()
+            if isinstance(person, dict)
+        ]
+        when = value.get("created_at")
+        if isinstance(when, datetime):
+            when = when.replace(tzinfo=when.tzinfo or UTC)
+        found[known["order"]] = people, when if isinstance(when, datetime) else None
+    return found
+
+
+def submitters(who, metadata):
+    """The submitters by student id, or the submission itself where the metadata does not list it."""
+    people, when = metadata.get(who.id, ((), None))
+    out = []
+    for person in people:
+        ids = tuple(
+            (kind, names.normal(person[key]))
+            for kind, key in (("sid", "sid"), ("email", "email"))
+            if person.get(key)
+        )
+        name = names.normal(person.get("name") or (ids[0][1] if ids else who.name))
+        kind, value = ids[0] if ids else ("name", name)
+        out.append(replace(who, kind=kind, id=value, name=name, ids=ids))
+    return out or [who], when

@@ -1,0 +1,29 @@
+"""python -m lab32.handed_in FOLDER LAB...: the file of each lab among what a student handed in, for `lab32 grade`.
+
+Prints a line per lab: its name, the file below FOLDER, and the files that were passed over, separated by tabs."""
+
+import sys
+from pathlib import Path
+
+from lab32 import ROOT
+from lab32.classroom import chooser
+from lab32.classroom.entries import in_folder, is_junk
+from lab32.classroom.problem import Problem, visible
+
+
+def main(arguments=None):
+    folder, *asked = arguments or sys.argv[1:]
+    known = sorted({path.stem for path in (ROOT / "data/limits").glob("*.toml")} | set(asked))
+    try:
+        entries = [entry for entry in in_folder(folder) if entry.kind == "file" and not is_junk(entry.parts)]
+    except (Problem, OSError) as error:
+        sys.exit(f"lab32: {visible(error)}")
+    found, _ = chooser.candidates(entries, known, asked)
+    for lab, several in chooser.chosen(found).items():
+        first, *others = ("/".join(each.entry.parts) for each in several)
+        if not any(c in first for c in "\t\n"):
+            print(lab, Path(first), ", ".join(visible(name) for name in others[:3]), sep="\t")
+
+
+if __name__ == "__main__":
+    main()
