@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -65,6 +66,9 @@ void print(const std::string& text);
 
 // Writes to `file`, which `option` named, or to standard output if `file` is empty.
 void print_or_write(const std::string& text, const std::string& file, const std::string& option);
+
+// The Python that runs lab32's modules; it may not exist.
+std::filesystem::path python_program();
 
 // Replaces this process by a Python module, with `input`, if given, as its standard input. Throws
 // Error if there is no Python for it.

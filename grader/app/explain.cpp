@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "app/command.h"
+#include "app/lab_files.h"
 #include "app/program_binary.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -22,7 +23,7 @@ namespace lab32::commands {
 namespace {
 
 struct ExplainCommand {
-  std::string what, check, format = "text", output, picture, swizzle, dir = "labs", rubric;
+  std::string what, check, format = "text", output, picture, swizzle, dir, rubric;
   std::vector<std::string> arguments;
   counters::DetailFilter choice;
   unsigned gpus = 1;  // for a program
@@ -130,7 +131,7 @@ pictures::Explanation explanation_of(const ExplainCommand& command) {
 }
 
 int explain(ExplainCommand& command) {
-  command.options.dir = command.dir;
+  command.options.dir = command.dir.empty() ? labs_folder() : command.dir;
   command.options.rubric = command.rubric;
   command.options.progress = true;
   if (!command.output.empty()) check_writable(command.output, "-o");
@@ -182,8 +183,8 @@ Command explain_command(CLI::App& lab32) {
                   "B,M,S: draw the table of Swizzle<B, M, S>; with the lab swizzle, that of "
                   "your own function");
   app->add_option("-o", given->output, "write to this file instead of standard output");
-  app->add_option("--dir", given->dir, "the folder of LAB/LAB.cu (labs)");
-  app->add_option("--rubric", given->rubric, "the folder of LAB.toml (data/limits)");
+  app->add_option("--dir", given->dir, "the folder of LAB/LAB.cu (labs, here or above)");
+  app->add_option("--rubric", given->rubric, "the folder of LAB.toml (that of this lab32)");
   app->add_option("--device", given->options.device, "sim or sim:NAME (sim)");
   add_gpus(app, given->gpus);
   app->add_option("--seed", given->options.seed, "repeat the random inputs of an earlier run")

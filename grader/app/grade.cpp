@@ -1,13 +1,14 @@
 // `lab32 grade`: prints and writes results, adds them to the history, and grades again at each save
 // (--watch).
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "app/command.h"
+#include "app/lab_files.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "grading/engine/runner.h"
@@ -19,7 +20,7 @@ namespace {
 
 struct GradeCommand {
   grading::GradeOptions options;
-  std::string dir = "labs", rubric;
+  std::string dir, rubric;
   std::string format = "text", output, json;  // -o, --json
   bool watches = false, keeps_history = false, pictures = false, all = false;
 };
@@ -64,12 +65,16 @@ report::Style style_for(const GradeCommand& given) {
 
 int grade(GradeCommand& given) {
   grading::GradeOptions& options = given.options;
-  options.dir = given.dir;
+  options.dir = given.dir.empty() ? labs_folder() : given.dir;
   options.rubric = given.rubric;
   options.progress = true;
+  take_named_files(options);
+  choose_files(options);
   if (given.pictures) options.launch_detail.emplace();
   const auto& [format, output, json] = std::tie(given.format, given.output, given.json);
+  std::error_code error;
   const bool history = report::history_enabled() &&
+                       std::filesystem::is_directory(options.dir, error) &&
                        (given.keeps_history || given.watches || is_an_attempt(format, output));
   if (given.watches) {
     if (format != "text" || !output.empty() || !json.empty())
@@ -98,14 +103,15 @@ Command grade_command(CLI::App& lab32) {
   const auto given = std::make_shared<GradeCommand>();
   grading::GradeOptions& options = given->options;
   CLI::App* app = lab32.add_subcommand("grade", "grade labs");
-  app->add_option("LAB", options.labs, "the labs (all)");
-  app->add_option("--dir", given->dir, "the folder of LAB/LAB.cu (labs)");
-  app->add_option("--rubric", given->rubric, "the folder of LAB.toml (data/limits)");
+  app->add_option("LAB", options.labs, "the labs, or their files (all)");
+  app->add_option("--dir", given->dir,
+                  "the folder of LAB/LAB.cu, or of what a student handed in (labs, here or above)");
+  app->add_option("--rubric", given->rubric, "the folder of LAB.toml (that of this lab32)");
   app->add_option("--device", options.device, "auto, sim, sim:NAME or gpu (auto)");
   app->add_option("--seed", options.seed, "repeat the random inputs of an earlier run")
       ->check(kWholeNumber);
   app->add_option("--format", given->format,
-                  "the output format; grader/report/README.md describes each (text)")
+                  fmt::format("{} (text)", fmt::join(report::format_names(), ", ")))
       ->check(CLI::IsMember(report::format_names()));
   app->add_option("--time-limit", options.time_limit,
                   "seconds for each lab; checks that take longer lose their points (30)")

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -34,6 +35,16 @@ void fill_standard_streams() {
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) std::abort();
 }
 
+// Prints the help of the command that was given no words, and names it for any other mistake.
+void explain_mistake(const CLI::App& lab32, const CLI::ParseError& mistake) {
+  const std::vector<CLI::App*> commands = lab32.get_subcommands();
+  const CLI::App& named = commands.empty() ? lab32 : *commands.front();
+  const bool needs_words = dynamic_cast<const CLI::RequiredError*>(&mistake) != nullptr;
+  if (needs_words && !commands.empty()) std::fputs(named.help("lab32").c_str(), stderr);
+  complain(fmt::format("{}; see `lab32 {}--help`", mistake.what(),
+                       commands.empty() ? "" : named.get_name() + " "));
+}
+
 // Reads `words`. Returns the exit status if nothing is left to do.
 std::optional<int> parse(CLI::App& lab32, Words words) {
   const std::string first = words.empty() ? "" : words[0];
@@ -47,7 +58,7 @@ std::optional<int> parse(CLI::App& lab32, Words words) {
     if (lab32.get_subcommands().empty() && !first.empty() && first[0] != '-')
       complain(fmt::format("there is no command `{}`; see `lab32 --help`", first));
     else
-      complain(fmt::format("{}; see `lab32 --help`", e.what()));
+      explain_mistake(lab32, e);
     return kNotGraded;
   }
 }

@@ -19,9 +19,7 @@ namespace lab32::commands {
 namespace {
 
 [[noreturn]] void exec(const std::string& module, const Words& arguments) {
-  const std::string named = value_of(variables::kPython);
-  const std::filesystem::path python =
-      named.empty() ? root() / ".venv/bin/python" : std::filesystem::path(named);
+  const std::filesystem::path python = python_program();
   std::error_code error;
   if (!std::filesystem::exists(python, error))
     throw MachineError(
@@ -91,6 +89,11 @@ Command author_command(CLI::App& lab32, const char* name, const char* help,
 }
 
 }  // namespace
+
+std::filesystem::path python_program() {
+  const std::string named = value_of(variables::kPython);
+  return named.empty() ? root() / ".venv/bin/python" : std::filesystem::path(named);
+}
 
 void exec_python(const std::string& module, const Words& arguments,
                  const std::optional<std::string>& input) {

@@ -42,6 +42,8 @@ std::vector<fs::path> files_below(const fs::path& top) {
   return files;
 }
 
+constexpr size_t kMostNamed = 8;
+
 struct StudentFiles {
   std::vector<std::string> written;  // relative paths: labs/reduction/reduction.cu
   std::vector<std::string> kept;     // files that existed before and were not changed
@@ -69,8 +71,10 @@ StudentFiles write_student_files(const fs::path& directory) {
         (fresh ? files.written : files.kept).push_back(name.string());
       }
   } catch (const fs::filesystem_error& error) {
-    throw MachineError(
-        fmt::format("{}: {}", visible_name(error.path1().string()), error.code().message()));
+    // A copy has two paths; the second is the one that could not be written.
+    const fs::path& failed = error.path2().empty() ? error.path1() : error.path2();
+    throw MachineError(fmt::format("{}: cannot be written: {}", visible_name(failed.string()),
+                                   error.code().message()));
   }
   return files;
 }
@@ -81,8 +85,19 @@ std::string describe(const StudentFiles& files, const fs::path& directory) {
   const size_t kept = files.kept.size();
   std::string text =
       fmt::format("{}: {} files written, in labs/ and handouts/", where, files.written.size());
-  if (kept > 0) text += fmt::format("; {} left as {}", kept, kept == 1 ? "it was" : "they were");
   text += "\n";
+  if (kept > 0) {
+    // The files that a student edits come first.
+    std::vector<std::string> shown = files.kept;
+    std::stable_partition(shown.begin(), shown.end(), [](const std::string& name) {
+      return fs::path(name).extension() == ".cu";
+    });
+    const size_t named = std::min(kept, kMostNamed);
+    shown.resize(named);
+    text += fmt::format("Left as {}: {}{}. Delete a file to get the original.\n",
+                        kept == 1 ? "it was" : "they were", fmt::join(shown, ", "),
+                        kept > named ? fmt::format(" and {} more", kept - named) : "");
+  }
   return text +
          "Read labs/README.md, edit labs/coalescing/coalescing.cu, then `lab32 grade "
          "coalescing`.\n";
@@ -119,7 +134,7 @@ int calibrate(const CalibrateOptions& options) {
   return kFullMarks;
 }
 
-constexpr const char* kRubricHelp = "the folder of LAB.toml (data/limits)";
+constexpr const char* kRubricHelp = "the folder of LAB.toml (that of this lab32)";
 
 }  // namespace
 

@@ -29,7 +29,10 @@ namespace {
 namespace fs = std::filesystem;
 using report::Status;
 
-fs::path file_of(const fs::path& dir, const std::string& lab) { return dir / lab / (lab + ".cu"); }
+fs::path file_of(const GradeOptions& options, const std::string& lab) {
+  const auto elsewhere = options.files.find(lab);
+  return elsewhere != options.files.end() ? elsewhere->second : options.dir / lab / (lab + ".cu");
+}
 
 // A broken link counts as present, and so does a file that may not be inspected.
 bool is_missing(const fs::path& file) {
@@ -48,20 +51,21 @@ std::vector<std::string> chosen(const GradeOptions& options) {
   for (const std::string& lab : labs_or_all(options.labs))
     if (std::find(labs.begin(), labs.end(), lab) == labs.end()) labs.push_back(lab);
   std::error_code error;
-  if (!fs::is_directory(options.dir, error))
+  const bool elsewhere = std::all_of(labs.begin(), labs.end(), [&](const std::string& lab) {
+    return options.files.count(lab) > 0;
+  });
+  if (!elsewhere && !fs::is_directory(options.dir, error))
     throw Error(
         fmt::format("{}: no such directory; --dir names the one that holds "
                     "LAB/LAB.cu for each lab, and `lab32 init` makes one",
                     visible_name(options.dir.string())));
   if (options.allow_missing) return labs;
-  const auto missing = [&](const std::string& lab) {
-    return is_missing(file_of(options.dir, lab));
-  };
+  const auto missing = [&](const std::string& lab) { return is_missing(file_of(options, lab)); };
   const auto absent = std::find_if(labs.begin(), labs.end(), missing);
   if (absent != labs.end() &&
       (!options.labs.empty() || std::all_of(labs.begin(), labs.end(), missing)))
     throw Error(fmt::format("{}: no such file; --dir names the directory that holds it",
-                            visible_name(file_of(options.dir, *absent).string())));
+                            visible_name(file_of(options, *absent).string())));
   return labs;
 }
 
@@ -182,7 +186,7 @@ report::Lab grade_file(const Rubric& rubric, const fs::path& file, const Grading
 
 std::vector<LabFile> files_of(const GradeOptions& options) {
   std::vector<LabFile> files;
-  for (const std::string& lab : chosen(options)) files.push_back({lab, file_of(options.dir, lab)});
+  for (const std::string& lab : chosen(options)) files.push_back({lab, file_of(options, lab)});
   return files;
 }
 
@@ -205,7 +209,7 @@ report::Result grade(const GradeOptions& options) {
   // The next lab is compiled while the kernels of this one run, except with a timer: timing needs a
   // machine that does nothing else.
   const auto when = timer ? Background::When::when_waited_for : Background::When::now;
-  const auto file = [&](size_t i) { return file_of(options.dir, rubrics[i].lab()); };
+  const auto file = [&](size_t i) { return file_of(options, rubrics[i].lab()); };
   const auto begin = [&](size_t i) {
     return i < rubrics.size() ? begun(rubrics[i], file(i), *device, when) : Compiling();
   };

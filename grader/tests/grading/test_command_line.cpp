@@ -21,12 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Outcome lab32(std::vector<std::string> arguments) {
+Outcome lab32(std::vector<std::string> arguments, const fs::path& directory = root()) {
   Command command;
   command.argv = {(root() / "build/lab32").string()};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.environment = environment();
-  command.directory = root();
+  command.directory = directory;
   command.limits.wall_seconds = 120;
   Outcome outcome = run_process(command);
   // If bubblewrap cannot run, as in some containers, lab32 prints this line once. These tests
@@ -99,6 +99,61 @@ TEST_CASE(
   CHECK(nlohmann::json::parse(in)["score"] == 100);
   CHECK(outcome.out.find("100 / 100") != std::string::npos);
   CHECK(outcome.out.find('\033') == std::string::npos);
+}
+
+TEST_CASE("grading: labs are found from folders below, and by their files") {
+  const Scratch scratch;
+  const fs::path lab = scratch.path / "work/labs/swizzle", deeper = lab / "notes";
+  fs::create_directories(deeper);
+  fs::copy_file(root() / "labs/swizzle/swizzle.cu", lab / "swizzle.cu");
+  const auto quotes = [&](const std::vector<std::string>& words, const fs::path& directory,
+                          const std::string& file) {
+    std::vector<std::string> all = {"grade", "--no-modelled-times"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Outcome outcome = lab32(all, directory);
+    INFO("stdout: ", outcome.out, " stderr: ", outcome.err);
+    CHECK(outcome.status == 1);
+    CHECK(outcome.out.find("\n  " + file + ":") != std::string::npos);
+  };
+  quotes({"swizzle"}, deeper, "../../swizzle/swizzle.cu");
+  quotes({"swizzle.cu"}, lab, "../swizzle/swizzle.cu");
+  quotes({"labs/swizzle"}, scratch.path / "work", "labs/swizzle/swizzle.cu");
+  fs::rename(lab / "swizzle.cu", scratch.path / "My Swizzle (1).cu");
+  quotes({"My Swizzle (1).cu"}, scratch.path, "My Swizzle (1).cu");
+}
+
+TEST_CASE("grading: a file of no lab is refused, and so are two files of one") {
+  const Scratch scratch;
+  scratch.write("handin.cu", "");
+  scratch.write("swizzle.cu", "");
+  scratch.write("my_swizzle.cu", "");
+  const std::string handin = (scratch.path / "handin.cu").string();
+  check_refused({"grade", handin},
+                "handin.cu: the name tells no lab; name the file after one of: ");
+  check_refused({"grade", "nosuch.cu"}, "nosuch.cu: no such file");
+  check_refused(
+      {"grade", (scratch.path / "swizzle.cu").string(), (scratch.path / "my_swizzle.cu").string()},
+      "two files of swizzle: ");
+}
+
+TEST_CASE("grading: a command without its words shows its own help") {
+  const Outcome outcome = lab32({"seal"});
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err.find("Usage: lab32 seal") != std::string::npos);
+  CHECK(outcome.err.find("lab32: LAB is required; see `lab32 seal --help`\n") != std::string::npos);
+  check_refused({"grade", "--nosuch"}, "see `lab32 grade --help`");
+}
+
+TEST_CASE("grading: init says what it leaves and what it cannot write") {
+  const Scratch scratch;
+  scratch.write("labs/shuffle/shuffle.cu", "mine");
+  const Outcome outcome = lab32({"init", scratch.path.string()});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("\nLeft as it was: labs/shuffle/shuffle.cu. Delete a file to get") !=
+        std::string::npos);
+  fs::remove_all(scratch.path / "labs/swizzle");
+  scratch.write("labs/swizzle", "a file");
+  check_refused({"init", scratch.path.string()}, "/labs/swizzle");
 }
 
 TEST_CASE("grading: an output that cannot be written ends with status 2 and leaves no file") {

@@ -2,7 +2,7 @@
 this one rule, so that a submission has the same score everywhere.
 
 In this order: labs/LAB/LAB.cu, LAB/LAB.cu, LAB.cu, each nearest to the top; then names such as `LAB (1).cu`,
-`my_LAB.cu` and `LAB final.cu`; then the only .cu of a folder named after the lab; then, if a single lab is graded, the
+`my_LAB.cu`; then the only .cu of a folder named after the lab; then, if a single lab is graded, the
 only .cu of all."""
 
 import posixpath

@@ -6,7 +6,7 @@ import pytest
 from class_tools import Classroom, fake_grader, put, zipped
 from export_layouts import SEVEN_ZIP, points, tarred
 
-from lab32 import autograde
+from lab32 import autograde, handed_in
 
 SUBMISSIONS = {
     "a project": {"labs/shuffle/shuffle.cu": points(80), "solutions_old/shuffle/shuffle.cu": points(10)},
@@ -66,3 +66,11 @@ def test_a_broken_zip_on_autolab_ends_with_its_json_line(tmp_path, capsys):
 def test_a_fault_of_the_machine_gives_no_score(tmp_path, capsys):
     status, said = graded(tmp_path, {"shuffle.cu": "// machine there is no nvcc\n"}, "autolab", capsys)
     assert (status, said.out) == (2, "")
+
+
+def test_lab32_grade_asks_for_the_same_choice(tmp_path, capsys):
+    put(tmp_path, SUBMISSIONS["the exact name first"] | {"swizzle/main.cu": "", "notes.txt": ""})
+    handed_in.main([str(tmp_path), "shuffle", "swizzle"])
+    assert capsys.readouterr().out.splitlines() == [
+        "shuffle\tshuffle.cu\tmy_shuffle.cu, shuffle (1).cu", "swizzle\tswizzle/main.cu\t",
+    ]  # fmt: skip

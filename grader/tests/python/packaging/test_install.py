@@ -63,7 +63,7 @@ def test_init_overwrites_no_file(lab32):
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
     outcome = lab32("init", "there")
-    assert "; 1 left as it was\n" in outcome.stdout
+    assert "\nLeft as it was: labs/shuffle/shuffle.cu. " in outcome.stdout
     assert mine.read_text() == "mine"
     (lab32.work / "file").write_text("")
     outcome = lab32("init", "file")

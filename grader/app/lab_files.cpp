@@ -1,0 +1,182 @@
+#include "app/lab_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <vector>
+
+#include "app/command.h"
+#include "base/environment.h"
+#include "base/error.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "grading/engine/registry.h"
+
+namespace lab32::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+fs::path file_below(const fs::path& folder, const std::string& lab) {
+  return folder / lab / (lab + ".cu");
+}
+
+bool has_a_lab(const fs::path& folder) {
+  const std::vector<std::string> labs = grading::known_labs();
+  return std::any_of(labs.begin(), labs.end(),
+                     [&](const std::string& lab) { return is_file(file_below(folder, lab)); });
+}
+
+// The letters of a name in lower case; everything else is a blank.
+std::string words_of(const std::string& name) {
+  std::string words = name;
+  for (char& c : words) {
+    const auto byte = static_cast<unsigned char>(c);
+    c = std::isalpha(byte) ? static_cast<char>(std::tolower(byte)) : ' ';
+  }
+  return " " + words + " ";
+}
+
+// The lab that a file's name contains, as in `my_coalescing (1).cu`; empty: none, or several.
+std::string lab_in_name(const std::string& name) {
+  std::string found;
+  for (const std::string& lab : grading::known_labs()) {
+    if (words_of(name).find(words_of(lab)) == std::string::npos) continue;
+    if (!found.empty()) return {};
+    found = lab;
+  }
+  return found;
+}
+
+bool is_known(const std::string& lab) {
+  const std::vector<std::string> labs = grading::known_labs();
+  return std::find(labs.begin(), labs.end(), lab) != labs.end();
+}
+
+// Whether the word names a file rather than a lab.
+bool names_a_path(const std::string& word) {
+  return !is_known(word) && (word.find('/') != std::string::npos ||
+                             fs::path(word).extension() == ".cu" || is_file(word));
+}
+
+struct NamedFile {
+  std::string lab;
+  fs::path file;
+};
+
+NamedFile named_file(const std::string& word) {
+  fs::path file = fs::path(word).lexically_normal();
+  if (!file.has_filename()) file = file.parent_path();
+  std::error_code error;
+  if (const std::string name = fs::absolute(file).filename().string();
+      fs::is_directory(file, error) && is_known(name))
+    file /= name + ".cu";
+  if (!is_file(file)) throw Error(visible_name(file.string()) + ": no such file");
+  std::string lab = lab_in_name(file.stem().string());
+  if (lab.empty()) lab = lab_in_name(fs::absolute(file).parent_path().filename().string());
+  if (lab.empty())
+    throw Error(fmt::format("{}: the name tells no lab; name the file after one of: {}",
+                            visible_name(file.string()), fmt::join(grading::known_labs(), ", ")));
+  return {lab, file};
+}
+
+// The folder X of a file X/LAB/LAB.cu; empty for a file that lies elsewhere.
+fs::path folder_of_labs(const NamedFile& named) {
+  const fs::path whole = fs::absolute(named.file).lexically_normal();
+  if (whole != file_below(whole.parent_path().parent_path(), named.lab)) return {};
+  fs::path folder = (named.file.parent_path() / "..").lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+// A line of lab32.handed_in: the lab, its file, and the files that were passed over.
+struct Choice {
+  std::string lab, file, passed_over;
+};
+
+std::vector<Choice> choices(const fs::path& dir, const std::vector<std::string>& labs) {
+  const fs::path python = python_program();
+  if (!is_file(python)) return {};
+  lab32::Command command;
+  command.argv = {python.string(), "-P", "-m", "lab32.handed_in", dir.string()};
+  command.argv.insert(command.argv.end(), labs.begin(), labs.end());
+  command.environment = environment();
+  const Outcome outcome = run_process(command);
+  std::vector<Choice> found;
+  if (!outcome.ok()) return found;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream cells(line);
+    Choice choice;
+    std::getline(cells, choice.lab, '\t');
+    std::getline(cells, choice.file, '\t');
+    std::getline(cells, choice.passed_over, '\t');
+    if (!choice.file.empty()) found.push_back(choice);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string labs_folder() {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (error || fs::is_directory("labs", error)) return "labs";
+  for (fs::path above = here; above.has_relative_path(); above = above.parent_path())
+    if (has_a_lab(above / "labs")) return (above / "labs").lexically_relative(here).string();
+  return "labs";
+}
+
+void take_named_files(grading::GradeOptions& options) {
+  std::vector<NamedFile> named;
+  for (std::string& word : options.labs) {
+    if (!names_a_path(word)) continue;
+    named.push_back(named_file(word));
+    word = named.back().lab;
+  }
+  if (named.empty()) return;
+  const fs::path folder = folder_of_labs(named.front());
+  const bool in_one_folder = std::all_of(named.begin(), named.end(), [&](const NamedFile& each) {
+    return folder_of_labs(each) == folder;
+  });
+  if (in_one_folder && !folder.empty() && named.size() == options.labs.size()) {
+    options.dir = folder;
+    return;
+  }
+  for (const NamedFile& each : named)
+    if (!options.files.emplace(each.lab, each.file).second)
+      throw Error(fmt::format("two files of {}: {} and {}; name one", each.lab,
+                              visible_name(options.files.at(each.lab).string()),
+                              visible_name(each.file.string())));
+}
+
+void choose_files(grading::GradeOptions& options) {
+  const std::vector<std::string> labs = grading::labs_or_all(options.labs);
+  std::vector<std::string> absent;
+  for (const std::string& lab : labs) {
+    if (options.files.count(lab)) continue;
+    const fs::path nested = file_below(options.dir / "labs", lab);
+    if (is_file(nested))
+      options.files[lab] = nested;
+    else if (!is_file(file_below(options.dir, lab)))
+      absent.push_back(lab);
+  }
+  std::error_code error;
+  const bool asks = !absent.empty() && fs::is_directory(options.dir, error) &&
+                    (!options.labs.empty() || absent.size() == labs.size());
+  if (!asks) return;
+  for (const Choice& choice : choices(options.dir, absent)) {
+    options.files[choice.lab] = options.dir / choice.file;
+    complain(fmt::format("{}: graded is {}{}", choice.lab, choice.file,
+                         choice.passed_over.empty() ? "" : "; passed over: " + choice.passed_over));
+  }
+}
+
+}  // namespace lab32::commands
