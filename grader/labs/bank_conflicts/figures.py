@@ -7,7 +7,7 @@ BANKS, WORD = 32, 4  # banks of shared memory; bytes of a bank's word
 CELL, HEIGHT, LEFT = 19.4, 19, 126
 
 
-def fullest(words):
+def phase_wavefronts(words):
     """The wavefronts of one phase: the largest number of distinct words in a bank."""
     distinct = set(words)
     return max(sum(word % BANKS == bank for word in distinct) for bank in range(BANKS))
@@ -34,7 +34,7 @@ def label(drawing, y, name, index):
     drawing.code(14, y + 30, index, 12)
 
 
-def plural(count):
+def wavefronts_text(count):
     return f"{count} wavefront{'s' * (count > 1)}"
 
 
@@ -48,7 +48,7 @@ STRIDES = [
 ]
 
 
-def strides():
+def draw_strides():
     total = 60 + sum(max(rows, 2) * HEIGHT + 34 for *_, rows in STRIDES)
     drawing = Drawing(760, total, "Which banks a warp visits, by its stride")
     drawing.text(
@@ -61,7 +61,7 @@ def strides():
     y = 56
     for name, index, word_of, rows in STRIDES:
         words = [word_of(lane) for lane in range(32)]
-        count = fullest(words)
+        count = phase_wavefronts(words)
         lanes = {}
         for lane, word in enumerate(words):
             lanes.setdefault(word, []).append(lane)
@@ -70,12 +70,12 @@ def strides():
         if len(lanes) == 1:
             drawing.text(LEFT + 7 * CELL, y + 14, "all 32 lanes", 12)
         label(drawing, y, name, index)
-        drawing.text(LEFT, y + rows * HEIGHT + 16, plural(count), 13, font_weight="bold")
+        drawing.text(LEFT, y + rows * HEIGHT + 16, wavefronts_text(count), 13, font_weight="bold")
         y += max(rows, 2) * HEIGHT + 34
     return drawing
 
 
-def padding():
+def draw_padding():
     """A column of a tile with rows of 32 words, and of one with rows of 33 words."""
     rows = 6
     drawing = Drawing(760, 2 * (rows * HEIGHT + 50) + 60, "A column of [32][32] and of [32][33]")
@@ -92,7 +92,7 @@ def padding():
         memory(drawing, y, rows, cells)
         label(drawing, y, f"rows of {pitch}", index)
         column = [pitch * lane for lane in range(32)]
-        drawing.text(LEFT, y + rows * HEIGHT + 20, plural(fullest(column)), 13, font_weight="bold")
+        drawing.text(LEFT, y + rows * HEIGHT + 20, wavefronts_text(phase_wavefronts(column)), 13, font_weight="bold")
         y += rows * HEIGHT + 50
     drawing.text(
         LEFT,
@@ -105,7 +105,7 @@ def padding():
     return drawing
 
 
-def halves():
+def draw_halves():
     """8 bytes per lane take two phases: consecutive lanes, and lanes two doubles apart."""
     drawing = Drawing(760, 262, "8 bytes per lane are served in two phases")
     drawing.text(
@@ -126,7 +126,7 @@ def halves():
         memory(drawing, y, rows, cells)
         label(drawing, y, name, index)
         each = [
-            fullest([2 * stride * lane + k for lane in half for k in range(2)])
+            phase_wavefronts([2 * stride * lane + k for lane in half for k in range(2)])
             for half in (range(16), range(16, 32))
         ]
         drawing.text(
@@ -140,7 +140,7 @@ def halves():
 PHASES = [SKY, ORANGE, GREEN, PINK]
 
 
-def phases():
+def draw_phases():
     """16 bytes per lane take four phases: consecutive lanes, and lanes a row of a tile apart."""
     drawing = Drawing(760, 350, "16 bytes per lane are served in four phases")
     drawing.text(14, 24, "int4: lane l has four words; a phase is 8 lanes, all banks once", 14)
@@ -166,7 +166,7 @@ def phases():
     return drawing
 
 
-def histogram():
+def draw_histogram():
     """The word of channel 1 for each lane, in two layouts of the 32 copies."""
     drawing = Drawing(760, 340, "A histogram for each lane: two ways to lay it out")
     drawing.text(
@@ -203,7 +203,7 @@ def largest(table, task, form):
     return max(table.where(task=task, form=form), key=lambda row: int(row["n"]))
 
 
-def measured():
+def draw_measured():
     times = tables.measured("h200-bank_conflicts")
     counters = tables.measured("h200-bank_conflicts-counters")
     drawing = Drawing(760, 80 + 46 * len(OPTIMISED), "What optimising saves on an H200")
@@ -239,10 +239,10 @@ def measured():
 
 
 FIGURES = {
-    "bank_conflicts/strides.svg": strides,
-    "bank_conflicts/padding.svg": padding,
-    "bank_conflicts/halves.svg": halves,
-    "bank_conflicts/phases.svg": phases,
-    "bank_conflicts/histogram.svg": histogram,
-    "bank_conflicts/measured.svg": measured,
+    "bank_conflicts/strides.svg": draw_strides,
+    "bank_conflicts/padding.svg": draw_padding,
+    "bank_conflicts/halves.svg": draw_halves,
+    "bank_conflicts/phases.svg": draw_phases,
+    "bank_conflicts/histogram.svg": draw_histogram,
+    "bank_conflicts/measured.svg": draw_measured,
 }

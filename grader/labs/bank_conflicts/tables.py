@@ -16,7 +16,7 @@ SETS = {
 }  # fmt: skip
 
 
-def wavefronts(device, chosen):
+def wavefronts_table(device, chosen):
     """Wavefronts and time of some forms; the time is for the largest n."""
     counters = tables.measured(f"{device}-bank_conflicts-counters")
     times = tables.measured(f"{device}-bank_conflicts")
@@ -64,4 +64,4 @@ def raw_conflicts(device, n, task):
     return markdown(head, rows, numeric=range(1, 7))
 
 
-MAKERS = {"wavefronts": wavefronts, "raw_conflicts": raw_conflicts}
+MAKERS = {"wavefronts": wavefronts_table, "raw_conflicts": raw_conflicts}

@@ -92,16 +92,16 @@ def pattern_rows(title, names):
     return drawing
 
 
-def patterns():
+def draw_patterns():
     """Without add2, whose number of sectors is a question to the reader."""
     return pattern_rows("Four ways for a warp to read 32 floats", ["add1", "add3", "add4", "add5"])
 
 
-def shifted():
+def draw_shifted():
     return pattern_rows("One float off the line", ["add1", "add2"])
 
 
-def inactive():
+def draw_inactive():
     """Inactive lanes request no memory."""
     drawing = Drawing(760, 58 + 98 * 2, "The same addresses with fewer active lanes")
     words = list(range(LANES))
@@ -111,7 +111,7 @@ def inactive():
     return drawing
 
 
-def path():
+def draw_path():
     """add1 from the kernel to DRAM, with the numbers of the source document."""
     l1, l2, dram, chart = (
         tables.documented(f"add1_{part}") for part in ("l1", "l2", "dram", "chart")
@@ -191,7 +191,7 @@ def strip(drawing, y, cells, title, verdict):
         )  # fmt: skip
 
 
-def layout():
+def draw_layout():
     """The lanes that read field 6 of 8, the mass, in two layouts."""
     drawing = Drawing(760, 246, "One field of eight: array of structures, structure of arrays")
     drawing.text(
@@ -211,7 +211,7 @@ def layout():
     return drawing
 
 
-def walk():
+def draw_walk():
     drawing = Drawing(760, 246, "Sixteen elements per thread: the first load of each lane")
     drawing.text(
         16, 26, "The first 64 floats of the block, and the lanes whose first load reads them", 13
@@ -243,7 +243,7 @@ OPTIMISED = [
 ]
 
 
-def measured():
+def draw_measured():
     table = tables.measured("h200-coalescing")
     n = 1 << 26
     drawing = Drawing(760, 82 + 34 * len(OPTIMISED), "What optimising saves on an H200")
@@ -276,11 +276,11 @@ def measured():
 
 
 FIGURES = {
-    "coalescing/patterns.svg": patterns,
-    "coalescing/inactive.svg": inactive,
-    "coalescing/shifted.svg": shifted,
-    "coalescing/path.svg": path,
-    "coalescing/layout.svg": layout,
-    "coalescing/walk.svg": walk,
-    "coalescing/measured.svg": measured,
+    "coalescing/patterns.svg": draw_patterns,
+    "coalescing/inactive.svg": draw_inactive,
+    "coalescing/shifted.svg": draw_shifted,
+    "coalescing/path.svg": draw_path,
+    "coalescing/layout.svg": draw_layout,
+    "coalescing/walk.svg": draw_walk,
+    "coalescing/measured.svg": draw_measured,
 }

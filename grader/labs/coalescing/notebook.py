@@ -30,7 +30,7 @@ def sectors_per_request(lab, op):
         kernel = name.removesuffix(f" {op} sectors")
         if kernel != name and kernel not in hidden(lab) and figures.get(f"{kernel} {op} requests"):
             found[kernel] = sectors / figures[f"{kernel} {op} requests"]
-    return dict(sorted(found.items(), key=lambda item: tables.by_number(item[0])))
+    return dict(sorted(found.items(), key=lambda item: tables.number_aware_key(item[0])))
 
 
 def documented_sectors(op):

@@ -14,7 +14,7 @@ SETS = {
 }  # fmt: skip
 
 
-def times(device, chosen):
+def times_table(device, chosen):
     """Times of some forms at the largest measured size, and as multiples of a copy of the same bytes."""
     table = tables.measured(f"{device}-coalescing")
     rows = []
@@ -26,7 +26,7 @@ def times(device, chosen):
     return markdown(["form", "time", "time / copy's time"], rows, numeric=[1, 2])
 
 
-def counters(device, n, block, *forms):
+def counters_table(device, n, block, *forms):
     """Hardware counts of these forms: L1, L2 and DRAM."""
     table = tables.measured(f"{device}-coalescing-counters")
     lsu = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
@@ -57,4 +57,4 @@ def counters(device, n, block, *forms):
     return markdown(head, rows, numeric=range(1, 6))
 
 
-MAKERS = {"times": times, "counters": counters}
+MAKERS = {"times": times_table, "counters": counters_table}

@@ -9,7 +9,7 @@ from lab32.labs.occupancy import tables
 EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}
 
 
-def places():
+def draw_places():
     """The blocks that each resource allows: a worked example on three generations of GPUs."""
     drawing = Drawing(760, 330, "Blocks that each resource allows; the scarcest decides")
     drawing.text(
@@ -89,7 +89,7 @@ def legend(drawing, x, y, entries, step=20):
         drawing.text(x + 24, middle + 4, words, 12)
 
 
-def waves():
+def draw_waves():
     """Time against the number of blocks: a staircase, and the same work in one wave."""
     drawing = Drawing(760, 340, "Time goes in waves; a grid that strides has none")
     drawing.text(
@@ -106,14 +106,14 @@ def waves():
     return drawing
 
 
-def warps():
+def draw_warps():
     """Time of chains of loads against the number of resident warps."""
     drawing = Drawing(760, 330, "Loads that wait for each other: twice the warps, half the time")
     drawing.text(16, 24, "Chains of loads, by warps per multiprocessor (measured, H200, log scales)", 14)
     axes = Axes(drawing, (1, 64), (8, 512), (62, 44, 660, 234), (True, True))
     axes.ticks([1, 2, 4, 8, 16, 32, 64], [8, 16, 32, 64, 128, 256, 512])
-    ones = [(w, 1e3 * ms) for w, ms in tables.by_warps("follow", starts="32 ")]
-    more = [(w, 1e3 * ms) for w, ms in tables.by_warps("follow", starts="256 ")]
+    ones = [(w, 1e3 * ms) for w, ms in tables.times_by_warps("follow", starts="32 ")]
+    more = [(w, 1e3 * ms) for w, ms in tables.times_by_warps("follow", starts="256 ")]
     axes.draw([(w, ones[0][1] / w) for w in (1, 32)], "#bbbbbb", None)
     axes.draw(ones, BLUE)
     axes.draw(more, ORANGE, "square")
@@ -123,7 +123,7 @@ def warps():
     return drawing
 
 
-def copies():
+def draw_copies():
     """Bandwidth of copies against warps, by bytes in flight."""
     drawing = Drawing(760, 340, "A copy needs bytes under way, not warps")
     drawing.text(16, 24, "Copy of 2^26 floats (measured, H200)", 14)
@@ -133,7 +133,7 @@ def copies():
         ("8 float4", GREEN, "triangle"), ("4 float4", SKY, "diamond"), ("1 float4", BLUE, "circle"), ("one float", ORANGE, "square"),
     ]  # fmt: skip
     for form, colour, shape in forms:
-        points = tables.by_blocks_of_copy(form)
+        points = tables.copy_times_by_blocks(form)
         axes.draw([(w, 8 * tables.LARGE_COPY / ms / 1e6) for w, ms in points], colour, shape)
     drawing.text(70, 40, "GB/s", 12, fill=GREY)
     drawing.text(602, 326, "warps that are launched per multiprocessor", 12, "end", GREY)
@@ -142,12 +142,12 @@ def copies():
     return drawing
 
 
-def cache():
+def draw_cache():
     """Time and L1 hits of rows against warps."""
     drawing = Drawing(760, 340, "More warps than L1 has room for: slower")
     drawing.text(16, 24, "match: four rows of 128 bytes per thread (measured, H200)", 14)
     hits = tables.hits("match")
-    times = tables.by_warps("match", n=132 * 2048, starts="128 ")
+    times = tables.times_by_warps("match", n=132 * 2048, starts="128 ")
     for k, (title, points, y, colour) in enumerate(
         [
             ("time, µs", [(w, 1e3 * ms) for w, ms in times], (0, 600), RED),
@@ -164,9 +164,9 @@ def cache():
 
 
 FIGURES = {
-    "occupancy/places.svg": places,
-    "occupancy/waves.svg": waves,
-    "occupancy/warps.svg": warps,
-    "occupancy/copies.svg": copies,
-    "occupancy/cache.svg": cache,
+    "occupancy/places.svg": draw_places,
+    "occupancy/waves.svg": draw_waves,
+    "occupancy/warps.svg": draw_warps,
+    "occupancy/copies.svg": draw_copies,
+    "occupancy/cache.svg": draw_cache,
 }

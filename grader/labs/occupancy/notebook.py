@@ -22,7 +22,7 @@ def waves():
 SHAPES = ["follow", "copy", "smooth", "orbits", "match"]
 
 
-def of_checks(lab, ratio):
+def ratios_of_checks(lab, ratio):
     """{"B1 follow": ratio(figures)} for the checks of shapes that have the figures."""
     found = {}
     for test in lab.tests:
@@ -36,7 +36,7 @@ def of_checks(lab, ratio):
 
 def warps(lab):
     """Resident warps per multiprocessor with the student's shapes."""
-    return of_checks(lab, lambda figures: figures.get("warps"))
+    return ratios_of_checks(lab, lambda figures: figures.get("warps"))
 
 
 def times_best(lab):
@@ -46,7 +46,7 @@ def times_best(lab):
         best = figures.get("best_seconds", figures.get("full_seconds"))
         return figures["modelled_seconds"] / best if best else None
 
-    return of_checks(lab, ratio)
+    return ratios_of_checks(lab, ratio)
 
 
 STAIRS = ["66 blocks", "132 blocks", "139 blocks", "198 blocks", "264 blocks", "271 blocks"]

@@ -10,7 +10,7 @@ LARGE_COPY = 1 << 26
 # ---- measurements ----------------------------------------------------------------------------------
 
 
-def by_warps(task, form="given", n=None, starts=""):
+def times_by_warps(task, form="given", n=None, starts=""):
     """Measured [(resident warps, ms)] of a task's shapes with a limit on blocks, fewest warps first."""
     rows = measured().where(task=task, form=form, **({"n": n} if n else {}))
     return sorted(
@@ -20,7 +20,7 @@ def by_warps(task, form="given", n=None, starts=""):
     )
 
 
-def by_blocks_of_copy(form, n=LARGE_COPY):
+def copy_times_by_blocks(form, n=LARGE_COPY):
     """Measured [(launched warps per multiprocessor, ms)]."""
     rows = measured().where(task="copy", form=form, n=n)
     return sorted((8 * int(row["shape"].split()[-1]), float(row["median_ms"])) for row in rows)

@@ -20,7 +20,7 @@ def adders(version, step):
     return {t: (t, t + far) for t in range(far)}
 
 
-def trees():
+def draw_trees():
     """The threads that add in each step of v1, v2 and v3, and the words that they add."""
     drawing = Drawing(760, 548, "The trees of v1, v2 and v3")
     drawing.text(16, 24, "A block of 16 threads in warps of 8, for the picture (really 32)", 14)
@@ -69,7 +69,7 @@ def trees():
     return drawing
 
 
-def ticket():
+def draw_ticket():
     """Four blocks finish at different times and draw tickets; the block with the last ticket adds their sums."""
     drawing = Drawing(760, 316, "Four blocks, one counter: which block adds up the sums")
     left, scale, top, row = 96, 62, 60, 46
@@ -113,7 +113,7 @@ def ticket():
     return drawing
 
 
-def measured():
+def draw_measured():
     """The speed-up of each version over v1, on the G80 and on an H200."""
     drawing = Drawing(760, 468, "The versions as multiples of v1, then and now")
     head = tables.measured("h200-reduction").head
@@ -150,7 +150,7 @@ def measured():
     return drawing
 
 
-def blocks():
+def draw_blocks():
     """The time of grids of v4's shape, by block size."""
     drawing = Drawing(760, 452, "Where v4, v5 and v6 spend their time")
     drawing.text(
@@ -194,7 +194,7 @@ def blocks():
     return drawing
 
 
-def stride():
+def draw_stride():
     """Four loads of a warp: contiguous pieces, and a grid stride."""
     drawing = Drawing(760, 300, "One piece per thread, or a stride of the grid")
     drawing.text(
@@ -236,7 +236,7 @@ def stride():
     return drawing
 
 
-def cascade():
+def draw_cascade():
     """Brent's theorem: the same 63 additions by 32 threads and by 8."""
     drawing = Drawing(760, 328, "63 additions by 32 threads, and by 8")
     cell, x = 13, 40
@@ -268,7 +268,7 @@ def cascade():
     return drawing
 
 
-def warps():
+def draw_warps():
     """Active lanes in the warps of blocks with 32, 48 and 64 threads."""
     drawing = Drawing(760, 172, "The warps of a block")
     cell, left = 7.6, 104
@@ -303,7 +303,7 @@ def mark(drawing, x, y, size, colour):
     drawing.add("polygon", points=corners, fill=colour, stroke=PAPER)
 
 
-def ladder():
+def draw_ladder():
     """The Reduce Tutorial's versions: time against the number of blocks."""
     drawing = Drawing(760, 440, "The Reduce Tutorial's versions follow the number of blocks")
     drawing.text(
@@ -359,12 +359,12 @@ def ladder():
 
 
 FIGURES = {
-    "reduction/trees.svg": trees,
-    "reduction/measured.svg": measured,
-    "reduction/blocks.svg": blocks,
-    "reduction/stride.svg": stride,
-    "reduction/cascade.svg": cascade,
-    "reduction/warps.svg": warps,
-    "reduction/ticket.svg": ticket,
-    "reduction/ladder.svg": ladder,
+    "reduction/trees.svg": draw_trees,
+    "reduction/measured.svg": draw_measured,
+    "reduction/blocks.svg": draw_blocks,
+    "reduction/stride.svg": draw_stride,
+    "reduction/cascade.svg": draw_cascade,
+    "reduction/warps.svg": draw_warps,
+    "reduction/ticket.svg": draw_ticket,
+    "reduction/ladder.svg": draw_ladder,
 }

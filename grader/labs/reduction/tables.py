@@ -46,7 +46,7 @@ def g80_ladder(device):
 LOADS = ["one load at a time", "four loads", "four loads, int4", "pieces"]
 
 
-def reduced(device, n):
+def reduced_table(device, n):
     """Times of v7's loop, by how its threads load."""
     table = tables.measured(f"{device}-reduction")
     rows = []
@@ -58,7 +58,7 @@ def reduced(device, n):
     return markdown(["form", "time", "GB/s", "time / copy's time"], rows, numeric=[1, 2, 3])
 
 
-def by_block(device, n):
+def block_size_table(device, n):
     """The forms with two loads, one row per block size."""
     table = tables.measured(f"{device}-reduction")
     forms = ["empty", "no tree", "v4", "v5", "v6"]
@@ -168,8 +168,8 @@ def wrong_steps(device):
 
 MAKERS = {
     "g80_ladder": g80_ladder,
-    "reduced": reduced,
-    "by_block": by_block,
+    "reduced": reduced_table,
+    "by_block": block_size_table,
     "reduction_counters": reduction_counters,
     "beside_cub": beside_cub,
     "tutorial_documented": tutorial_documented,

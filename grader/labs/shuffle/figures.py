@@ -9,7 +9,7 @@ from lab32.labs.shuffle import notebook as shuffle
 VALUES = [3, 1, 4, 1, 5, 9, 2, 6]  # of the eight lanes in the picture
 
 
-def lanes():
+def draw_lanes():
     """The lanes that shuffles read from: down by 4 and xor 4. What a lane without a partner gets is a question of the lab."""
     drawing = Drawing(760, 268, "Lanes that shuffles read: down by 4, and xor 4")
     cell, top, low = 42, 66, 176
@@ -50,7 +50,7 @@ def lanes():
     return drawing
 
 
-def down():
+def draw_down():
     """How many lanes' values each lane has summed, step by step."""
     drawing = Drawing(760, 352, "Five steps down: whose values a lane has")
     drawing.code(16, 26, "v += __shfl_down_sync(kAll, v, step)", 13)
@@ -89,8 +89,8 @@ def sum_of(a, b):
     return {lane: a.get(lane, 0) + b.get(lane, 0) for lane in a | b}
 
 
-def butterfly():
-    """Like down() with xor, for eight lanes: both lanes of a pair add, and all end with the sum."""
+def draw_butterfly():
+    """Like draw_down() with xor, for eight lanes: both lanes of a pair add, and all end with the sum."""
     drawing = Drawing(760, 344, "A butterfly: every lane has the sum")
     drawing.code(16, 26, "v += __shfl_xor_sync(kAll, v, step)", 13)
     drawing.text(320, 26, "8 lanes (a warp has two steps more). In the boxes: whose values.", 13)
@@ -115,7 +115,7 @@ def butterfly():
     return drawing
 
 
-def block():
+def draw_block():
     """A block's sum: a tree with nine barriers, and two levels of warp sums with one."""
     drawing = Drawing(760, 392, "A block of 256: by a tree in shared memory, and by shuffles")
     left, right, wide = 16, 400, 43
@@ -164,7 +164,7 @@ def block():
 KEYS = [3, 7, 3, 3, 5, 7, 3, 7]
 
 
-def keys():
+def draw_keys():
     """Lanes with one key sum their values: each adds the next lane's sum, then follows that lane's link."""
     drawing = Drawing(760, 356, "Sums of groups: which lane reads which, round by round")
     drawing.text(
@@ -218,7 +218,7 @@ def keys():
     return drawing
 
 
-def merge():
+def draw_merge():
     """The moments of a row of 3 elements in 8 lanes: merging two empty triples divides by zero."""
     drawing = Drawing(760, 334, "A row of 3 elements: empty lanes and the merge")
     drawing.text(
@@ -258,7 +258,7 @@ def merge():
     return drawing
 
 
-def spacing():
+def draw_spacing():
     """Floats around 2^24, where adding 1 has no effect."""
     drawing = Drawing(760, 210, "Where 1.0f stops: floats around 2^24")
     drawing.text(16, 26, "Floats around 2^24 = 16,777,216 (24 significant bits)", 14)
@@ -291,7 +291,7 @@ def spacing():
     return drawing
 
 
-def measured():
+def draw_measured():
     """Times of several ways to sum on an H200, and the Shuffle Lesson's ratios with ours."""
     table = tables.measured("h200-shuffle")
     drawing = Drawing(760, 516, "What a sum of 2^24 floats takes on an H200")
@@ -344,12 +344,12 @@ def measured():
 
 
 FIGURES = {
-    "shuffle/down.svg": down,
-    "shuffle/butterfly.svg": butterfly,
-    "shuffle/block.svg": block,
-    "shuffle/keys.svg": keys,
-    "shuffle/lanes.svg": lanes,
-    "shuffle/merge.svg": merge,
-    "shuffle/spacing.svg": spacing,
-    "shuffle/measured.svg": measured,
+    "shuffle/down.svg": draw_down,
+    "shuffle/butterfly.svg": draw_butterfly,
+    "shuffle/block.svg": draw_block,
+    "shuffle/keys.svg": draw_keys,
+    "shuffle/lanes.svg": draw_lanes,
+    "shuffle/merge.svg": draw_merge,
+    "shuffle/spacing.svg": draw_spacing,
+    "shuffle/measured.svg": draw_measured,
 }

@@ -107,7 +107,7 @@ def folded(values):
     return values[..., 0]
 
 
-def as_reduced(values, way, block=256):
+def reduction_order_sum(values, way, block=256):
     """Sums in the order of the solution's reduce_shared or reduce_shuffle, pass by pass."""
     while len(values) > 1:
         blocks = -(-len(values) // (2 * block))
@@ -123,8 +123,8 @@ def as_reduced(values, way, block=256):
 ORDERS = {
     "one by one": one_by_one,
     "in pairs": in_pairs,
-    "as reduce_shared": lambda values: as_reduced(values, "reduce_shared"),
-    "as reduce_shuffle": lambda values: as_reduced(values, "reduce_shuffle"),
+    "as reduce_shared": lambda values: reduction_order_sum(values, "reduce_shared"),
+    "as reduce_shuffle": lambda values: reduction_order_sum(values, "reduce_shuffle"),
 }
 
 

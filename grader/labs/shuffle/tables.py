@@ -16,7 +16,7 @@ LEVELS = ["reduce_atomic", "sum_by_warps", "sum_by_blocks", "warps to block to t
           "lanes to block to total"]  # fmt: skip
 
 
-def t4():
+def documented_t4_table():
     """The Shuffle Lesson's table, and an H200's times of the same kernels."""
     then, now = documented_times(), measured_times()
     rows = [
@@ -35,7 +35,7 @@ def t4():
     return markdown(head, rows, numeric=[1, 2, 3, 4])
 
 
-def levels(device):
+def levels_table(device):
     """Atomics on one, two and three levels: where the adds arrive, and how long they take."""
     times = tables.measured(f"{device}-shuffle")
     counters = tables.measured(f"{device}-shuffle-counters")
@@ -58,7 +58,7 @@ def levels(device):
     return markdown(head, rows, numeric=[1, 2, 3, 4])
 
 
-def adders(device):
+def adders_table(device):
     """ptxas aggregates integers but not floats."""
     times = tables.measured(f"{device}-shuffle")
     counters = tables.measured(f"{device}-shuffle-counters")
@@ -83,7 +83,7 @@ def adders(device):
     return markdown(head, rows, numeric=[1, 2, 3, 4])
 
 
-def keyed(device):
+def keyed_table(device):
     """An add per lane or per key, for three kinds of keys; and counts on one level and on two."""
     table = tables.measured(f"{device}-shuffle")
     rows = []
@@ -105,7 +105,7 @@ def keyed(device):
 COLUMNS = [256, 1024, 4096]
 
 
-def by_columns(device, *tasks):
+def row_length_table(device, *tasks):
     """Forms of the row kernels as multiples of a copy of the same bytes, for three lengths of rows."""
     table = tables.measured(f"{device}-shuffle")
     rows = []
@@ -138,10 +138,10 @@ def float_sums(device, *inputs):
 
 
 MAKERS = {
-    "t4": t4,
-    "levels": levels,
-    "adders": adders,
-    "keyed": keyed,
-    "by_columns": by_columns,
+    "t4": documented_t4_table,
+    "levels": levels_table,
+    "adders": adders_table,
+    "keyed": keyed_table,
+    "by_columns": row_length_table,
     "float_sums": float_sums,
 }

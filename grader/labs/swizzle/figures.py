@@ -33,7 +33,7 @@ def grid(drawing, x, y, rows, cell=CELL):
             drawing.text(x + (c + 0.5) * cell, y + (r + 0.5) * cell + 4, text, 12, "middle")
 
 
-def bits():
+def draw_bits():
     drawing = Drawing(760, 268, "Which bits Swizzle<B, M, S> XORs onto which")
     wide, left = 44, 104
 
@@ -78,7 +78,7 @@ def bits():
     return drawing
 
 
-def rows():
+def draw_rows():
     """Rows of 128, 64 and 32 bytes in lines of 128 bytes, without a swizzle."""
     drawing = Drawing(
         760, 268, "Where the chunks of a row lie, for three widths, without a swizzle"
@@ -114,7 +114,7 @@ def rows():
     return drawing
 
 
-def ldmatrix():
+def draw_ldmatrix():
     """The lane that holds the address of each row of the four matrices."""
     drawing = Drawing(760, 452, "Which row each lane passes to ldmatrix.x4")
     cell, top, high, left = 58, 76, 21, 96
@@ -144,7 +144,7 @@ def ldmatrix():
     return drawing
 
 
-def xor():
+def draw_xor():
     """The documented table, with the entry of the worked example marked."""
     drawing = Drawing(760, 330, "Where each entry of an 8 × 8 table is stored")
     left, top, row, column = 216, 62, 5, 3
@@ -174,7 +174,7 @@ def xor():
     return drawing
 
 
-def table():
+def draw_table():
     """The documented table, and <2, 0, 3>, where the rows repeat."""
     drawing = Drawing(760, 330, "The tables of <3, 0, 3> and <2, 0, 3>")
     for left, title, rows, words in (
@@ -196,7 +196,7 @@ def table():
     return drawing
 
 
-def tile():
+def draw_tile():
     """The rows of one matrix in a plain, a padded and a swizzled tile."""
     chosen = 2
     layouts = {
@@ -238,7 +238,7 @@ def tile():
     return drawing
 
 
-def narrow():
+def draw_narrow():
     """Chunks of 64-byte rows, placed by the document's formulas and by the general mapping."""
     drawing = Drawing(760, 252, "Rows of 64 bytes: 4 chunks per row")
     top, high = 38, 20
@@ -277,7 +277,7 @@ def narrow():
     return drawing
 
 
-def tensor():
+def draw_tensor():
     """The three modes as an H200 applied them: the places of each row's chunks."""
     dumped = boxes()
     drawing = Drawing(760, 324, "The copy engine's swizzle modes, as dumped on an H200")
@@ -308,7 +308,7 @@ def tensor():
     return drawing
 
 
-def measured():
+def draw_measured():
     times = tables.measured("h200-swizzle")
     tiles = max(int(row["n"]) for row in times.rows)
     drawing = Drawing(760, 258, "What the layouts cost on an H200")
@@ -334,13 +334,13 @@ def measured():
 
 
 FIGURES = {
-    "swizzle/bits.svg": bits,
-    "swizzle/xor.svg": xor,
-    "swizzle/rows.svg": rows,
-    "swizzle/ldmatrix.svg": ldmatrix,
-    "swizzle/table.svg": table,
-    "swizzle/tile.svg": tile,
-    "swizzle/narrow.svg": narrow,
-    "swizzle/tensor.svg": tensor,
-    "swizzle/measured.svg": measured,
+    "swizzle/bits.svg": draw_bits,
+    "swizzle/xor.svg": draw_xor,
+    "swizzle/rows.svg": draw_rows,
+    "swizzle/ldmatrix.svg": draw_ldmatrix,
+    "swizzle/table.svg": draw_table,
+    "swizzle/tile.svg": draw_tile,
+    "swizzle/narrow.svg": draw_narrow,
+    "swizzle/tensor.svg": draw_tensor,
+    "swizzle/measured.svg": draw_measured,
 }

@@ -29,7 +29,7 @@ def grid(drawing, x, y, columns, rows, cell, fill, stroke_width=0.5):
             )  # fmt: skip
 
 
-def lines():
+def draw_lines():
     """Cache lines of a matrix that is traversed by rows and by columns."""
     drawing = Drawing(760, 246, "A matrix in cache lines, walked by rows and by columns")
     cell, columns, rows, line = 21, 16, 6, 4
@@ -68,7 +68,7 @@ def lines():
     return drawing
 
 
-def naive():
+def draw_naive():
     """One request reads a row; the other writes a column."""
     drawing = Drawing(760, 330, "The naive kernel: one of its two accesses scatters")
     cell, size, sector = 16, 16, 8
@@ -96,7 +96,7 @@ def naive():
     return drawing
 
 
-def tile():
+def draw_tile():
     """From tile (i, j) of in through shared memory to tile (j, i) of out."""
     drawing = Drawing(760, 300, "Through a tile in shared memory both sides are rows")
     cell, tiles, edge, top = 11, 3, 4, 92
@@ -146,7 +146,7 @@ def tile():
     return drawing
 
 
-def edge():
+def draw_edge():
     """A tile of 4 x 4 threads at the corner of a matrix with 7 rows of 10 columns."""
     drawing = Drawing(760, 322, "A partial tile: who loads and who stores")
     size, n, m, cell, top = 4, 7, 10, 16, 66
@@ -199,7 +199,7 @@ def edge():
     return drawing
 
 
-def squares():
+def draw_squares():
     """A thread moves four rows; then a square of 4 x 4 elements."""
     drawing = Drawing(760, 462, "Two steps to B4: four rows per thread, then squares of 4 x 4")
     side, top = 24, 62
@@ -250,7 +250,7 @@ def squares():
     return drawing
 
 
-def banks():
+def draw_banks():
     """The banks of one column's elements: a row of the picture is a row of the tile."""
     drawing = Drawing(760, 356, "Where a column of the tile lies: row by row, bank by bank")
     cell, column = 7, 5
@@ -275,7 +275,7 @@ def banks():
     return drawing
 
 
-def then_and_now():
+def draw_then_and_now():
     """Words of a column that each bank serves: with 16 banks and half-warps, and with 32 banks and warps."""
     drawing = Drawing(760, 456, "The SYSU Lecture's tile, 16 wide, on G80 and today")
     panels = [
@@ -309,7 +309,7 @@ def then_and_now():
     return drawing
 
 
-def measured():
+def draw_measured():
     """Times of the versions as multiples of a copy."""
     table = tables.measured("h200-transpose")
     drawing = Drawing(760, 322, "What each version takes on an H200")
@@ -333,12 +333,12 @@ def measured():
 
 
 FIGURES = {
-    "transpose/lines.svg": lines,
-    "transpose/naive.svg": naive,
-    "transpose/tile.svg": tile,
-    "transpose/edge.svg": edge,
-    "transpose/squares.svg": squares,
-    "transpose/banks.svg": banks,
-    "transpose/then-and-now.svg": then_and_now,
-    "transpose/measured.svg": measured,
+    "transpose/lines.svg": draw_lines,
+    "transpose/naive.svg": draw_naive,
+    "transpose/tile.svg": draw_tile,
+    "transpose/edge.svg": draw_edge,
+    "transpose/squares.svg": draw_squares,
+    "transpose/banks.svg": draw_banks,
+    "transpose/then-and-now.svg": draw_then_and_now,
+    "transpose/measured.svg": draw_measured,
 }

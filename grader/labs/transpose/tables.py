@@ -39,7 +39,7 @@ def cpu_walks():
     return markdown(["loops", "matrices", "time", "times longer"], rows, numeric=[2, 3])
 
 
-def transposed(device, kind, size, chosen):
+def transposed_table(device, kind, size, chosen):
     """Times of some forms."""
     table = tables.measured(f"{device}-transpose")
     rows = []
@@ -80,7 +80,7 @@ def transpose_counters(device, kind, counted, timed, chosen):
     return markdown(head, rows, numeric=range(1, 7))
 
 
-def geam(device, *sizes):
+def geam_table(device, *sizes):
     """The best transpose, a copy and cuBLAS at these sizes, timed in the same rounds."""
     rows = []
     for row in tables.measured(f"{device}-geam").rows:
@@ -96,7 +96,7 @@ def geam(device, *sizes):
 
 MAKERS = {
     "cpu_walks": cpu_walks,
-    "transposed": transposed,
+    "transposed": transposed_table,
     "transpose_counters": transpose_counters,
-    "geam": geam,
+    "geam": geam_table,
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lab32 import ROOT
 from lab32.classroom import chooser
-from lab32.classroom.entries import SOURCE_BYTES, Budget, Refused, in_folder, opened
+from lab32.classroom.entries import SOURCE_BYTES, Budget, Refused, folder_entries, with_opened_archives
 from lab32.classroom.problem import Problem, visible
 
 GRADED, NOT_GRADED = 0, 2
@@ -34,7 +34,7 @@ def handed_in(folder, asked):
     """({path below labs/: bytes}, what the student is told) of a submission."""
     known = sorted({path.stem for path in (ROOT / "data/limits").glob("*.toml")} | set(asked))
     try:
-        entries = list(opened(in_folder(folder), Budget()))
+        entries = list(with_opened_archives(folder_entries(folder), Budget()))
         found, left = chooser.candidates(entries, known, asked)
         tree, told = {}, []
         for lab, candidates in chooser.chosen(found).items():

@@ -52,9 +52,9 @@ class Cell:
                                   errors="replace", stdin=subprocess.DEVNULL, check=False)  # fmt: skip
         except FileNotFoundError:
             raise RuntimeError(f"there is no {BINARY}: run `make build` first") from None
-        return Outcome(done.returncode, self.placed(done.stdout), self.placed(done.stderr))
+        return Outcome(done.returncode, self.with_cell_lines(done.stdout), self.with_cell_lines(done.stderr))
 
-    def placed(self, text):
+    def with_cell_lines(self, text):
         """`/tmp/…/cell.cu(7): error: …` -> `line 7 of the cell: error: …`, with that line of the cell below."""
         text = text.replace(str(self.path), NAME)
         if re.search(r"undefined reference to `main'", text):

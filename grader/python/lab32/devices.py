@@ -32,7 +32,7 @@ RULES = {
 }
 
 
-def factor(rule, ratio):
+def scaling_factor(rule, ratio):
     """The factor of a rule; `ratio(table, key)` is the card's value divided by the H200's."""
     product = 1.0
     for part in filter(None, (part.strip() for part in rule.split(","))):
@@ -45,7 +45,7 @@ def factor(rule, ratio):
     return product
 
 
-def derived(text, source):
+def derive_profile(text, source):
     """The text of a profile with its derived values computed from `source`, the H200's profile."""
     card, table, lines = tomllib.loads(text), None, []
 
@@ -56,7 +56,7 @@ def derived(text, source):
         if header := re.fullmatch(r"\[(\w+)\]", line):
             table = header[1]
         if found := LINE.fullmatch(line):
-            value = source[table][found["name"]] * factor(found["rule"], ratio)
+            value = source[table][found["name"]] * scaling_factor(found["rule"], ratio)
             whole = isinstance(source[table][found["name"]], int)
             shown = str(round(value)) if whole else f"{value:.4g}"
             head = f"{found['name']} = {shown}".ljust(39)
@@ -72,7 +72,7 @@ def profiles():
     for path in sorted(folder.glob("*.toml")):
         if path.stem != SOURCE:
             text = path.read_text()
-            yield path, text, derived(text, source)
+            yield path, text, derive_profile(text, source)
 
 
 def main():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab32 import ROOT
 from lab32.classroom import chooser
-from lab32.classroom.entries import in_folder, is_junk
+from lab32.classroom.entries import folder_entries, is_junk
 from lab32.classroom.problem import Problem, visible
 
 
@@ -15,7 +15,7 @@ def main(arguments=None):
     folder, *asked = arguments or sys.argv[1:]
     known = sorted({path.stem for path in (ROOT / "data/limits").glob("*.toml")} | set(asked))
     try:
-        entries = [entry for entry in in_folder(folder) if entry.kind == "file" and not is_junk(entry.parts)]
+        entries = [entry for entry in folder_entries(folder) if entry.kind == "file" and not is_junk(entry.parts)]
     except (Problem, OSError) as error:
         sys.exit(f"lab32: {visible(error)}")
     found, _ = chooser.candidates(entries, known, asked)

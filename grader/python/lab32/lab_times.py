@@ -7,7 +7,7 @@ def label(row):
     return row["kernel"] + (" (given)" if row["file"] == "labs" else "")
 
 
-def largest(lab):
+def largest_sizes(lab):
     """{kernel: the row of its largest launch} from h200-labs.csv, with the model's columns. A kernel's given form
     precedes its optimised one, and both have the same size. Launches of one block are left out: they are
     too short to be timed."""
@@ -34,7 +34,7 @@ def measured_and_modelled(lab, hidden=()):
     The unit is the time of a cold copy of the same bytes, so that launches of different sizes compare.
     """
     columns = {"measured: H200": "cold_us", "modelled: H200": "modelled_us"}
-    rows = {name: row for name, row in largest(lab).items() if name.split(" (")[0] not in hidden}
+    rows = {name: row for name, row in largest_sizes(lab).items() if name.split(" (")[0] not in hidden}
     return {
         series: {name: float(row[column]) / float(row["copy_cold_us"]) for name, row in rows.items()}
         for series, column in columns.items()

@@ -49,6 +49,6 @@ def modules(name):
     return {lab: found for lab in names() if (found := module(lab, name))}
 
 
-def own(lab, name, default):
+def notebook_attribute(lab, name, default):
     """The attribute `name` of a lab's notebook.py, or `default`."""
     return getattr(module(lab, "notebook"), name, default)

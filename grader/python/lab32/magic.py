@@ -48,7 +48,7 @@ class Lab32(Magics):
         if not line.strip():
             print(__doc__)
             return None
-        command, *rest = words(line)
+        command, *rest = split_words(line)
         if command == "grade":
             return grade(rest)
         if command == "explain":
@@ -56,7 +56,7 @@ class Lab32(Magics):
                 raise UsageError("%lab32 explain LAB [CHECK]: name a lab")
             return explained.worst_access_of_check(rest[0], *split_check(rest[1:]))
         if command == "runtime":
-            return runtime()
+            return runtime_folder()
         done = subprocess.run([str(results.BINARY), command, *rest], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, check=False)  # fmt: skip
         print(done.stdout, end="")
@@ -88,7 +88,7 @@ def load(shell):
 # ---- %lab32 ---------------------------------------------------------------------------------------
 
 
-def words(line):
+def split_words(line):
     try:
         return shlex.split(line)
     except ValueError as error:
@@ -116,7 +116,7 @@ def grade(rest):
         raise UsageError(str(error)) from None
 
 
-def runtime():
+def runtime_folder():
     """Runs nvcc4jupyter's %%cuda and `!nvcc` on lab32's CUDA runtime, which needs no GPU."""
     os.environ["PATH"] = os.pathsep.join([str(find_nvcc().parent), os.environ.get("PATH", "")])
     folder = str(ROOT / "build/runtime")
@@ -146,7 +146,7 @@ def find_nvcc():
 
 def parse(line):
     """Splits the magic's line into command, lab32's options, the program's arguments and nvcc's options."""
-    rest, arguments = words(line), []
+    rest, arguments = split_words(line), []
     if "--" in rest:
         k = rest.index("--")
         rest, arguments = rest[:k], rest[k + 1 :]

@@ -46,7 +46,7 @@ def number(value):
     return f"{value:.3g}" if size < 100 else f"{value:.0f}"
 
 
-def at_bar(value, values):
+def bar_number(value, values):
     """Three digits, including 3.00, unless all values are whole."""
     if all(v == int(v) for v in values) or not 0.001 <= abs(value) < 100:
         return number(value)
@@ -56,18 +56,18 @@ def at_bar(value, values):
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def source(name):
+def series_source(name):
     """`simulated: yours` -> `simulated`."""
     return name.split(":")[0]
 
 
-def styles(names):
+def series_styles(names):
     """{name: (colour, hatch, marker)}; a series keeps its look, whichever other series there are."""
-    unknown = [name for name in names if source(name) not in KINDS]
+    unknown = [name for name in names if series_source(name) not in KINDS]
     if unknown:
         raise ValueError(f"a series must be {', '.join(KINDS)}; not {', '.join(unknown)}")
     found = {}
-    for kind, alike in groupby(sorted(names, key=source), key=source):
+    for kind, alike in groupby(sorted(names, key=series_source), key=series_source):
         for k, name in enumerate(sorted(alike, key=list(names).index)):
             strength, look = STRENGTHS[k], KINDS[kind]
             rgb = [int(look["color"][i : i + 2], 16) / 255 for i in (1, 3, 5)]
@@ -98,15 +98,15 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
     """
     if scale not in SCALES:
         raise ValueError(f"scale must be {', '.join(SCALES)}; not {scale}")
-    look = styles(series)
+    look = series_styles(series)
     limit = limit or {}
     expected = {k: v for k, v in (expected or {}).items() if v is not None}
     if not any(label in values for values in series.values() for label in labels):
-        return nothing(title, axes)
+        return empty_figure(title, axes)
     if axes is None:
         _, axes = plt.subplots(figsize=(8, height(labels, series, bool(limit) + bool(expected))), layout="constrained")
     there = [v[k] for v in [*series.values(), limit, expected] for k in labels if k in v]
-    start = frame(axes, there, scale, 1.26 if limit else 1.16)
+    start = frame_axes(axes, there, scale, 1.26 if limit else 1.16)
     drawn = {name: values for name, values in series.items() if values}
     thick = 0.8 / len(drawn)
     for k, (name, values) in enumerate(drawn.items()):
@@ -114,12 +114,12 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
         for n, label in enumerate(labels):
             y = n + (k + 0.5) * thick - 0.4
             if label in values:
-                words = at_bar(values[label], [values[k] for k in labels if k in values])
+                words = bar_number(values[label], [values[k] for k in labels if k in values])
                 draw(axes, y, values[label], words, start, thick * 0.9, style, scale, limit.get(label))
             elif name == "simulated: yours":
-                note(axes, y, start, "not counted", 1, color=DIM, style="italic")
-    marks(axes, labels, limit, dict(marker="|", color=INK, s=180 * thick + 60, linewidths=2.5))
-    marks(axes, labels, expected, dict(marker="D", facecolor="white", edgecolor=INK, s=34))
+                add_note(axes, y, start, "not counted", 1, color=DIM, style="italic")
+    draw_marks(axes, labels, limit, dict(marker="|", color=INK, s=180 * thick + 60, linewidths=2.5))
+    draw_marks(axes, labels, expected, dict(marker="D", facecolor="white", edgecolor=INK, s=34))
     for n in range(1, len(labels) if scale == "points" else 0):
         axes.axhline(n - 0.5, color=LINES, linewidth=0.8, zorder=0)
     axes.set_yticks(range(len(labels)), labels)
@@ -128,7 +128,7 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
     axes.set_xlabel(f"{unit} ({remark})" if remark else unit)
     axes.set_title(title, loc="left", fontsize=11)
     axes.spines[["top", "right"]].set_visible(False)
-    legend(axes, series, look, scale, limit, expected)
+    add_legend(axes, series, look, scale, limit, expected)
     return axes
 
 
@@ -147,7 +147,7 @@ def several(*groups):
     return all_axes
 
 
-def nothing(title, axes=None):
+def empty_figure(title, axes=None):
     """Stands in for a figure whose numbers do not exist yet."""
     if axes is None:
         _, axes = plt.subplots(figsize=(8, 0.9), layout="constrained")
@@ -160,7 +160,7 @@ def nothing(title, axes=None):
     return axes
 
 
-def frame(axes, values, scale, room=1.16):
+def frame_axes(axes, values, scale, room=1.16):
     """Sets limits and ticks of the value axis; returns where bars start. `room`: for the numbers right of the bars."""
     top = max(values)
     if scale == "linear":
@@ -192,11 +192,11 @@ def frame(axes, values, scale, room=1.16):
 def draw(axes, y, value, words, start, thick, style, scale, limit=None):
     low, high = axes.get_xlim()
     if value <= 0 < low:
-        note(axes, y, low, f"{number(value)} (off the axis)", 1)
+        add_note(axes, y, low, f"{number(value)} (off the axis)", 1)
         return
     if scale == "points":
         axes.scatter(value, y, marker=style["marker"], color=[style["color"]], edgecolor=INK, s=46)
-        note(axes, y, value, words, 1, gap=7)
+        add_note(axes, y, value, words, 1, gap=7)
         return
     axes.barh(
         y, value - start, left=start, height=thick, color=[style["color"]], hatch=style["hatch"],
@@ -205,24 +205,24 @@ def draw(axes, y, value, words, start, thick, style, scale, limit=None):
     # If the limit's mark would cross a number, the number stands right of the mark.
     behind = limit is not None and value <= limit < value + 0.14 * (high - low) and scale == "linear"
     words += f" of {number(limit)}" if behind and value < limit else ""
-    note(axes, y, limit if behind else value, words, 1 if value >= start or words == "1.00" else -1)
+    add_note(axes, y, limit if behind else value, words, 1 if value >= start or words == "1.00" else -1)
 
 
-def note(axes, y, x, words, side, gap=4, **more):
+def add_note(axes, y, x, words, side, gap=4, **more):
     shown = axes.annotate(
         words, (x, y), xytext=(side * gap, 0), textcoords="offset points", va="center",
         ha="left" if side > 0 else "right", fontsize=SMALL, **({"color": INK} | more),
     )  # fmt: skip
-    shown.set_in_layout(False)  # frame() made room for it; this halves the time of the layout
+    shown.set_in_layout(False)  # frame_axes() made room for it; this halves the time of the layout
 
 
-def marks(axes, labels, values, look):
+def draw_marks(axes, labels, values, look):
     rows = [n for n, label in enumerate(labels) if label in values]
     low = axes.get_xlim()[0]
     axes.scatter([max(values[labels[n]], low) for n in rows], rows, zorder=3, **look)
 
 
-def legend(axes, series, look, scale, limit, expected):
+def add_legend(axes, series, look, scale, limit, expected):
     """Places the legend below the axes, where there are no bars."""
     handles = []
     for name, values in series.items():

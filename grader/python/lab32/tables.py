@@ -13,7 +13,7 @@ from lab32 import ROOT
 DATA = ROOT / "data"
 
 
-def by_number(text):
+def number_aware_key(text):
     """A sort key by which `stride 2` comes before `stride 16`."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)]
 
@@ -39,12 +39,12 @@ class Table:
 def read(path):
     path = Path(path)
     changed = path.stat()
-    head, columns, rows = parsed(path, changed.st_mtime_ns, changed.st_size)
+    head, columns, rows = parse_table(path, changed.st_mtime_ns, changed.st_size)
     return Table(dict(head), list(columns), [dict(row) for row in rows])
 
 
 @functools.cache
-def parsed(path, *_changed):
+def parse_table(path, *_changed):
     """(head, columns, rows), cached because a page of a handout reads a table dozens of times; do not modify them."""
     head, lines = {}, []
     for line in path.read_text().splitlines():

@@ -26,7 +26,7 @@ class Recipe:
     folder: str = "/"
 
 
-def of_docker(text):
+def parse_dockerfile(text):
     recipe = Recipe()
     for line in text.replace("\\\n", " ").splitlines():
         word, _, rest = line.partition(" ")
@@ -48,7 +48,7 @@ def of_docker(text):
     return recipe
 
 
-def of_apptainer(text):
+def parse_apptainer_file(text):
     recipe, section = Recipe(), ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("%"):
@@ -69,7 +69,7 @@ def of_apptainer(text):
 
 
 def read(path):
-    return (of_apptainer if path.suffix == ".def" else of_docker)(path.read_text())
+    return (parse_apptainer_file if path.suffix == ".def" else parse_dockerfile)(path.read_text())
 
 
 INSIDE = """

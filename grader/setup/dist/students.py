@@ -30,7 +30,7 @@ class AllBut(set):
 def records():
     """{files below data/: {column: the values of the rows that students get}}: what the grader and the
     notebooks read. What concerns one lab stands in its grader/labs/<lab>/notebook.py."""
-    withheld = set().union(*(labs.own(lab, "WITHHELD_KERNELS", set()) for lab in labs.names()))
+    withheld = set().union(*(labs.notebook_attribute(lab, "WITHHELD_KERNELS", set()) for lab in labs.names()))
     found = {
         "devices/*.toml": {},
         "documented/*.csv": {},
@@ -40,7 +40,7 @@ def records():
         "measured/h200-labs.csv": {},
     }
     for lab in labs.names():
-        found |= labs.own(lab, "STUDENTS_RECORDS", {})
+        found |= labs.notebook_attribute(lab, "STUDENTS_RECORDS", {})
         times = f"measured/h200-{lab}.csv"
         if lab in labs.names("core") or (ROOT / "data" / times).exists():
             found[times] = {}

@@ -14,7 +14,7 @@ from python_reader import fuzz
 LABS = ["reduction", "transpose"]
 
 
-def row(number):
+def sample_row(number):
     student = SimpleNamespace(ids=(("plain", number),), name="Ada", key=f"id:{number}")
     points = {"reduction": 87.65, "transpose": 100}
     return Row(
@@ -28,8 +28,8 @@ def read(path):
     except Problem as problem:
         assert "\n" not in str(problem)
         return
-    data, told = book.filled([row("1"), row("2")])
-    assert all("\n" not in line for line in told)
+    data, messages = book.with_grades([sample_row("1"), sample_row("2")])
+    assert all("\n" not in line for line in messages)
     after = Table(data, "after")
     changed = set(book.columns.values())
     for old, new in zip(

@@ -12,10 +12,10 @@ def fuzz(read):
     """Runs libFuzzer on `read(path)`, with libFuzzer's arguments."""
     path = os.path.join(tempfile.mkdtemp(), "file")
 
-    def one(data):
+    def read_input(data):
         with open(path, "wb") as file:
             file.write(data)
         read(path)
 
-    atheris.Setup(sys.argv, one)
+    atheris.Setup(sys.argv, read_input)
     atheris.Fuzz()

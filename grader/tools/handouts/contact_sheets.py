@@ -86,7 +86,7 @@ class Sheets:
         print(f"{self.folder}/{self.name}-*.png: {self.count} sheets, {self.tiles} tiles", flush=True)
 
 
-def rasters(drawn, scratch):
+def rasterised(drawn, scratch):
     """Renders [(name, text of an SVG)] in the browser: [(name, image)]."""
     for first in range(0, len(drawn), 20):
         some, body, boxes, y = drawn[first : first + 20], "", [], 0
@@ -113,7 +113,7 @@ def pages(pdf, scratch, dots=A4):
         file.unlink()
 
 
-def shots(page, scratch, width, dark=False):
+def page_shots(page, scratch, width, dark=False):
     top = 0
     for file in browser.screenshots(page, scratch, width, dark):
         with Image.open(file) as image:
@@ -128,7 +128,7 @@ STATES = ("empty", "skeleton", "half-done", "solved")
 LABS = [name for name in book.chapters() if (ROOT / "labs" / name).is_dir()]
 
 
-def sample():
+def sample_pictures():
     """An invented launch that has every kind of picture."""
     sys.path.insert(0, str(ROOT / "grader/tests/python"))
     import sample_pictures
@@ -179,7 +179,7 @@ def handouts(folder, scratch):
         with Sheets(folder, f"handouts-{language}") as sheets:
             files = sorted((ROOT / place).rglob("*.svg"))
             drawn = [(f"{file.parent.name} {file.stem}", file.read_text()) for file in files]
-            for name, image in rasters(drawn, scratch):
+            for name, image in rasterised(drawn, scratch):
                 sheets.add(name, image)
 
 
@@ -190,17 +190,17 @@ def pictures(folder, scratch):
         for where, kind, canvas in seen.canvases(load(graded(scratch, state))):
             drawn.append((where, str(canvas)))
             # Accesses of global and of shared memory count as two kinds.
-            first.setdefault(f"{kind} {'bank' in canvas.says}", (f"{state}, {where}", canvas))
+            first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"{state}, {where}", canvas))
         with Sheets(folder, f"pictures-{state}") as sheets:
-            for name, image in rasters(drawn, scratch):
+            for name, image in rasterised(drawn, scratch):
                 sheets.add(name, image)
     # Faults, races and other kinds of traffic, which no file of a lab has.
     with Sheets(folder, "pictures-sample") as sheets:
-        drawn = [(kind, draw_it()) for kind, _, draw_it in distinct_pictures.pictures_of(sample())]
-        for name, image in rasters([(kind, str(canvas)) for kind, canvas in drawn], scratch):
+        drawn = [(kind, draw_it()) for kind, _, draw_it in distinct_pictures.pictures_of(sample_pictures())]
+        for name, image in rasterised([(kind, str(canvas)) for kind, canvas in drawn], scratch):
             sheets.add(name, image)
         for kind, canvas in drawn:
-            first.setdefault(f"{kind} {'bank' in canvas.says}", (f"sample, {kind}", canvas))
+            first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"sample, {kind}", canvas))
     # One picture of each kind as PNG, since png.py draws it rather than the browser.
     with Sheets(folder, "png") as sheets:
         for name, canvas in first.values():
@@ -223,7 +223,7 @@ def reports(folder, scratch):
                 one = replace(result, labs=[lab], score=lab.score, max_score=lab.max_score)
                 page.write_text(report.report_page(distinct_pictures.one_of_each_kind(one), attempts_of(lab, state), datetime.now(), drawn=True))
                 width, dark = LOOKS[(k + n) % len(LOOKS)]
-                for name, image in shots(page, scratch, width, dark):
+                for name, image in page_shots(page, scratch, width, dark):
                     sheets.add(f"{lab.name}, {name}", image)
         if state in ("skeleton", "solved"):
             page.write_text(report.report_page(result, [], datetime.now(), drawn=True))
@@ -258,17 +258,17 @@ def notebooks(folder, scratch):
                         sys.exit(f"handouts.contact_sheets: there is no {file.relative_to(ROOT)}: run `make notebooks` first")
                     notebook = nbformat.read(file, as_version=4)
                 else:
-                    file = of_result(lab, graded(scratch, state), scratch / f"{state}-notebook")
+                    file = notebook_of_result(lab, graded(scratch, state), scratch / f"{state}-notebook")
                     notebook = nbformat.read(runner.execute(file, scratch), as_version=4)
                     notebook.cells = [c for c in notebook.cells if c.cell_type == "code" and c.outputs and str(c.outputs) not in had]
                 had |= {str(c.outputs) for c in notebook.cells if c.cell_type == "code"}
                 page = scratch / "notebook.html"
-                page.write_text(as_html(notebook))
-                for name, image in shots(page, scratch, 760):
+                page.write_text(notebook_html(notebook))
+                for name, image in page_shots(page, scratch, 760):
                     sheets.add(f"{state}, {name}", image)
 
 
-def of_result(lab, result, folder):
+def notebook_of_result(lab, result, folder):
     """A notebook that loads a stored result instead of grading."""
     notebook = nbformat.read(ROOT / f"labs/{lab}/report.ipynb", as_version=4)
     given = (
@@ -288,13 +288,13 @@ def of_result(lab, result, folder):
     return file
 
 
-def as_html(notebook):
+def notebook_html(notebook):
     from nbconvert import HTMLExporter
 
     return HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(notebook)[0]
 
 
-def classroom(folder, scratch):
+def class_pages(folder, scratch):
     """A small class: its report, the pages of two students, the similarity page."""
     handed, out = scratch / "handed-in", scratch / "class"
     for who, state in zip(("ada", "bo", "chen", "dia", "eve"), (*STATES, "half-done"), strict=True):
@@ -308,7 +308,7 @@ def classroom(folder, scratch):
         for page in (out / "report.html", *student, scratch / "similarity.html"):
             # The page's policy forbids scripts, but the script that measures the page is one.
             (scratch / "of-class.html").write_text(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text()))
-            for name, image in shots(scratch / "of-class.html", scratch, 1280):
+            for name, image in page_shots(scratch / "of-class.html", scratch, 1280):
                 sheets.add(f"{page.stem}, {name}", image)
 
 
@@ -319,11 +319,11 @@ def whole_book(folder, scratch):
             for name, image in pages(made.with_suffix(".pdf"), scratch):
                 sheets.add(name, image)
         with Sheets(folder, f"book-{language}-html") as sheets:
-            for name, image in shots(made.with_suffix(".html"), scratch, 760):
+            for name, image in page_shots(made.with_suffix(".html"), scratch, 760):
                 sheets.add(name, image)
 
 
-PARTS = {"handouts": handouts, "pictures": pictures, "reports": reports, "notebooks": notebooks, "class": classroom, "book": whole_book}  # fmt: skip
+PARTS = {"handouts": handouts, "pictures": pictures, "reports": reports, "notebooks": notebooks, "class": class_pages, "book": whole_book}  # fmt: skip
 
 
 def main(arguments=None):

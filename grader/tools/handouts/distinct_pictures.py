@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lab32.pictures import draw, kinds
 from lab32.pictures.access import draw_access, rows_of
-from lab32.pictures.chart import says as traffic_says
+from lab32.pictures.chart import alt_text as traffic_alt_text
 from lab32.pictures.shuffles import kind_of
 from lab32.report import plots
 
@@ -25,7 +25,7 @@ def appearance(launch, kind):
     if kind == "shuffles":
         return len(facts["shuffles"]), facts["more"], *sorted({kind_of(s, lane) for s in facts["shuffles"] for lane in range(32)})
     if kind == "traffic":
-        return re.sub(r"[\d.,]+ ?(kB|MB|GB|B|%)?", "#", traffic_says(facts, launch["reference"]))
+        return re.sub(r"[\d.,]+ ?(kB|MB|GB|B|%)?", "#", traffic_alt_text(facts, launch["reference"]))
     if kind == "mappings":
         return facts[0]["name"], facts[0]["turned"]
     if kind == "race":

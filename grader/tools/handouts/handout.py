@@ -157,7 +157,7 @@ def list_of_labs():
 
 def measured_and_modelled(lab, *kernels):
     """The kernels of a lab, or those that are named, with measured and modelled times."""
-    largest = lab_times.largest(lab)
+    largest = lab_times.largest_sizes(lab)
     chosen = {
         name: row
         for name, row in largest.items()

@@ -17,7 +17,7 @@ KERNELS = [
 ]
 
 
-def limits():
+def draw_limits():
     """The bottleneck and runner-up of six kernels, as shares of the measured time."""
     row, left, scale, top = 58, 160, 420, 66
     bottom = top + row * len(KERNELS)
@@ -30,7 +30,7 @@ def limits():
     drawing.line(left + scale, top - 12, left + scale, bottom, INK, stroke_width=1.6)
     drawing.text(left + scale, top - 18, "measured", 12, "middle")
     for k, (lab, name, words) in enumerate(KERNELS):
-        launch = lab_times.largest(lab)[name]
+        launch = lab_times.largest_sizes(lab)[name]
         took, y = float(launch["cold_us"]), top + row * k
         drawing.text(left - 10, y + 28, words, 13, "end")
         for part, fill, ink in (("bottleneck", BLUE, PAPER), ("runner_up", SKY, INK)):
@@ -70,7 +70,7 @@ def mark(drawing, x, y, size, shape, colour):
         drawing.add("polygon", points=corners, **outline)
 
 
-def scatter():
+def draw_scatter():
     high = OCTAVE * math.log2(HIGHEST / LOWEST)
     left, bottom = 74, 44 + high
     drawing = Drawing(760, math.ceil(bottom + 56), "Modelled over measured times of launches on an H200")
@@ -109,4 +109,4 @@ def scatter():
     return drawing
 
 
-FIGURES = {"model/limits.svg": limits, "model/scatter.svg": scatter}
+FIGURES = {"model/limits.svg": draw_limits, "model/scatter.svg": draw_scatter}

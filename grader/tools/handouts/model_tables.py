@@ -25,7 +25,7 @@ THROUGHPUTS = {
 LSU = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 
 
-def by_id(kind="", gpu="h200"):
+def rows_by_id(kind="", gpu="h200"):
     """{id: row} of one of a GPU's two records: times, or "-counters"."""
     names = (f"{gpu}-model{kind}", f"{gpu}-labs{kind}")
     return {row["id"]: row for name in names for row in tables.measured(name).rows}
@@ -33,7 +33,7 @@ def by_id(kind="", gpu="h200"):
 
 def launches():
     """Every launch of the sets in both states of L2: measured and modelled microseconds."""
-    measured = by_id()
+    measured = rows_by_id()
     shapes = {row["id"]: row for row in tables.measured("model/launches").rows}
     found = []
     for row in tables.modelled("h200").rows:
@@ -47,7 +47,7 @@ def launches():
     return found
 
 
-def ranks(values):
+def ranks_of(values):
     order = sorted(range(len(values)), key=values.__getitem__)
     return [place for _, place in sorted((i, place) for place, i in enumerate(order))]
 
@@ -61,7 +61,7 @@ def correlation(a, b):
 
 def first_predictions():
     """The labs as the model predicted them before it was changed for any of them."""
-    measured = by_id()
+    measured = rows_by_id()
     found = []
     for row in tables.measured("model/predicted").rows:
         launch = {"modelled": float(row["predicted_us"])}
@@ -71,11 +71,11 @@ def first_predictions():
     return found
 
 
-def summary(group):
+def error_summary(group):
     errors = sorted(abs(launch["error"]) for launch in group)
     rank = correlation(
-        ranks([launch["measured"] for launch in group]),
-        ranks([launch["modelled"] for launch in group]),
+        ranks_of([launch["measured"] for launch in group]),
+        ranks_of([launch["modelled"] for launch in group]),
     )
     near = sum(error <= 0.25 for error in errors) / len(errors)
     return [
@@ -95,8 +95,8 @@ def model_errors():
         for state in STATES:
             group = [launch for launch in both if launch["l2"] == state]
             if group:
-                rows.append([f"{title} ({kernels} kernels)", state, *summary(group)])
-    rows.append(["labs, as first predicted", "", *summary(first_predictions())])
+                rows.append([f"{title} ({kernels} kernels)", state, *error_summary(group)])
+    rows.append(["labs, as first predicted", "", *error_summary(first_predictions())])
     head = ["launches", "L2", "number", "mean error", "median", "within 25 %", "rank correlation"]
     return markdown(head, rows, numeric=range(2, 7))
 
@@ -106,7 +106,7 @@ LENGTHS = [("under 5 µs", 0, 5), ("5 to 50 µs", 5, 50), ("longer", 50, float("
 
 def kernel_durations(gpu, modelled, sets):
     """gpu__time_duration.sum of launches with an empty L2: [(measured, error)]."""
-    counted = by_id("-counters", gpu)
+    counted = rows_by_id("-counters", gpu)
     for row in tables.modelled(modelled).rows:
         if row["l2"] == "cold" and row["set"] in sets:
             yield duration_and_error(row, counted)
@@ -123,13 +123,13 @@ LAST = ROUNDS[-1]  # the model has not changed since this round was measured
 
 def blind_predictions(number):
     """Like kernel_durations(), for the launches of a round with their predictions from before the measurement."""
-    counted = by_id("-counters")
+    counted = rows_by_id("-counters")
     for row in tables.modelled("h200-blind").where(round=number):
         if row["id"] in counted:  # other launches cannot be measured (data/measured/model/README.md)
             yield duration_and_error(row, counted)
 
 
-def of_errors(errors):
+def error_cells(errors):
     sizes = sorted(map(abs, errors))
     return [
         str(len(errors)),
@@ -146,7 +146,7 @@ def model_rounds():
     rows = []
     for name, group in groups:
         errors = [error for _, error in group]
-        count, mean, _, tenth = of_errors(errors)
+        count, mean, _, tenth = error_cells(errors)
         median = sorted(map(abs, errors))[len(errors) // 2]
         rows.append([name, count, mean, f"{100 * median:.1f} %", tenth])
     head = ["round", "launches", "mean error", "median", "one in ten exceeds"]
@@ -159,8 +159,8 @@ def model_blind():
     rows = []
     for title, least, most in LENGTHS:
         part = [(us, ours) for us, ours in found if least <= us < most]
-        rank = correlation(ranks([us for us, _ in part]), ranks([ours for _, ours in part]))
-        rows.append([title, *of_errors([ours / us - 1 for us, ours in part]), f"{rank:.2f}"])
+        rank = correlation(ranks_of([us for us, _ in part]), ranks_of([ours for _, ours in part]))
+        rows.append([title, *error_cells([ours / us - 1 for us, ours in part]), f"{rank:.2f}"])
     head = [
         "the kernel took",
         "number",
@@ -174,7 +174,7 @@ def model_blind():
 
 def model_h100():
     """All launches on an H100: as predicted before the first measurement, and by today's model."""
-    measured = by_id("", "h100")
+    measured = rows_by_id("", "h100")
     rows = []
     for modelled, name in [
         ("h100-blind", "H100, blind"),
@@ -182,25 +182,25 @@ def model_h100():
         ("h200", "H200"),
     ]:
         gpu = modelled[:4]
-        known = measured if gpu == "h100" else by_id()
+        known = measured if gpu == "h100" else rows_by_id()
         events = [
             (float(known[row["id"]]["cold_us"]), float(row["modelled_us"]))
             for row in tables.modelled(modelled).rows
             if row["l2"] == "cold"
         ]
-        rank = correlation(ranks([us for us, _ in events]), ranks([us for _, us in events]))
+        rank = correlation(ranks_of([us for us, _ in events]), ranks_of([us for _, us in events]))
         rows.append(
             [
                 name,
                 "as events see it",
-                *of_errors([ours / us - 1 for us, ours in events]),
+                *error_cells([ours / us - 1 for us, ours in events]),
                 f"{rank:.3f}",
             ]
         )
         found = list(kernel_durations(gpu, modelled, ("micro", "fit", "test", "labs", "apart")))
-        rows.append([name, "the kernel alone", *of_errors([e for _, e in found]), ""])
+        rows.append([name, "the kernel alone", *error_cells([e for _, e in found]), ""])
         for title, least, most in LENGTHS:
-            rows.append([name, title, *of_errors([e for us, e in found if least <= us < most]), ""])
+            rows.append([name, title, *error_cells([e for us, e in found if least <= us < most]), ""])
     head = [
         "card",
         "time",
@@ -230,7 +230,7 @@ SAME = {
 
 def model_counters():
     """Nsight Compute's counts of all launches on an H100 and on an H200, against the simulator's."""
-    h100, h200 = by_id("-counters", "h100"), by_id("-counters")
+    h100, h200 = rows_by_id("-counters", "h100"), rows_by_id("-counters")
     rows = []
     for title, metric in SAME.items():
         pairs = [(float(h100[i][metric]), float(h200[i][metric])) for i in h100]
@@ -245,7 +245,7 @@ def model_by_part():
     for part in PARTS:
         group = [launch for launch in launches() if launch["bottleneck"] == part]
         if group:
-            rows.append([part, *summary(group)[:4]])
+            rows.append([part, *error_summary(group)[:4]])
     head = ["modelled as bound by", "number", "mean error", "median", "within 25 %"]
     return markdown(head, rows, numeric=range(1, 5))
 
@@ -282,7 +282,7 @@ def plain_name(counted):
 
 
 def model_bottlenecks():
-    counted = by_id("-counters")
+    counted = rows_by_id("-counters")
     found = {metric: [] for metric in THROUGHPUTS}
     for launch in launches():
         metric = plain_name(counted[launch["id"]])
@@ -300,7 +300,7 @@ def model_bottlenecks():
 
 def large_launches(name):
     """Counted and simulated rows of the launches of a set that move more than 16 MiB."""
-    counted = by_id("-counters")
+    counted = rows_by_id("-counters")
     for row in tables.measured("model/simulated").rows:
         ncu = counted[row["id"]]
         sectors = sum(float(ncu[LSU.format(op)]) for op in ("ld", "st", "red", "atom"))
@@ -345,7 +345,7 @@ def model_caches():
 def model_instructions():
     """Instructions estimated from the machine code, compared with the executed ones."""
     executed = {
-        row_id: float(row["smsp__inst_executed.sum"]) for row_id, row in by_id("-counters").items()
+        row_id: float(row["smsp__inst_executed.sum"]) for row_id, row in rows_by_id("-counters").items()
     }
     sets = {row["id"]: row["set"] for row in tables.measured("model/launches").rows}
     rows = []

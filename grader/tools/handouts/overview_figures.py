@@ -4,7 +4,7 @@ from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PINK, Drawin
 from lab32.labs.coalescing.figures import warp
 
 
-def overview():
+def draw_overview():
     drawing = Drawing(900, 300, "From a student's file to a score, without a GPU")
     boxes = [
         ("coalescing.cu", "device code only", GREY),
@@ -35,4 +35,4 @@ def overview():
     return drawing
 
 
-FIGURES = {"overview.svg": overview}
+FIGURES = {"overview.svg": draw_overview}

@@ -53,14 +53,14 @@ OPERATORS = {
 ARITHMETIC = "an expression may have numbers, [...], + - * / ^ and ( )"
 
 
-def arithmetic(node):
+def evaluate(node):
     match node:
         case ast.Constant(value=int() | float()):
             return node.value
         case ast.BinOp() if type(node.op) in OPERATORS:
-            return OPERATORS[type(node.op)](arithmetic(node.left), arithmetic(node.right))
+            return OPERATORS[type(node.op)](evaluate(node.left), evaluate(node.right))
         case ast.UnaryOp(op=ast.USub()):
-            return -arithmetic(node.operand)
+            return -evaluate(node.operand)
     raise ValueError(ARITHMETIC)
 
 
@@ -122,7 +122,7 @@ def value(expression):
         raise ValueError("a number alone names no source")
     plain = re.sub(r"\[(.*?)\]", look_up, expression).replace("^", "**")
     try:
-        return arithmetic(ast.parse(plain, mode="eval").body)
+        return evaluate(ast.parse(plain, mode="eval").body)
     except SyntaxError:
         raise ValueError(ARITHMETIC) from None
 
@@ -156,7 +156,7 @@ NOT_PROSE = re.compile(
 )
 
 
-def blank(match):
+def blank_out(match):
     """Blanks of the same length, so that positions in the text do not change."""
     return re.sub(r"[^\n]", " ", match[0])
 
@@ -196,8 +196,8 @@ def places(words, figure, text):
 
 def diagnostics(text):
     """[(line, message)] for each figure that is wrong or has no reference."""
-    prose = NOT_PROSE.sub(blank, text)
-    quotable = re.sub(r"^> ?", blank, REFERENCES.sub(blank, text), flags=re.MULTILINE)
+    prose = NOT_PROSE.sub(blank_out, text)
+    quotable = re.sub(r"^> ?", blank_out, REFERENCES.sub(blank_out, text), flags=re.MULTILINE)
     found, referred, reached = [], set(), 0
 
     def report(at, what):

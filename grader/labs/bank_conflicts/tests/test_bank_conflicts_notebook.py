@@ -82,4 +82,4 @@ def test_drawn_wavefronts_equal_the_counted_ones(labs):
     for name, _, word_of, _ in drawings.STRIDES:
         if name.startswith("stride"):
             words = [word_of(lane) for lane in range(32)]
-            assert drawings.fullest(words) == counted[int(name.split()[1])]
+            assert drawings.phase_wavefronts(words) == counted[int(name.split()[1])]

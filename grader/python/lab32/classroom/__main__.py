@@ -14,7 +14,7 @@ from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.late import read_policy
 from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
 from lab32.classroom.problem import Problem, last_sentence, visible
-from lab32.classroom.progress import ProgressDisplay, summary
+from lab32.classroom.progress import ProgressDisplay, failure_summary
 from lab32.classroom.shell import (
     Parser,
     chosen_labs,
@@ -153,7 +153,7 @@ class Session:
         )
         groups = people.read_groups(options.groups) if options.groups else None
         students, self.left_out = collect.collect(options.submissions, self.labs, groups)
-        found, self.unmatched = people.matched(students, roster) if roster else ({}, [])
+        found, self.unmatched = people.match_students(students, roster) if roster else ({}, [])
         there = {id(person) for person in found.values()}
         for person in roster:
             if id(person) not in there:
@@ -234,7 +234,7 @@ class Session:
         rows, out, leaders = list(self.rows.values()), self.options.out, None
         self.store.write(out / "scores.csv", scores.scores_csv(rows, self.labs))
         if self.book:
-            data, messages = self.book.filled(rows)
+            data, messages = self.book.with_grades(rows)
             self.store.write(out / "gradebook.csv", data)
             print_list("gradebook", messages)
         if self.options.leaderboard:
@@ -291,7 +291,7 @@ class Session:
         missing = [f"{row.name()}: {row.reason}" for row in rows if row.status == NOT_GRADED]
         print_list("not graded, through no fault of the student", missing)
         graded = sum(row.scored() and row.status != scores.NOT_READABLE for row in rows)
-        failed = summary([row.failed for row in rows if row.failed])
+        failed = failure_summary([row.failed for row in rows if row.failed])
         print_line(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {visible(self.options.out)}/scores.csv"
             + (f"; {failed}" if failed else ""))  # fmt: skip
         if not finished:

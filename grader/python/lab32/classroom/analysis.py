@@ -48,17 +48,17 @@ class Check:
     def lost(self):
         return self.most - mean(self.points)
 
-    def full(self):
+    def count_with_full_points(self):
         return sum(points == self.most for points in self.points)
 
-    def none(self):
+    def count_without_points(self):
         return sum(points == 0 for points in self.points)
 
-    def commonest(self):
+    def most_common_message(self):
         """(the message that most students got, how many got it). Messages that differ only in numbers count as one."""
         alike = defaultdict(list)
         for message in self.messages:
-            if said := sentence(message):
+            if said := first_sentence(message):
                 alike[re.sub(r"\d[\d,.]*", "#", said)].append(said)
         if not alike:
             return "", 0
@@ -66,7 +66,7 @@ class Check:
         return Counter(most).most_common(1)[0][0], len(most)
 
 
-def sentence(message):
+def first_sentence(message):
     """The first line of a message that explains something: not a place, not a quoted line of a submission."""
     lines = message.splitlines()
     if lines and PLACE.fullmatch(lines[0]):
@@ -121,7 +121,7 @@ class Class:
         there = (self.results.get(student["files"]) for student in self.handed_in(lab))
         return sum(result.lab(lab).status == "error" for result in there if result)
 
-    def late(self, lab):
+    def late_count_and_loss(self, lab):
         """(how many were late, the points that they lost for it)"""
         taken = [each["before_late"][lab] - each["points"][lab] for each in self.handed_in(lab)]
         return sum(points > 0 for points in taken), sum(taken)
@@ -156,7 +156,7 @@ class Class:
 # ---- how it is shown -------------------------------------------------------------------------------
 
 
-def number(value):
+def number_html(value):
     """Rounded to hundredths, as points are."""
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
@@ -167,7 +167,7 @@ def seconds(value):
 
 
 def duration(value):
-    return f"{number(value / 60)} minutes" if value >= 120 else f"{number(value)} s"
+    return f"{number_html(value / 60)} minutes" if value >= 120 else f"{number_html(value)} s"
 
 
 def per_cent(share):
@@ -184,41 +184,41 @@ class Html:
         return self.text
 
 
-class Number(Html):
+class NumberHtml(Html):
     """A formatted number, aligned to the right of its column."""
 
 
-def code(text):
+def html_with_code(text):
     """Marks text between backticks as code."""
     parts = escape(text).split("`")
     parts[1::2] = (f"<code>{part}</code>" for part in parts[1::2])
     return Html("".join(parts) if len(parts) % 2 else escape(text))
 
 
-def together(parts):
+def joined_html(parts):
     return Html("\n".join(part.text for part in parts))
 
 
-def cell(value):
+def cell_html(value):
     if isinstance(value, Html):
-        return f"<td{NUMBER if isinstance(value, Number) else ''}>{value.text}</td>"
+        return f"<td{NUMBER if isinstance(value, NumberHtml) else ''}>{value.text}</td>"
     if isinstance(value, (int, float)):
-        return f'<td class="number">{number(value)}</td>'
+        return f'<td class="number">{number_html(value)}</td>'
     return f"<td>{escape(visible(value, 400))}</td>"
 
 
 def table(header, rows):
     """Plain text is escaped, since students wrote some of it; Html is not."""
-    kinds = [isinstance(each, (int, float, Number)) for each in rows[0]] if rows else [False] * len(header)
+    kinds = [isinstance(each, (int, float, NumberHtml)) for each in rows[0]] if rows else [False] * len(header)
     head = "".join(
         f"<th{NUMBER if kind else ''}>{escape(name)}</th>"
         for name, kind in zip(header, kinds, strict=True)
     )
-    body = "".join(f"<tr>{''.join(map(cell, row))}</tr>\n" for row in rows)
+    body = "".join(f"<tr>{''.join(map(cell_html, row))}</tr>\n" for row in rows)
     return Html(f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>")
 
 
-def bar(share):
+def bar_html(share):
     """A share between 0 and 1, as a bar with its number."""
     width = min(100, max(0, 100 * share))
     return Html(
@@ -233,12 +233,12 @@ def overview(graded):
         if not points:
             rows.append([lab, 0, "", "", "", "", "", "", ""])
             continue
-        late, taken = graded.late(lab)
+        late, taken = graded.late_count_and_loss(lab)
         rows.append(
             [
                 lab, len(points), graded.most(lab), mean(points), median(points), min(points),
                 sum(each == graded.most(lab) for each in points), graded.not_loaded(lab),
-                f"{late}, {number(taken)} points taken" if late else "",
+                f"{late}, {number_html(taken)} points taken" if late else "",
             ]
         )  # fmt: skip
     return table(
@@ -272,7 +272,7 @@ def histogram(values, most, unit, bins=20):
     figure.tight_layout()
     drawn = io.BytesIO()
     figure.savefig(drawn, format="svg")
-    said = f"{len(values)} students by {unit}; the median is {number(median(values))}"
+    said = f"{len(values)} students by {unit}; the median is {number_html(median(values))}"
     data = base64.b64encode(drawn.getvalue()).decode()
     return Html(f'<p><img alt="{escape(said)}" src="data:image/svg+xml;base64,{data}"></p>')
 
@@ -284,24 +284,24 @@ def distributions(graded):
         if not (points := graded.points(lab)):
             continue
         parts.append(Html(f"<h3>{escape(lab)}</h3>"))
-        parts.append(histogram(points, graded.most(lab), f"points of {number(graded.most(lab))}"))
+        parts.append(histogram(points, graded.most(lab), f"points of {number_html(graded.most(lab))}"))
         if checks := graded.checks(lab):
-            rows = [[c.name, c.most, bar(c.share()), c.full(), c.none()] for c in checks]
+            rows = [[c.name, c.most, bar_html(c.share()), c.count_with_full_points(), c.count_without_points()] for c in checks]
             parts.append(table(["check", "points", "reached", "full", "none"], rows))
-    return together(parts)
+    return joined_html(parts)
 
 
 def failures(graded):
     rows = []
     for check in graded.most_failed():
-        said, times = check.commonest()
+        said, times = check.most_common_message()
         rows.append(
             [
                 check.lab,
                 check.name,
                 check.lost(),
-                len(check.points) - check.full(),
-                code(format_numbers(said)) if said else "no message of its own: the check depends on another one",
+                len(check.points) - check.count_with_full_points(),
+                html_with_code(format_numbers(said)) if said else "no message of its own: the check depends on another one",
                 times or "",
             ]
         )
@@ -325,13 +325,13 @@ def time_spent(graded):
     )
     parts = [histogram(spent, most, "seconds that the grading took"), Html(f"<p>{said}</p>")]
     if slow:
-        rows = [[c.lab, c.name, *(Number(seconds(of(c.seconds))) for of in (mean, max))] for c in slow]
+        rows = [[c.lab, c.name, *(NumberHtml(seconds(of(c.seconds))) for of in (mean, max))] for c in slow]
         parts.append(table(["lab", "the slowest checks", "seconds on average", "at most"], rows))
-    return together(parts)
+    return joined_html(parts)
 
 
 def leaderboard(graded):
     if graded.leaders is None:
         return Html("")
     rows = [[each["rank"], each["pseudonym"], each["score"]] for each in graded.leaders]
-    return together([Html("<h2>Leader board</h2>"), table(["", "who", "points"], rows)])
+    return joined_html([Html("<h2>Leader board</h2>"), table(["", "who", "points"], rows)])

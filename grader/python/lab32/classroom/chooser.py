@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lab32.classroom import names
 from lab32.classroom.entries import SOURCE_BYTES, Entry
-from lab32.classroom.problem import natural
+from lab32.classroom.problem import natural_sort_key
 
 MOST_HEADERS = 63  # `lab32 grade` reads 64 files of a submission
 INCLUDE = re.compile(rb'include[ \t]*\(?[ \t]*"([^"\n]+)"')
@@ -63,7 +63,7 @@ def _rank_of(entry, named):
     depth = len(parts) - (3 if in_labs else 2 if of_lab else 1)
     return (
         not plain, -named.exactness, -entry.order, -named.attempt, depth, -names.folder_attempt(parts[:-1]),
-        not in_labs, not of_lab, parts[-1] != f"{named.lab}.cu", natural("/".join(parts)),
+        not in_labs, not of_lab, parts[-1] != f"{named.lab}.cu", natural_sort_key("/".join(parts)),
     )  # fmt: skip
 
 

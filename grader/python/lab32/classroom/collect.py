@@ -17,13 +17,13 @@ from lab32.classroom.entries import (
     SOURCE_BYTES,
     Budget,
     Refused,
-    in_archive,
-    in_folder,
+    archive_entries,
+    folder_entries,
     is_junk,
-    opened,
+    with_opened_archives,
 )
 from lab32.classroom.gradescope import METADATA, metadata_of, submitters
-from lab32.classroom.problem import Problem, natural, visible
+from lab32.classroom.problem import Problem, natural_sort_key, visible
 
 DESCRIPTION_BYTES = 64 << 10
 # Files that may hold a lab's code in a form that is not read. Others, such as a report, are only mentioned.
@@ -93,7 +93,7 @@ def exactly_a_lab(name, labs):
 
 def owner_of(name, plain):
     """The Owner by the name of a folder or, if `plain`, of a file."""
-    return names.by_platform(name) or (names.by_platform(names.stem_of(name)) if plain else None)
+    return names.owner_by_platform_name(name) or (names.owner_by_platform_name(names.stem_of(name)) if plain else None)
 
 
 def is_export(entries, labs):
@@ -152,14 +152,14 @@ def parcels_of(entries, labs, left_out, lab="", metadata=None):
 
 def unpacked(entry):
     """The entries of an archive that the platform itself wrote, which may therefore be of any size."""
-    return list(in_archive(io.BytesIO(entry.read(entry.size + 1)), entry.name(), trusted=True))
+    return list(archive_entries(io.BytesIO(entry.read(entry.size + 1)), entry.name(), trusted=True))
 
 
 def blackboard_users(tops):
     """{prefix before `_attempt_`: user name}: Blackboard's .txt files tell user names that contain an underscore."""
     users = {}
     for name, inner in tops.items():
-        found = names.BLACKBOARD.fullmatch(names.normal(name))
+        found = names.BLACKBOARD.fullmatch(names.normalised_text(name))
         if found and not found["file"] and is_file(inner):
             text = inner[0].read(DESCRIPTION_BYTES).decode("utf-8", "replace")
             told = re.search(r"^Name: *(.*?) *\(([^()\s]+)\)\s*$", text, re.M)
@@ -198,19 +198,19 @@ def parcels_of_one(name, inner, labs, lab, metadata, users):
     stem = names.stem_of(name) if plain else name
     who, problem = owner_of(name, plain), ""
     if who is None:
-        bare = stem if not plain or stem != names.normal(name) else name.rpartition(".")[0] or name
+        bare = stem if not plain or stem != names.normalised_text(name) else name.rpartition(".")[0] or name
         named = names.lab_of(bare, labs) if plain else None
         if named and named.exactness == 1:
-            who = names.by_hand(named.prefix)
+            who = names.owner_by_own_name(named.prefix)
         elif plain and inner[0].is_source() and not (lab and not named):
             person, dash, _ = stem.rpartition(" - ")  # Google Classroom: `Jane Doe - FILE.cu`
             told = bool(dash) and not named
             problem = "" if told else NO_STUDENT.format(lab or "LAB")
-            who = names.by_hand(person if told else name)
+            who = names.owner_by_own_name(person if told else name)
         else:
-            who = names.by_hand(bare)
+            who = names.owner_by_own_name(bare)
     if who.platform == "blackboard":
-        prefix = names.BLACKBOARD.fullmatch(names.normal(name))["prefix"]
+        prefix = names.BLACKBOARD.fullmatch(names.normalised_text(name))["prefix"]
         user, person = users.get(prefix, (who.id, who.name))
         who = replace(who, id=user, name=person, ids=(("sid", user),))
     when, people = who.time, [who]
@@ -230,7 +230,7 @@ def parcels_of_one(name, inner, labs, lab, metadata, users):
 
 def under_its_own_name(entry, who):
     """The file under the name that the student gave it. Canvas appends -1, -2, ... to names of later attempts."""
-    own = names.normal(who.file)
+    own = names.normalised_text(who.file)
     if who.platform != "canvas":
         return replace(entry, parts=(own,), exported=entry.parts[0])
     return replace(entry, parts=(re.sub(r"-\d+(?=\.\w+$)", "", own),), order=who.order, exported=own)
@@ -266,7 +266,7 @@ class Hand:
         if parcel.problem:
             self.problems.append(f"{visible(parcel.name)}: {parcel.problem}")
             return
-        entries = list(opened(parcel.entries, budget))
+        entries = list(with_opened_archives(parcel.entries, budget))
         if not entries:
             what = "no file" if parcel.who.platform == "blackboard" else "an empty folder"
             self.problems.append(f"{visible(parcel.name)}: {what}")
@@ -343,16 +343,16 @@ def student_of(key, parcels, labs):
 
 def entries_of(path):
     if path.is_dir():
-        return in_folder(path)
+        return folder_entries(path)
     if not path.exists():
         raise Problem(f"{visible(path)}: no such file or folder")
     try:
-        return list(in_archive(path, path.name, trusted=True))
+        return list(archive_entries(path, path.name, trusted=True))
     except Refused as error:
         raise Problem(f"{error}; SUBMISSIONS must be a folder, a zip or a tar") from None
 
 
-def joined(people):
+def merged_attempts(people):
     """Merges students of one name from different labs' folders, since Moodle numbers students anew in each
     assignment. Two students of one name in the same folder stay two people."""
     named = defaultdict(list)
@@ -385,11 +385,11 @@ def collect(path, labs, groups=None):
     for parcel in parcels_of(entries_of(path), labs, left_out):
         for each in of_members(parcel, groups):
             people[each.who.kind, each.who.id].append(each)
-    people = joined(people)
+    people = merged_attempts(people)
     students = [
         student_of(f"{kind}:{value}", parcels, labs) for (kind, value), parcels in people.items()
     ]
-    return sorted(students, key=lambda s: (natural(s.name.casefold()), s.key)), left_out
+    return sorted(students, key=lambda s: (natural_sort_key(s.name.casefold()), s.key)), left_out
 
 
 def labs_handed_in(path, labs):

@@ -85,7 +85,7 @@ class Entry:
         return bool(HEADER.fullmatch(self.parts[-1]))
 
 
-def in_folder(folder):
+def folder_entries(folder):
     """Entries of everything below a folder. Links are reported and never followed."""
     folder = Path(folder)
 
@@ -158,7 +158,7 @@ def _kind_of(info):
     return "encrypted" if info.flag_bits & 1 else "file"
 
 
-def in_archive(file, what, trusted=False):
+def archive_entries(file, what, trusted=False):
     """Entries of a zip or tar archive, which is given as a path or a binary file. Raises Refused if it is invalid.
     `trusted` lifts the size limits, for archives that the platform itself wrote."""
     try:
@@ -302,7 +302,7 @@ REASON = {
 }
 
 
-def opened(entries, budget, depth=2):
+def with_opened_archives(entries, budget, depth=2):
     """The files of one student's submission, with those of nested archives in place of the archives.
     Raises Refused at the first entry that cannot be an honest mistake."""
     for entry in entries:
@@ -320,7 +320,7 @@ def opened(entries, budget, depth=2):
         data = entry.read(ARCHIVE_BYTES + 1)
         if len(data) > ARCHIVE_BYTES:
             raise Refused(f"{entry.name()} is larger than {ARCHIVE_BYTES >> 20} MiB")
-        for inner in opened(in_archive(io.BytesIO(data), entry.name()), budget, depth - 1):
+        for inner in with_opened_archives(archive_entries(io.BytesIO(data), entry.name()), budget, depth - 1):
             inner.parts = (*entry.parts[:-1], ARCHIVE.fullmatch(entry.parts[-1])["stem"], *inner.parts)
             inner.order = entry.order
             yield inner

@@ -19,7 +19,7 @@ def name_in_zip(came_as, ending):
     flat = SOURCE.fullmatch(came_as) or ARCHIVE.fullmatch(came_as)
     if flat:
         return names.stem_of(came_as) + ending
-    owner = names.by_platform(came_as)
+    owner = names.owner_by_platform_name(came_as)
     if owner and owner.file:  # a flat file of another kind
         return came_as + ending
     return f"{came_as}/{FILE}{ending}"

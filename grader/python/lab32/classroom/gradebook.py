@@ -107,7 +107,7 @@ class Gradebook:
         value = Fraction(f"{number[1]}.{number[2] or 0}") if number else 0
         return value if value > 0 else None
 
-    def filled(self, rows):
+    def with_grades(self, rows):
         """(the new file's bytes, lines to print) for `rows` of scores.Row."""
         index, changes, messages = Index(), {}, []
         for number, row in enumerate(self.table.rows):

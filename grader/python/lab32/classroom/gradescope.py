@@ -62,11 +62,11 @@ def submitters(who, metadata):
     out = []
     for person in people:
         ids = tuple(
-            (kind, names.normal(person[key]))
+            (kind, names.normalised_text(person[key]))
             for kind, key in (("sid", "sid"), ("email", "email"))
             if person.get(key)
         )
-        name = names.normal(person.get("name") or (ids[0][1] if ids else who.name))
+        name = names.normalised_text(person.get("name") or (ids[0][1] if ids else who.name))
         kind, value = ids[0] if ids else ("name", name)
         out.append(replace(who, kind=kind, id=value, name=name, ids=ids))
     return out or [who], when

@@ -58,13 +58,13 @@ class Owner:
     platform: str = ""  # that made the name
 
 
-def normal(text):
+def normalised_text(text):
     return unicodedata.normalize("NFC", text)
 
 
-def by_platform(name):
+def owner_by_platform_name(name):
     """The Owner by a name that a platform made, else None."""
-    name = normal(name)
+    name = normalised_text(name)
     for platform, read in PLATFORMS.items():
         if owner := read(name):
             return replace(owner, platform=platform)
@@ -148,9 +148,9 @@ def local_time(text, *formats):
     return None
 
 
-def by_hand(name):
+def owner_by_own_name(name):
     """The Owner by a folder or an archive that was named after the student by hand."""
-    name = normal(name).strip()
+    name = normalised_text(name).strip()
     return Owner("name", name, name, (("plain", name),))
 
 
@@ -174,7 +174,7 @@ class LabName:
 
 def stem_of(name):
     """The name without the ending of a .cu file or an archive."""
-    name = normal(name)
+    name = normalised_text(name)
     found = SOURCE.fullmatch(name) or ARCHIVE.fullmatch(name)
     return found["stem"] if found else name
 

@@ -155,7 +155,7 @@ def read_roster(path):
     return people
 
 
-def matched(students, people):
+def match_students(students, people):
     """({student's key: Person}, [why a student has none]): matched by id, else by a name that is unique."""
     by_id, by_name = Index(), defaultdict(list)
     for person in people:

@@ -27,7 +27,7 @@ def visible(text, length=200):
     return shown if len(shown) <= length else shown[: length - 3] + "..."
 
 
-def natural(text):
+def natural_sort_key(text):
     """A sort key by which attempt 10 comes after attempt 9."""
     return [
         (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)

@@ -13,7 +13,7 @@ from lab32.classroom.problem import visible
 WINDOW = 20  # the rate is computed from this many last students
 
 
-def summary(failed):
+def failure_summary(failed):
     """ "2 cannot be compiled or loaded, 1 refused: a link", the most frequent first."""
     return ", ".join(f"{count} {visible(why, 60)}" for why, count in Counter(failed).most_common(3))
 
@@ -24,7 +24,7 @@ def duration(seconds):
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-class Bar(Progress):
+class ProgressBar(Progress):
     """Failures get a line of their own below the bar, because 80 columns have no room for them beside it."""
 
     below = ""
@@ -43,11 +43,11 @@ class ProgressDisplay:
         self.ends = [time.monotonic()]
         console = Console(file=stream or sys.stderr, highlight=False)
         self.plain = None if console.is_terminal else console.file
-        self.bar = Bar(
+        self.bar = ProgressBar(
             TextColumn("class"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(),
-            TextColumn("{task.fields[failure_summary]}", markup=False), console=console, disable=self.plain is not None,
+            TextColumn("{task.fields[pace]}", markup=False), console=console, disable=self.plain is not None,
         )  # fmt: skip
-        self.task = self.bar.add_task("class", total=count, completed=done, failure_summary="")
+        self.task = self.bar.add_task("class", total=count, completed=done, pace="")
 
     def __enter__(self):
         self.bar.start()
@@ -65,7 +65,7 @@ class ProgressDisplay:
             else 0.0
         )
 
-    def failure_summary(self):
+    def pace_text(self):
         rate = self.rate()
         if not rate:
             return ""
@@ -77,8 +77,8 @@ class ProgressDisplay:
         self.ends.append(time.monotonic())
         if row.failed:
             self.failed.append(row.failed)
-            self.bar.below = summary(self.failed)
-        self.bar.update(self.task, completed=self.done, failure_summary=self.failure_summary())
+            self.bar.below = failure_summary(self.failed)
+        self.bar.update(self.task, completed=self.done, pace=self.pace_text())
         if self.plain:
             points = (
                 f"{sum(row.final.values()):g} / {row.max_score:g}" if row.scored() else row.status

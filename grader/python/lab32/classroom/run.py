@@ -126,7 +126,7 @@ class Class:
     def why_it_died(self, task):
         job = self.store.tried_by(task.slug)
         if self.on_slurm and job:
-            return f"the job that graded it has died ({self.executor.queue.fate(job)})"
+            return f"the job that graded it has died ({self.executor.queue.job_state_text(job)})"
         return "the process that graded it has died (out of memory?)"
 
     def earlier_job_holds(self, tasks):

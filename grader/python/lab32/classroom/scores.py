@@ -50,7 +50,7 @@ class Row:
         return self.person.name if self.person else self.student.name
 
 
-def hundredths(points):
+def rounded_to_hundredths(points):
     """Points cut to hundredths, as the grader counts them. The grader's sums are hundredths, too, apart from
     binary rounding errors."""
     rounded = round(float(points), 2)
@@ -58,7 +58,7 @@ def hundredths(points):
 
 
 def total(points):
-    return hundredths(sum((Fraction(str(each)) for each in points), Fraction(0)))
+    return rounded_to_hundredths(sum((Fraction(str(each)) for each in points), Fraction(0)))
 
 
 def apply_record(row, record, policy):
@@ -85,8 +85,8 @@ def apply_record(row, record, policy):
             row.notes.append(note)
         if per_cent:
             row.notes.append(f"{name}: late, {float(per_cent):g} % taken")
-        points = hundredths(lab["score"])
-        row.raw[name], row.most[name] = points, hundredths(lab["max_score"])
+        points = rounded_to_hundredths(lab["score"])
+        row.raw[name], row.most[name] = points, rounded_to_hundredths(lab["max_score"])
         row.final[name] = points_after_deduction(points, per_cent) if per_cent else points
         if lab["status"] == "error" and source:
             row.failed = "cannot be compiled or loaded"

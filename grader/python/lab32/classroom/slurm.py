@@ -92,7 +92,7 @@ class Queue(SlurmInfoWatcher):
             self.reported_reason = waiting[0]
             self.news.append(f"no job runs yet; Slurm's reason: {self.reported_reason}")
 
-    def fate(self, job):
+    def job_state_text(self, job):
         """ "12_1 on n2: NODE_FAIL" """
         now = self._info_dict.get(job, {})
         where = f" on {now['Where']}" if now.get("Where") else ""

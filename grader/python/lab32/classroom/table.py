@@ -30,7 +30,7 @@ class Row:
         return self.cells[column].text.strip()
 
 
-def decoded(data, name):
+def decode_text(data, name):
     """(text, its encoding, its byte order mark)"""
     if len(data) > MOST_BYTES:
         raise Problem(f"{name}: it is larger than {MOST_BYTES >> 20} MiB; is it a CSV file?")
@@ -107,7 +107,7 @@ class Table:
 
     def __init__(self, data, name):
         self.name = visible(name)
-        self.text, self.encoding, self.bom = decoded(data, self.name)
+        self.text, self.encoding, self.bom = decode_text(data, self.name)
         rows = list(rows_of(self.text, delimiter_of(self.text), self.name))
         if not rows:
             raise Problem(f"{self.name}: the file is empty; its first line must name the columns")

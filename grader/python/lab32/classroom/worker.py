@@ -157,7 +157,7 @@ def reason_of(status, seconds, errors, result):
     return visible(last) or f"the grader ended with status {status} and no result"
 
 
-def refused(text, why):
+def refused_record(text, why):
     """A result with 0 points and the reason why the submission was refused."""
     record = json.loads(text)
     for lab in record["labs"]:
@@ -215,7 +215,7 @@ def grade(plan, store, task):
             result = results.parse(data.decode())
     why = reason_of(status, plan.seconds, said, result)
     if task.refused and not why:
-        data, text = refused(data, task.refused)
+        data, text = refused_record(data, task.refused)
     text = without_seed(text, plan.seed) + "".join(f"\n{note}\n" for note in task.notes).encode("utf-8", "backslashreplace")
     store.write_record(task.slug, record_of(task, store, why, result, time.monotonic() - began), data, text)
 

@@ -39,11 +39,6 @@ def rows_of(request):
     return dict(sorted(rows.items()))
 
 
-def sign(lane):
-    """A lane as one character, as on the terminal: 0-9, then a-v."""
-    return "0123456789abcdefghijklmnopqrstuv"[lane]
-
-
 def degree_kind(degree):
     return "good" if degree <= 1 else "warn" if degree == 2 else "bad"
 
@@ -52,7 +47,7 @@ def count(n, what):
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
-def cost(access, request):
+def cost_text(access, request):
     """ "32 sectors where 4 would do" """
     unit = "wavefront" if access["space"] == "shared" else "sector"
     if request["cost"] <= request["ideal"]:
@@ -80,9 +75,9 @@ def heading(access, request):
     )
 
 
-def says(access, request):
+def alt_text(access, request):
     """The picture in words, for its alternative text and its caption."""
-    words = cost(access, request)
+    words = cost_text(access, request)
     percent = used_percent(access, request)
     if percent is not None:
         words += f"; {percent} % of the bytes moved are used"
@@ -159,12 +154,12 @@ def draw_access(access, number):
         return LEFT + word * CELL + word // 8 * space
 
     width = x_of(WORDS) + right
-    picture = Canvas(width, height, heading(access, request), says(access, request))
+    picture = Canvas(width, height, heading(access, request), alt_text(access, request))
     picture.text(12, 20, heading(access, request), 13, font_weight="bold")
     percent = used_percent(access, request)
     bad = request["cost"] > request["ideal"]
     picture.text(
-        12, 40, ("▲ " if bad else "✓ ") + cost(access, request)
+        12, 40, ("▲ " if bad else "✓ ") + cost_text(access, request)
         + ("" if percent is None else f"; {percent} % of the bytes moved are used"), 12.5,
     )  # fmt: skip
 

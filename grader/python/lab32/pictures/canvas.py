@@ -42,18 +42,17 @@ STYLE = (
 
 
 class Canvas:
-    """Collects shapes; `str()` is an SVG file. `says` describes the picture in words, for screen readers."""
+    """Collects shapes; `str()` is an SVG file. `alt_text` describes the picture in words, for screen readers."""
 
-    def __init__(self, width, height, title, says):
-        self.width, self.height, self.title, self.says = width, height, title, says
+    def __init__(self, width, height, title, alt_text):
+        self.width, self.height, self.title, self.alt_text = width, height, title, alt_text
         self.shapes = []  # (tag, attributes, words); png.py draws them, too
 
     def add(self, tag, words=None, **attributes):
         self.shapes.append((tag, attributes, words))
 
-    def rect(self, x, y, width, height, kind, says=None, **more):
-        """`says` is a tooltip."""
-        self.add("rect", says, x=x, y=y, width=width, height=height, class_=kind, **more)
+    def rect(self, x, y, width, height, kind, tooltip=None, **more):
+        self.add("rect", tooltip, x=x, y=y, width=width, height=height, class_=kind, **more)
 
     def cells(self, places, width, height, kind):
         """Many rects of one size and kind at [(x, y)], in a tenth of the text that rect() takes."""
@@ -88,7 +87,7 @@ class Canvas:
     def inner(self, name="", same="", captioned=False):
         """The SVG for a page that already has STYLE. `name`: the drawing's id on the page; `same`: the id of an identical
         drawing to reuse; `captioned`: a caption has the same words, so that screen readers skip the alternative text."""
-        title = escape(self.title if captioned else self.title + ". " + self.says)
+        title = escape(self.title if captioned else self.title + ". " + self.alt_text)
         marks = f'<use href="#{same}"/>' if same else self.marks()
         return (
             f'<svg class="pic" xmlns="http://www.w3.org/2000/svg" role="img" '
@@ -103,7 +102,7 @@ class Canvas:
 
     def __str__(self):
         """A file of its own: light, on white, and simple enough for any program that shows SVG."""
-        words = escape(self.title, quote=False), escape(self.says, quote=False)
+        words = escape(self.title, quote=False), escape(self.alt_text, quote=False)
         style = STYLE[STYLE.index(".pic{fill") :]
         for name, colour in COLOURS.items():
             style = style.replace(f"var(--{name})", colour)
@@ -147,7 +146,7 @@ def group(look, members):
     """Shapes of one look. Lines and cells become one path; other shapes inherit the look from a group."""
     tag = look.pop("tag")
     if tag in ("line", "cells"):
-        draw = ways if tag == "line" else squares
+        draw = line_path if tag == "line" else squares_path
         return f'<path{written(look)} d="{"".join(draw(a) for _, a, _ in members)}"/>'
     alone = len(members) == 1
     text = "".join(
@@ -157,11 +156,11 @@ def group(look, members):
     return text if alone else f"<g{written(look)}>{text}</g>"
 
 
-def ways(a):
+def line_path(a):
     return f"M{number(a['x1'])} {number(a['y1'])}L{number(a['x2'])} {number(a['y2'])}"
 
 
-def squares(a):
+def squares_path(a):
     w, h = number(a["width"]), number(a["height"])
     text, left, top = "", None, None
     for x, y in a["places"]:
@@ -175,7 +174,7 @@ def element(tag, attributes, words):
     if tag == "rect" and words and "rx" not in attributes:
         places = [(attributes.pop("x"), attributes.pop("y"))]
         size = {name: attributes.pop(name) for name in ("width", "height")}
-        tag, attributes = "path", {"d": squares(size | {"places": places}), **attributes}
+        tag, attributes = "path", {"d": squares_path(size | {"places": places}), **attributes}
     if words is None:
         return f"<{tag}{written(attributes)}/>"
     words = escape(words, quote=False)

@@ -3,22 +3,22 @@
 from lab32.pictures.canvas import Canvas, amount, grouped
 
 
-def beside(reached, ideal):
+def ideal_comparison(reached, ideal):
     return f" where {grouped(ideal)} would do" if reached > ideal else ", the minimum"
 
 
-def says(traffic, reference=None):
+def alt_text(traffic, reference=None):
     words = (
         f"{grouped(traffic['requests'])} requests for {amount(traffic['asked_bytes'])}; "
-        f"{grouped(traffic['sectors'])} sectors at L1{beside(traffic['sectors'], traffic['ideal_sectors'])}"
+        f"{grouped(traffic['sectors'])} sectors at L1{ideal_comparison(traffic['sectors'], traffic['ideal_sectors'])}"
     )
     if traffic["shared_requests"]:
         words += (
             f"; {grouped(traffic['wavefronts'])} wavefronts of shared memory"
-            f"{beside(traffic['wavefronts'], traffic['ideal_wavefronts'])}"
+            f"{ideal_comparison(traffic['wavefronts'], traffic['ideal_wavefronts'])}"
         )
     if caches := traffic["caches"]:
-        words += f"; modelled: {cached(caches)}"
+        words += f"; modelled: {cache_lines(caches)}"
     for other in other_ways(traffic):
         words += f"; besides, {other}"
     if reference:
@@ -29,11 +29,11 @@ def says(traffic, reference=None):
         if reference["shared_requests"]:
             words += f", {grouped(reference['wavefronts'])} wavefronts of shared memory"
         if caches := reference["caches"]:
-            words += f"; modelled: {cached(caches)}"
+            words += f"; modelled: {cache_lines(caches)}"
     return words + "."
 
 
-def cached(caches):
+def cache_lines(caches):
     return (
         f"{caches['l1_percent']:.1f} % hit L1, {caches['l2_percent']:.1f} % hit L2, "
         f"{amount(caches['dram_read'])} read from device memory, {amount(caches['dram_written'])} written"
@@ -55,24 +55,24 @@ def other_ways(traffic):
     return words
 
 
-def box(picture, x, y, width, height, name, lines):
+def draw_box(picture, x, y, width, height, name, lines):
     picture.rect(x, y, width, height, "cell unused", rx=5, fill_opacity=0.35)
     picture.text(x + width / 2, y + 20, name, 12.5, "middle", font_weight="bold")
     for n, words in enumerate(lines):
         picture.text(x + width / 2, y + 38 + 16 * n, words, 10.5, "middle")
 
 
-def arrow(picture, x1, x2, y):
+def draw_arrow(picture, x1, x2, y):
     picture.line(x1, y, x2 - 7, y, "", stroke_width=1.6)
     picture.polygon([(x2 - 9, y - 5), (x2, y), (x2 - 9, y + 5)], "")
 
 
-def down(picture, x, y1, y2):
+def draw_down_arrow(picture, x, y1, y2):
     picture.line(x, y1, x, y2 - 7, "", stroke_width=1.6)
     picture.polygon([(x - 5, y2 - 9), (x, y2), (x + 5, y2 - 9)], "")
 
 
-def table(picture, x1, x2, y, rows, reference):
+def draw_table(picture, x1, x2, y, rows, reference):
     """Rows of (label, yours, reference's) below an arrow, with the numbers aligned."""
     right = x2 - 10
     yours = right - 76 if reference else right
@@ -87,7 +87,7 @@ def table(picture, x1, x2, y, rows, reference):
             picture.text(right, at, theirs, 10.5, "end")
 
 
-def needless(reached, ideal, unit="sectors"):
+def needless_text(reached, ideal, unit="sectors"):
     """ "▲ 4.5 × ideal" or "▲ 60 sectors more" """
     if not ideal or reached <= ideal:
         return "✓ the minimum"
@@ -96,10 +96,10 @@ def needless(reached, ideal, unit="sectors"):
     return f"▲ {reached / ideal:.3g} × ideal"
 
 
-def verdict(traffic, reference, what, ideal):
+def verdict_text(traffic, reference, what, ideal):
     """Lines for a box. Even without wasted sectors an access can move far more than the reference solution."""
     reached = traffic[what]
-    lines = [needless(reached, traffic[ideal], what)]
+    lines = [needless_text(reached, traffic[ideal], what)]
     if reference and reached > 1.05 * reference[what] > 0:
         if lines[0].startswith("✓"):
             lines = ["✓ ideal per access"]
@@ -112,11 +112,11 @@ def rows_of(traffic, reference, *columns):
     return [(what, show(traffic), show(reference) if reference else "") for what, show in columns]
 
 
-def counted(name, show=grouped):
+def traffic_figure(name, show=grouped):
     return lambda traffic: show(traffic[name])
 
 
-def of_caches(name, show=grouped):
+def cache_figure(name, show=grouped):
     return lambda traffic: show(traffic["caches"][name]) if traffic["caches"] else "–"
 
 
@@ -138,7 +138,7 @@ def draw_traffic(traffic, reference=None):
     foot = 68 + height * (2 if shared or caches else 1) + 4
     others = other_ways(traffic)
     total = foot + (8 + 17 * len(others) if others else 0)
-    picture = Canvas(width, total, f"{title}, between kernel, caches and device memory", says(traffic, reference))
+    picture = Canvas(width, total, f"{title}, between kernel, caches and device memory", alt_text(traffic, reference))
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(
         12,
@@ -151,35 +151,35 @@ def draw_traffic(traffic, reference=None):
     for n, words in enumerate(others):
         picture.text(12, foot + 12 + 17 * n, f"besides, {words}", 11)
     y, below = 68, 68 + height
-    box(picture, 12, y, kernel, height * (2 if shared else 1) - 8, "kernel", [])
+    draw_box(picture, 12, y, kernel, height * (2 if shared else 1) - 8, "kernel", [])
     left, right = 12 + kernel + 4, 12 + kernel + wide - 4
-    arrow(picture, left, right, y + 20)
-    table(picture, left, right, y + 20, rows_of(
-        traffic, reference, ("requests", counted("requests")), ("bytes asked", counted("asked_bytes", amount)),
-        ("sectors", counted("sectors")), ("ideal", counted("ideal_sectors")),
+    draw_arrow(picture, left, right, y + 20)
+    draw_table(picture, left, right, y + 20, rows_of(
+        traffic, reference, ("requests", traffic_figure("requests")), ("bytes asked", traffic_figure("asked_bytes", amount)),
+        ("sectors", traffic_figure("sectors")), ("ideal", traffic_figure("ideal_sectors")),
     ), reference)  # fmt: skip
-    lines = verdict(traffic, reference, "sectors", "ideal_sectors")
-    box(picture, right + 4, y, first, height - 8, "L1", lines)
+    lines = verdict_text(traffic, reference, "sectors", "ideal_sectors")
+    draw_box(picture, right + 4, y, first, height - 8, "L1", lines)
     if shared:
-        arrow(picture, left, right, below + 20)
-        table(picture, left, right, below + 20, rows_of(
-            traffic, reference, ("requests", counted("shared_requests")), ("wavefronts", counted("wavefronts")),
-            ("ideal", counted("ideal_wavefronts")),
+        draw_arrow(picture, left, right, below + 20)
+        draw_table(picture, left, right, below + 20, rows_of(
+            traffic, reference, ("requests", traffic_figure("shared_requests")), ("wavefronts", traffic_figure("wavefronts")),
+            ("ideal", traffic_figure("ideal_wavefronts")),
         ), reference)  # fmt: skip
-        lines = verdict(traffic, reference, "wavefronts", "ideal_wavefronts")
-        box(picture, right + 4, below, first, height - 8, "shared memory", lines)
+        lines = verdict_text(traffic, reference, "wavefronts", "ideal_wavefronts")
+        draw_box(picture, right + 4, below, first, height - 8, "shared memory", lines)
     if caches:
         x = right + 4 + first
-        arrow(picture, x + 4, x + middle - 4, y + 20)
-        table(picture, x + 4, x + middle - 4, y + 20, rows_of(
-            traffic, reference, ("hit L1", of_caches("l1_percent", percent)), ("sectors read", of_caches("l2_read_sectors")),
-            ("sectors written", of_caches("l2_write_sectors")),
+        draw_arrow(picture, x + 4, x + middle - 4, y + 20)
+        draw_table(picture, x + 4, x + middle - 4, y + 20, rows_of(
+            traffic, reference, ("hit L1", cache_figure("l1_percent", percent)), ("sectors read", cache_figure("l2_read_sectors")),
+            ("sectors written", cache_figure("l2_write_sectors")),
         ), reference)  # fmt: skip
-        box(picture, x + middle, y, last, height - 32, "L2", ["(modelled)"])
-        down(picture, x + middle + last / 2, y + height - 28, below - 4)
-        table(picture, x + 4, x + middle - 4, below + 2, rows_of(
-            traffic, reference, ("hit L2", of_caches("l2_percent", percent)), ("bytes read", of_caches("dram_read", amount)),
-            ("bytes written", of_caches("dram_written", amount)),
+        draw_box(picture, x + middle, y, last, height - 32, "L2", ["(modelled)"])
+        draw_down_arrow(picture, x + middle + last / 2, y + height - 28, below - 4)
+        draw_table(picture, x + 4, x + middle - 4, below + 2, rows_of(
+            traffic, reference, ("hit L2", cache_figure("l2_percent", percent)), ("bytes read", cache_figure("dram_read", amount)),
+            ("bytes written", cache_figure("dram_written", amount)),
         ), reference)  # fmt: skip
-        box(picture, x + middle, below, last, height - 8, "device memory", ["(modelled)"])
+        draw_box(picture, x + middle, below, last, height - 8, "device memory", ["(modelled)"])
     return picture

@@ -5,24 +5,24 @@ from lab32.pictures.canvas import Canvas
 LEFT, TOP, CELL = 84, 92, 24
 
 
-def places(mapping):
+def group_moves(mapping):
     """[(row, column, stored row, stored column)], the last two in the whole table."""
     return [(*divmod(n, mapping["columns"]), *divmod(to, mapping["all_columns"])) for n, to in enumerate(mapping["to"])]
 
 
-def spread(mapping):
+def columns_of_each_column(mapping):
     """For each column: the number of columns that its groups are stored in."""
     return [
-        len({place[3] for place in places(mapping) if place[1] == column})
+        len({place[3] for place in group_moves(mapping) if place[1] == column})
         for column in range(mapping["columns"])
     ]
 
 
-def moves(mapping):
-    return any(place[:2] != place[2:] for place in places(mapping))
+def any_group_moves(mapping):
+    return any(place[:2] != place[2:] for place in group_moves(mapping))
 
 
-def drawn(mapping):
+def cut_note(mapping):
     """"The first 32 of 64 columns are drawn." if the table is larger than a page; else ""."""
     parts = [
         f"the first {mapping[what]} of {mapping[f'all_{what}']:,} {what}" for what in ("rows", "columns") if mapping[what] < mapping[f"all_{what}"]
@@ -30,14 +30,14 @@ def drawn(mapping):
     return " and ".join(parts).capitalize() + " are drawn." if parts else ""
 
 
-def says(mapping):
+def alt_text(mapping):
     what = "elements" if mapping["unit"] == 1 else "groups"
-    end = f" {drawn(mapping)}" * bool(drawn(mapping))
-    if not moves(mapping):
+    end = f" {cut_note(mapping)}" * bool(cut_note(mapping))
+    if not any_group_moves(mapping):
         return f"No {what[:-1]} moves.{end}"
     if mapping["turned"]:
         return f"{what.capitalize()} change their rows and keep their columns.{end}"
-    found = spread(mapping)
+    found = columns_of_each_column(mapping)
     return end.lstrip() + " " * bool(end) + (
         f"{mapping['rows']} row{'s' * (mapping['rows'] > 1)} of {mapping['columns']} {what}. The {what} of a column lie in "
         f"{min(found)}" + ("" if min(found) == max(found) else f" to {max(found)}") + (" column." if max(found) == 1 else " columns.")
@@ -51,19 +51,19 @@ def draw_mappings(mappings):
     what = "elements" if unit == 1 else f"groups of {unit} elements"
     title = f"{mapping['name']}: where {what} lie"
     height = TOP + CELL * (rows + (0 if turned else 1)) + 52
-    picture = Canvas(max(LEFT + CELL * columns + 24, 560), height, title, says(mapping))
+    picture = Canvas(max(LEFT + CELL * columns + 24, 560), height, title, alt_text(mapping))
     picture.text(12, 20, title, 13, font_weight="bold")
     one = "an element" if unit == 1 else "a group"
     picture.text(
-        12, 40, f"a number is the {'row' if turned else 'column'} that {one} goes to; {'blue: it moves' if moves(mapping) else 'no group moves'}",
+        12, 40, f"a number is the {'row' if turned else 'column'} that {one} goes to; {'blue: it moves' if any_group_moves(mapping) else 'no group moves'}",
         11, kind="soft",
     )  # fmt: skip
-    if drawn(mapping):
-        picture.text(12, 58, drawn(mapping), 11, kind="soft")
+    if cut_note(mapping):
+        picture.text(12, 58, cut_note(mapping), 11, kind="soft")
     picture.text(LEFT - 10, TOP - 8, "column", 10.5, "end", "soft")
     for column in range(columns):
         picture.text(LEFT + CELL * (column + 0.5), TOP - 8, column, 10, "middle", "soft")
-    for row, column, to_row, to_column in places(mapping):
+    for row, column, to_row, to_column in group_moves(mapping):
         x, y = LEFT + CELL * column, TOP + CELL * row
         leaves = to_column != column if turned else to_row != row
         shown, before = (to_row, row) if turned else (to_column, column)
@@ -79,7 +79,7 @@ def draw_mappings(mappings):
     y = TOP + CELL * rows
     if not turned:
         picture.text(LEFT - 10, y + 17, "lies in", 10.5, "end", "soft")
-        for column, count in enumerate(spread(mapping)):
+        for column, count in enumerate(columns_of_each_column(mapping)):
             kind = "good" if count == rows else "warn"
             x = LEFT + CELL * column
             picture.rect(x + 1, y + 3, CELL - 2, CELL - 5, f"cell {kind}", rx=4)
@@ -88,7 +88,7 @@ def draw_mappings(mappings):
             )
         y += CELL
     beyond = any(words == "→" for _, _, words in picture.shapes)
-    away = any((to_column != column) if turned else (to_row != row) for row, column, to_row, to_column in places(mapping))
+    away = any((to_column != column) if turned else (to_row != row) for row, column, to_row, to_column in group_moves(mapping))
     key = [f"✗ leaves its {'column' if turned else 'row'}"] * away
     key += ["→ leaves the drawn part"] * beyond
     key += [] if turned else [f"last row: the number of columns that {what} of this column lie in"]

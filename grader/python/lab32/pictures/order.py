@@ -5,11 +5,11 @@ from lab32.pictures.canvas import ACROSS, Canvas, grouped, short
 
 def draw_race(race):
     first, second, place = race["first"], race["second"], race["place"]
-    says = (
+    alt_text = (
         f"{first['thread']} {first['use']} {place} on line {first['line']}, {second['thread']} "
         f"{second['use']} it on line {second['line']}, and nothing orders the two: {race['missing']} is missing."
     )
-    picture = Canvas(760, 268, f"A race on {place}: two threads along time", says)
+    picture = Canvas(760, 268, f"A race on {place}: two threads along time", alt_text)
     picture.text(12, 20, f"Two threads and {place}", 13, font_weight="bold")
     picture.text(12, 40, "time runs to the right; either thread may come first", 11, kind="soft")
     for party, y, x, below in ((first, 108, 300, -34), (second, 204, 500, 26)):
@@ -31,8 +31,8 @@ def draw_race(race):
 def draw_fault(fault):
     size, offset, name = fault["size"], fault["offset"], fault["object"]
     has = f"has {grouped(size)} bytes" if size else "has no byte"
-    says = f"{fault['words']}. {name} {has}; the access is at byte {grouped(offset)}."
-    picture = Canvas(760, 190, f"{fault['kind']}: the access and its array", says)
+    alt_text = f"{fault['words']}. {name} {has}; the access is at byte {grouped(offset)}."
+    picture = Canvas(760, 190, f"{fault['kind']}: the access and its array", alt_text)
     picture.text(12, 20, short(f"{fault['kind']}: {fault['thread']}", 90), 13, font_weight="bold")
     picture.text(12, 40, short(f"line {fault['line']}: {fault['source']}", ACROSS), 10.5, kind="mono")
     left, width, y = 130, 460 if size else 150, 84

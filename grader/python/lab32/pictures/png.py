@@ -8,13 +8,13 @@ from lab32.pictures.canvas import COLOURS
 SCALE = 2
 
 
-def colour(name):
+def rgb_of(name):
     code = COLOURS[name].lstrip("#")
     return tuple(int(c * 2, 16) for c in code) if len(code) == 3 else tuple(bytes.fromhex(code))
 
 
 def blend(name, opacity):
-    return tuple(round(opacity * c + (1 - opacity) * 255) for c in colour(name))
+    return tuple(round(opacity * c + (1 - opacity) * 255) for c in rgb_of(name))
 
 
 def fill_of(kinds, opacity=1):
@@ -24,7 +24,7 @@ def fill_of(kinds, opacity=1):
     return None
 
 
-def dashes(x1, y1, x2, y2, pattern):
+def dash_segments(x1, y1, x2, y2, pattern):
     """The segments of a dashed line."""
     length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
     at, on = 0.0, True
@@ -50,11 +50,11 @@ def png(picture):
 
     def line(a, kinds):
         name = next((kind for kind in kinds if kind in ("good", "warn", "bad")), "soft")
-        ink = (*colour(name), round(255 * a.get("stroke_opacity", 1)))
+        ink = (*rgb_of(name), round(255 * a.get("stroke_opacity", 1)))
         width = max(1, round(SCALE * a.get("stroke_width", 1)))
         ends = a["x1"], a["y1"], a["x2"], a["y2"]
         pattern = [float(v) for v in a.get("stroke_dasharray", "").split()]
-        for piece in dashes(*ends, pattern) if pattern else [ends]:
+        for piece in dash_segments(*ends, pattern) if pattern else [ends]:
             draw.line(scaled(*piece), ink, width)
 
     def rect(a, kinds):
@@ -64,10 +64,10 @@ def png(picture):
         if "idle" in kinds:  # hollow and dashed: something that does not exist
             x1, y1, x2, y2 = a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"]
             for side in ((x1, y1, x2, y1), (x2, y1, x2, y2), (x2, y2, x1, y2), (x1, y2, x1, y1)):
-                for piece in dashes(*side, (2, 1.5)):
-                    draw.line(scaled(*piece), colour("edge"), 1)
+                for piece in dash_segments(*side, (2, 1.5)):
+                    draw.line(scaled(*piece), rgb_of("edge"), 1)
             return
-        edge = colour("edge") if "cell" in kinds else None
+        edge = rgb_of("edge") if "cell" in kinds else None
         fill = fill_of(kinds, a.get("fill_opacity", 1))
         draw.rounded_rectangle(box, SCALE * a.get("rx", 0), fill, edge)
 
@@ -75,8 +75,8 @@ def png(picture):
         face = "DejaVuSansMono" if "mono" in kinds else "DejaVuSans"
         bold = "-Bold" if a.get("font_weight") == "bold" else ""
         font = ImageFont.truetype(fonts / f"{face}{bold}.ttf", SCALE * a["font_size"])
-        ink = {"soft": colour("soft"), "inv": colour("ongood"), "invdark": (0, 0, 0)}
-        fill = next((ink[kind] for kind in kinds if kind in ink), colour("ink"))
+        ink = {"soft": rgb_of("soft"), "inv": rgb_of("ongood"), "invdark": (0, 0, 0)}
+        fill = next((ink[kind] for kind in kinds if kind in ink), rgb_of("ink"))
         anchor = {"start": "ls", "middle": "ms", "end": "rs"}[a["text_anchor"]]
         draw.text(scaled(a["x"], a["y"]), words, fill, font, anchor)
 
@@ -96,7 +96,7 @@ def png(picture):
             draw.ellipse(scaled(x - r, y - r, x + r, y + r), fill_of(kinds))
         elif tag == "polygon":
             points = [tuple(scaled(*map(float, p.split(",")))) for p in a["points"].split()]
-            draw.polygon(points, fill_of(kinds) or colour("soft"))
+            draw.polygon(points, fill_of(kinds) or rgb_of("soft"))
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
     return out.getvalue()

@@ -19,7 +19,7 @@ def lanes_of(shuffle, kind):
     return [lane for lane in range(LANES) if kind_of(shuffle, lane) == kind]
 
 
-def ranges(lanes):
+def lane_ranges(lanes):
     """ "0-15, 31" """
     parts, start, last = [], None, None
     for lane in lanes:
@@ -33,7 +33,7 @@ def ranges(lanes):
     return ", ".join(f"{a}-{b}" if b > a else f"{a}" for a, b in parts)
 
 
-def says(warp):
+def alt_text(warp):
     words = []
     for n, shuffle in enumerate(warp["shuffles"]):
         read = lanes_of(shuffle, "read")
@@ -45,10 +45,10 @@ def says(warp):
         own, absent = lanes_of(shuffle, "own"), lanes_of(shuffle, "absent")
         parts = [f"Shuffle {n}, line {shuffle['line']}: {example}"]
         if own:
-            parts.append(f"lanes {ranges(own)} keep their own" if len(own) > 1 else f"lane {own[0]} keeps its own")
+            parts.append(f"lanes {lane_ranges(own)} keep their own" if len(own) > 1 else f"lane {own[0]} keeps its own")
         if absent:
             one = len(absent) == 1
-            parts.append(f"lane{'s' * (not one)} {ranges(absent)} ask{'s' * one} a lane that does not take part")
+            parts.append(f"lane{'s' * (not one)} {lane_ranges(absent)} ask{'s' * one} a lane that does not take part")
         words.append("; ".join(parts) + ".")
     return " ".join(words)
 
@@ -59,7 +59,7 @@ def draw_shuffles(warp):
     width = LEFT + LANES * CELL + 24
     sources = {shuffle["line"]: shuffle["source"] for shuffle in shuffles}
     height = TOP + PITCH * len(shuffles) + 44 + 18 * len(sources)
-    picture = Canvas(width, height, title, says(warp))
+    picture = Canvas(width, height, title, alt_text(warp))
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(
         12, 40, "each lane takes the value of the lane that its line comes from", 11.5, kind="soft"

@@ -48,11 +48,11 @@ def message(text):
     return Markup().join(out)
 
 
-def packed(texts):
+def packed_texts(texts):
     return b64encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
 
 
-class Figures:
+class PagePictures:
     """The pictures of a page. Identical pictures are stored once, since most launches serve several checks. On paper,
     each picture is printed once, at the place that needs it most."""
 
@@ -80,7 +80,7 @@ class Figures:
         same = self.drawn.get(marks, "")
         name = "" if same else self.drawn.setdefault(marks, f"d{len(self.drawn)}")
         title = title or picture.title
-        return {"title": title, "figure": figure(picture, picture.inner(name, same, caption), title, caption), "marks": marks, "paper": True}
+        return {"title": title, "figure": figure_html(picture, picture.inner(name, same, caption), title, caption), "marks": marks, "paper": True}
 
     def access(self, access):
         """The worst request and some other requests of the line, for a slider."""
@@ -91,7 +91,7 @@ class Figures:
         shown = self.one(pictures[first])
         frames[first] = shown["figure"]
         # The slider's other requests are compressed together, because they are similar.
-        others = [figure(p, p.inner(captioned=True), p.title) for n, p in enumerate(pictures) if n != first]
+        others = [figure_html(p, p.inner(captioned=True), p.title) for n, p in enumerate(pictures) if n != first]
         return {
             "line": access["line"],
             "source": access["source"],
@@ -99,15 +99,15 @@ class Figures:
             "title": pictures[first].title,
             "marks": shown["marks"],
             "frames": frames,
-            "pack": self.packs.setdefault(packed(others), f"p{len(self.packs)}") if others else "",
+            "pack": self.packs.setdefault(packed_texts(others), f"p{len(self.packs)}") if others else "",
             "first": first,
             "left": access["requests_in_block"] - len(chosen),
         }
 
 
-def figure(picture, svg, title, caption=True):
+def figure_html(picture, svg, title, caption=True):
     """The SVG with its caption, unless its words are already inside, as in a plot."""
-    said = f"<figcaption>{escape(keep_units_together(picture.says))}</figcaption>" if caption else ""
+    said = f"<figcaption>{escape(keep_units_together(picture.alt_text))}</figcaption>" if caption else ""
     return Markup(
         f'<figure data-title="{escape(title)}"><div class="wide" tabindex="0" role="group" '
         f'aria-label="{escape(title)}, scrolls sideways">{svg}</div>{said}</figure>'
@@ -139,7 +139,7 @@ def source_rows(launch, text):
 
 
 @dataclass
-class Other:
+class OtherColumns:
     """Columns for traffic other than loads and stores of lanes, shown only if a launch has any."""
 
     total: str  # the columns are left out if this figure is 0
@@ -147,10 +147,10 @@ class Other:
 
 
 OTHER = (
-    Other("texture_requests", (("tex. requests", "requests of textures and surfaces", "texture_requests"),
+    OtherColumns("texture_requests", (("tex. requests", "requests of textures and surfaces", "texture_requests"),
                                ("tex. sectors", "sectors of textures and surfaces", "texture_sectors"))),
-    Other("bulk_sectors", (("bulk sectors", "sectors of bulk copies", "bulk_sectors"), ("ideal", "ideal sectors of bulk copies", "ideal_bulk_sectors"))),
-    Other("cluster_requests", (("cluster requests", "requests to other blocks' shared memory", "cluster_requests"),
+    OtherColumns("bulk_sectors", (("bulk sectors", "sectors of bulk copies", "bulk_sectors"), ("ideal", "ideal sectors of bulk copies", "ideal_bulk_sectors"))),
+    OtherColumns("cluster_requests", (("cluster requests", "requests to other blocks' shared memory", "cluster_requests"),
                                ("cluster sectors", "sectors of other blocks' shared memory", "cluster_sectors"))),
 )  # fmt: skip
 
@@ -169,7 +169,7 @@ def source_of(test):
         return []
 
 
-def check_of(test, figures, number):
+def check_record(test, figures, number):
     launch = test.pictures or {}
     check = {
         "id": f"check-{number}",
@@ -198,12 +198,12 @@ def check_of(test, figures, number):
     source = source_rows(launch, source_of(test))
     if source["rows"]:
         check["source"] = source
-        figures.use(repr(check["source"]["rows"]), check["source"], test, LOST if lost(test) else NOT)
+        figures.use(repr(check["source"]["rows"]), check["source"], test, LOST if has_lost_points(test) else NOT)
     for n, picture in enumerate(check["accesses"]):
-        figures.use(picture["marks"], picture, test, LOST if lost(test) else LEADS if n == 0 and lead == "access" else NOT)
+        figures.use(picture["marks"], picture, test, LOST if has_lost_points(test) else LEADS if n == 0 and lead == "access" else NOT)
     for picture in check["pictures"]:
         leads = picture.get("leads") or not check["accesses"] and picture is check["pictures"][0]
-        figures.use(picture["marks"], picture, test, LOST if lost(test) else LEADS if leads else NOT)
+        figures.use(picture["marks"], picture, test, LOST if has_lost_points(test) else LEADS if leads else NOT)
     return check
 
 
@@ -211,19 +211,19 @@ def check_of(test, figures, number):
 NOT, LEADS, LOST = range(3)
 
 
-def lost(test):
+def has_lost_points(test):
     """The points that were lost; `lab32 explain` shows launches without any points."""
     return test.score < test.max_score or not test.max_score
 
 
-def order(lab):
+def lab_position(lab):
     known = labs.names()
     return known.index(lab.name) if lab.name in known else len(known)
 
 
 def lab_of(lab, result, attempts, figures, counter):
     own = [a for a in attempts if a["lab"] == lab.name]
-    checks = [check_of(test, figures, next(counter)) for test in lab.tests]
+    checks = [check_record(test, figures, next(counter)) for test in lab.tests]
     for check in checks:
         check["said"] = message_of(check["test"], lab)
     # The first check that lost points is unfolded, because the student works on it next.
@@ -270,7 +270,7 @@ def template():
     return env.get_template("page.html")
 
 
-def rendered(**what):
+def render_page(**what):
     style = Markup((HERE / "style.css").read_text() + STYLE)
     script = Markup((HERE / "page.js").read_text())
     return template().render(style=style, script=script, **what)
@@ -292,11 +292,11 @@ def redraw(result):
 def report_page(result, attempts, now, name="", notes=(), drawn=False):
     """`name` and `notes` tell whose page it is and what the instructor's policy adds. `drawn`: pictures were requested,
     so that a page without any does not suggest the same command."""
-    figures, counter = Figures(), iter(range(1, 10_000))
-    result = replace(result, labs=sorted(result.labs, key=order))
+    figures, counter = PagePictures(), iter(range(1, 10_000))
+    result = replace(result, labs=sorted(result.labs, key=lab_position))
     labs = [lab_of(lab, result, attempts, figures, counter) for lab in result.labs]
     figures.print_once()
-    return rendered(
+    return render_page(
         title=f"lab32 report: {name}" if name else "lab32 report",
         result=result,
         labs=labs,
@@ -318,10 +318,10 @@ def explain_page(shown):
         name=shown["check"] or launch["kernel"] or mapping, status="passed", score=0, max_score=0,
         message=shown["message"], file=shown["file"], pictures=shown["launch"],
     )  # fmt: skip
-    figures = Figures(most=ALL_REQUESTS)
-    check = check_of(test, figures, 1)
+    figures = PagePictures(most=ALL_REQUESTS)
+    check = check_record(test, figures, 1)
     figures.print_once()
-    return rendered(
+    return render_page(
         title=f"lab32 explain: {shown['file']}", result=None, labs=[], when="", explained=check,
         packs=figures.packs,
     )  # fmt: skip

@@ -40,11 +40,11 @@ def bars(title, subtitle, groups, log=False, mark=None):
         return begin + ROOM * value / most
 
     # The alternative text has no signs, which are for the eye.
-    says = ". ".join(f"{label}: {'; '.join(words.lstrip('▲✓ ') for _, _, words in rows)}" for label, rows in groups)
+    alt_text = ". ".join(f"{label}: {'; '.join(words.lstrip('▲✓ ') for _, _, words in rows)}" for label, rows in groups)
     count = sum(len(rows) for _, rows in groups)
     bottom = 62 + BAR * count + 8 * len(groups)
     mark = None if log else mark
-    picture = Canvas(WIDTH, bottom + (28 if mark else 12), title, says + ".")
+    picture = Canvas(WIDTH, bottom + (28 if mark else 12), title, alt_text + ".")
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(12, 40, subtitle, 11, kind="soft")
     y, clear = 62, []  # heights at which words would cover the mark
@@ -132,7 +132,7 @@ def reference_seconds(lab):
 def steps(lab):
     """The speed-up of each version over the one before: yours, the reference's, documented."""
     reference, groups = reference_seconds(lab.name), []
-    documented, source, note = labs.own(lab.name, "documented_steps", lambda: ({}, "", ""))()
+    documented, source, note = labs.notebook_attribute(lab.name, "documented_steps", lambda: ({}, "", ""))()
     shown = False
     for test in lab.tests:
         step = re.fullmatch(r"(?:\w+ )?(\w+) to (\w+): time", test.name)
@@ -166,7 +166,7 @@ def steps(lab):
 def documented_rows(lab):
     """[(label, simulated, documented, unit)] of given kernels that a source document counts, too, except those that an
     open question asks about."""
-    return labs.own(lab.name, "documented_rows", lambda _: [])(lab)
+    return labs.notebook_attribute(lab.name, "documented_rows", lambda _: [])(lab)
 
 
 def documented(lab):

@@ -47,10 +47,10 @@ def row(name, ids, **points):
     )  # fmt: skip
 
 
-def filled(text, rows, labs=LABS, columns=()):
+def with_grades(text, rows, labs=LABS, columns=()):
     book = Gradebook(Table(text.encode(), "book.csv"), labs, asked_columns(columns, labs))
-    data, told = book.filled(rows)
-    return data.decode(), told
+    data, messages = book.with_grades(rows)
+    return data.decode(), messages
 
 
 def changed(before, after):
@@ -71,62 +71,62 @@ def test_canvas():
         row("doejane", {"canvas": "11"}, shuffle=87.5, bank_conflicts=100),
         row("müllerjörg", {"canvas": "12"}, shuffle=0),
     ]
-    after, told = filled(CANVAS, rows)
+    after, messages = with_grades(CANVAS, rows)
     assert changed(CANVAS, after) == [("", "87.5"), ("", "50"), ("3", "0")]
-    assert told == ["`Bank conflicts (502)`: of 100 points to 50"]
+    assert messages == ["`Bank conflicts (502)`: of 100 points to 50"]
 
 
 def test_canvas_with_first_and_last_names():
     text = "LastName,FirstName,ID,SIS Login ID,Section,Shuffle (5)\nDoe,Jane,11,j,S,\n"
-    assert changed(text, filled(text, [row("x", {"canvas": "11"}, shuffle=5)])[0]) == [("", "5")]
+    assert changed(text, with_grades(text, [row("x", {"canvas": "11"}, shuffle=5)])[0]) == [("", "5")]
 
 
 def test_a_canvas_id_matches_no_other_number():
     text = "Student,ID,SIS User ID,Section,Shuffle\nDoe,11,,S,\nLee,12,11,S,\n"
-    after, _ = filled(text, [row("x", {"sid": "11"}, shuffle=5)])
+    after, _ = with_grades(text, [row("x", {"sid": "11"}, shuffle=5)])
     assert after == text.replace("Lee,12,11,S,", "Lee,12,11,S,5")
 
 
 @pytest.mark.parametrize("cell", ["EX", "N/A"])
 def test_an_excused_student_stays_excused(cell):
     text = f"Student,ID,SIS Login ID,Section,Shuffle (5)\nDoe,11,j,S,{cell}\n"
-    after, told = filled(text, [row("doe", {"canvas": "11"}, shuffle=5)])
+    after, messages = with_grades(text, [row("doe", {"canvas": "11"}, shuffle=5)])
     assert after == text
-    assert told == [f"doe: `Shuffle (5)` is {cell} and stays so"]
+    assert messages == [f"doe: `Shuffle (5)` is {cell} and stays so"]
 
 
 def test_moodles_worksheet_of_one_assignment():
     rows = [row("a", {"moodle": "11"}, shuffle=70.25), row("b", {"moodle": "12"}, shuffle=60)]
-    after, told = filled(WORKSHEET, rows, ["shuffle"])
+    after, messages = with_grades(WORKSHEET, rows, ["shuffle"])
     assert changed(WORKSHEET, after) == [("", "70.25")]
-    assert told == ["b: book.csv marks this grade as locked"]
+    assert messages == ["b: book.csv marks this grade as locked"]
 
 
 def test_the_worksheet_takes_the_total_of_several_labs():
     rows = [row("a", {"moodle": "11"}, shuffle=70, bank_conflicts=71)]
-    after, told = filled(WORKSHEET, rows)
+    after, messages = with_grades(WORKSHEET, rows)
     assert changed(WORKSHEET, after) == [("", "70.5")]
-    assert told == ["`Grade`: of 200 points to 100"]
+    assert messages == ["`Grade`: of 200 points to 100"]
 
 
 def test_a_maximum_that_is_not_a_number_scales_nothing():
     for maximum in ("1e999999999", "1/0", "-5", "nan", "", "0"):
         text = WORKSHEET.replace("100.00,Yes", maximum + ",Yes")
-        data, told = filled(text, [row("Jane", {"moodle": "11"}, shuffle=40)], ["shuffle"])
-        assert [now for _, now in changed(text, data)] == ["40"] and told == []
+        data, messages = with_grades(text, [row("Jane", {"moodle": "11"}, shuffle=40)], ["shuffle"])
+        assert [now for _, now in changed(text, data)] == ["40"] and messages == []
 
 
 def test_moodles_gradebook_by_email_or_id_number():
     for ids in ({"email": "JANE@x.edu"}, {"sid": "s11"}, {"plain": "s11"}):
-        after, told = filled(MOODLE, [row("a", ids, shuffle=7)])
-        assert (changed(MOODLE, after), told) == ([("-", "7")], [])
+        after, messages = with_grades(MOODLE, [row("a", ids, shuffle=7)])
+        assert (changed(MOODLE, after), messages) == ([("-", "7")], [])
 
 
 @pytest.mark.parametrize(
     "text", [CANVAS, WORKSHEET, MOODLE, CANVAS.replace("\r\n", "\n"), MOODLE.rstrip("\n")]
 )
 def test_without_graded_students_not_a_byte_changes(text):
-    assert filled(text, []) == (text, [])
+    assert with_grades(text, []) == (text, [])
 
 
 def test_missing_and_duplicate_students_are_reported():
@@ -138,9 +138,9 @@ def test_missing_and_duplicate_students_are_reported():
         row("also b", {"canvas": "2"}, shuffle=4),
         row("nameless", {}, shuffle=5),
     ]
-    after, told = filled(text, rows)
+    after, messages = with_grades(text, rows)
     assert changed(text, after) == [("", "3")]
-    assert told == [
+    assert messages == [
         "gone: not in book.csv",
         "twice: more than once in book.csv",
         "also b: line 3 of book.csv is b's already",
@@ -150,19 +150,19 @@ def test_missing_and_duplicate_students_are_reported():
 
 def test_a_name_alone_matches_no_student():
     text = "Student,ID,Shuffle\nJane Doe,1,\n"
-    assert filled(text, [row("Jane Doe", {"plain": "Jane Doe"}, shuffle=1)])[0] == text
+    assert with_grades(text, [row("Jane Doe", {"plain": "Jane Doe"}, shuffle=1)])[0] == text
 
 
 def test_students_without_a_grade_keep_their_cells():
     absent = row("a", {"canvas": "11"}, shuffle=0)
     absent.status = "not handed in"
     later = Row(collect.Student("b", "b", (("canvas", "12"),)), "b", status="not graded")
-    assert filled(CANVAS, [absent, later]) == (CANVAS, [])
+    assert with_grades(CANVAS, [absent, later]) == (CANVAS, [])
 
 
 def test_the_files_encoding_is_kept():
     data = "Student;ID;Shuffle\r\nMüller;1;\r\n".encode("utf-16")
-    after, _ = Gradebook(Table(data, "b"), ["shuffle"]).filled(
+    after, _ = Gradebook(Table(data, "b"), ["shuffle"]).with_grades(
         [row("x", {"canvas": "1"}, shuffle=5)]
     )
     assert after == "Student;ID;Shuffle\r\nMüller;1;5\r\n".encode("utf-16")
@@ -171,9 +171,9 @@ def test_the_files_encoding_is_kept():
 def test_the_column_can_be_named():
     text = "Student,ID,Final,Shuffle a,Shuffle b\nx,1,,,\n"
     with pytest.raises(Problem, match="`Shuffle a`, `Shuffle b` may all belong to shuffle; choose one with"):
-        filled(text, [])
+        with_grades(text, [])
     rows = [row("x", {"canvas": "1"}, shuffle=5)]
-    after, _ = filled(text, rows, columns=["shuffle=Shuffle b", "total=Final"])
+    after, _ = with_grades(text, rows, columns=["shuffle=Shuffle b", "total=Final"])
     assert after == text.replace("x,1,,,", "x,1,5,,5")
 
 
@@ -192,5 +192,5 @@ def test_the_column_can_be_named():
 )  # fmt: skip
 def test_a_gradebook_without_a_matching_column_is_reported(text, columns, words):
     with pytest.raises(Problem) as caught:
-        filled(text, [], columns=columns)
+        with_grades(text, [], columns=columns)
     assert words in str(caught.value)

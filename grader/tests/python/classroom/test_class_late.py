@@ -7,7 +7,7 @@ import pytest
 from lab32.classroom.collect import Source
 from lab32.classroom.late import points_after_deduction, read_policy
 from lab32.classroom.problem import Problem
-from lab32.classroom.scores import hundredths, total
+from lab32.classroom.scores import rounded_to_hundredths, total
 
 LABS = ["shuffle", "swizzle"]
 DUE = datetime(2026, 11, 23, 22, 59, tzinfo=UTC)
@@ -96,11 +96,11 @@ def test_a_missing_policy_is_reported(tmp_path):
 
 
 def test_sums_of_points_have_no_rounding_errors():
-    assert [hundredths(points) for points in (86.03999999999999, 88.0, 0, 99.99)] == [
+    assert [rounded_to_hundredths(points) for points in (86.03999999999999, 88.0, 0, 99.99)] == [
         86.04,
         88,
         0,
         99.99,
     ]
-    assert isinstance(hundredths(88.0), int)
+    assert isinstance(rounded_to_hundredths(88.0), int)
     assert total([0.1, 0.2, 86.04]) == 86.34

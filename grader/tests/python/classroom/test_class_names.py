@@ -27,7 +27,7 @@ LABS = ["bank_conflicts", "reduction", "shuffle"]
     ],
 )  # fmt: skip
 def test_canvas(name, user, person, file, late):
-    who = names.by_platform(name)
+    who = names.owner_by_platform_name(name)
     assert (who.kind, who.id, who.name, who.file, who.late) == ("canvas", user, person, file, late)
     assert who.order == 67890
     assert who.ids == (("canvas", user),)
@@ -35,7 +35,7 @@ def test_canvas(name, user, person, file, late):
 
 @pytest.mark.parametrize("late", ["", "LATE_"])
 def test_canvas_without_names(late):
-    who = names.by_platform(f"{late}anon_x7Kp2_67890_reduction.cu")
+    who = names.owner_by_platform_name(f"{late}anon_x7Kp2_67890_reduction.cu")
     assert (who.kind, who.id, who.file, who.late) == (
         "anonymous", "anon_x7Kp2", "reduction.cu", bool(late),
     )  # fmt: skip
@@ -54,12 +54,12 @@ def test_canvas_without_names(late):
     ],
 )
 def test_moodle(name, person, file):
-    who = names.by_platform(name)
+    who = names.owner_by_platform_name(name)
     assert (who.kind, who.id, who.name, who.file) == ("moodle", "1234", person, file)
 
 
 def test_gradescope():
-    who = names.by_platform("submission_98765")
+    who = names.owner_by_platform_name("submission_98765")
     assert (who.kind, who.id, who.order) == ("gradescope", "98765", 98765)
 
 
@@ -67,11 +67,11 @@ def test_gradescope():
     "name", ["Jane Doe", "jane_reduction.cu", "submission", "12345", "a_1_b", "2026_11_23_Jane"]
 )
 def test_names_without_a_platforms_form(name):
-    assert names.by_platform(name) is None
+    assert names.owner_by_platform_name(name) is None
 
 
 def test_two_spellings_of_a_name_are_one_student():
-    composed, apart = names.by_hand("J\u00f6rg"), names.by_hand("Jo\u0308rg")
+    composed, apart = names.owner_by_own_name("J\u00f6rg"), names.owner_by_own_name("Jo\u0308rg")
     assert composed == apart
 
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 from class_tools import Classroom, class_of
 
-from lab32.classroom.progress import ProgressDisplay, duration, summary
+from lab32.classroom.progress import ProgressDisplay, duration, failure_summary
 
 TEXTS = {f"s{i}": f"// score {10 * i}" for i in range(4)} | {
     "s7": "// error expected a ;", "s8\x1b[2J": "// error no", "s9": "// machine no nvcc",
@@ -88,7 +88,7 @@ def test_the_rate_is_computed_from_the_last_students(tmp_path):
         shown.ends = [0.0] + [1000 + 2.0 * i for i in range(40)]
         shown.done = 40
     assert shown.rate() == 30
-    assert shown.failure_summary() == "30.0 per minute, 2:00 left"
+    assert shown.pace_text() == "30.0 per minute, 2:00 left"
 
 
 def test_news_of_jobs_is_printed_above_the_bar_or_between_the_lines(tmp_path, monkeypatch):
@@ -115,4 +115,4 @@ def test_durations(seconds, text):
 
 
 def test_the_most_frequent_failures_come_first():
-    assert summary(["a", "b", "b", "c\n", "d", "b"]) == "3 b, 1 a, 1 c\\x0a"
+    assert failure_summary(["a", "b", "b", "c\n", "d", "b"]) == "3 b, 1 a, 1 c\\x0a"

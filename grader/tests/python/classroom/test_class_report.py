@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from class_tools import REPORT, Classroom, class_of, put
 
 from lab32.classroom import analysis, leaders
-from lab32.classroom.analysis import sentence
+from lab32.classroom.analysis import first_sentence
 from lab32.classroom.problem import last_sentence
 
 TEXTS = {
@@ -149,7 +149,7 @@ def test_the_last_sentence_of_an_error_is_one_line(text, said):
     ],
 )
 def test_the_quoted_sentence_of_a_message(message, said):
-    assert sentence(message) == said
+    assert first_sentence(message) == said
 
 
 def test_pseudonyms_are_stable_and_distinct():

@@ -25,7 +25,7 @@ def problem(folder, text):
 def match(folder, files, text):
     put(folder / "in", files)
     students, _ = collect(folder / "in", LABS)
-    found, unmatched = people.matched(students, roster(folder, text))
+    found, unmatched = people.match_students(students, roster(folder, text))
     return {key: person.id for key, person in found.items()}, unmatched
 
 

@@ -123,8 +123,8 @@ def test_states_of_squeue_are_understood(monkeypatch):
     ), "7_2") == ["job 7_1 on n1: Slurm starts it again", "job 7_2 on n2: OUT_OF_MEMORY"]  # fmt: skip
     assert answers(None, "7_2") == []
     assert answers(listing(("7_1", "COMPLETED", "n1", "1", "None")), *names) == []
-    assert queue.fate("7_2") == "7_2 on n2: OUT_OF_MEMORY"
-    assert queue.fate("7_0") == "7_0 on n1: no longer known to Slurm"
+    assert queue.job_state_text("7_2") == "7_2 on n2: OUT_OF_MEMORY"
+    assert queue.job_state_text("7_0") == "7_0 on n1: no longer known to Slurm"
 
 
 @pytest.mark.parametrize(

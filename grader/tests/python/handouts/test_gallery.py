@@ -70,12 +70,12 @@ def errors(exponents):
 @functools.cache
 def code(lab):
     """A notebook's cells: (source, whether it depends on the result)."""
-    cells, of_result = [], {"result", "lab"}
+    cells, notebook_of_result = [], {"result", "lab"}
     for source in notebook_cells.sources(lab):
         names = [n for n in ast.walk(ast.parse(re.sub(r"(?m)^%.*|%lab32 .*", "0", source))) if isinstance(n, ast.Name)]
-        depends = any(n.id in of_result for n in names)
+        depends = any(n.id in notebook_of_result for n in names)
         if depends:
-            of_result |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
+            notebook_of_result |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
         cells.append((source, depends))
     return cells
 
@@ -160,7 +160,7 @@ def test_figures_of_the_report(lab, state):
         if repr(picture.shapes) in SEEN:
             continue
         SEEN.add(repr(picture.shapes))
-        assert picture.title and picture.says.endswith("."), where
+        assert picture.title and picture.alt_text.endswith("."), where
         for colours in (canvas.LIGHT, canvas.DARK):
             found |= {f"{where}: {fault}" for fault in gallery.faults(gallery.of_picture(picture, colours))}
     assert found == set()

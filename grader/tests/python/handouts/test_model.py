@@ -7,7 +7,7 @@ from lab32 import ROOT, devices
 
 
 def test_ranks_and_correlation():
-    assert model.ranks([30.0, 10.0, 20.0]) == [2, 0, 1]
+    assert model.ranks_of([30.0, 10.0, 20.0]) == [2, 0, 1]
     assert model.correlation([1, 2, 3], [2, 4, 6]) == pytest.approx(1)
     assert model.correlation([1, 2, 3], [6, 4, 2]) == pytest.approx(-1)
 
@@ -40,13 +40,13 @@ def test_a_rule_scales_by_the_card():
         "[clock]\nsm_hz = 1000\n[time]\nblock_seconds = 0 # as h200, in clocks, times 3 / 2; note\n"
     )
     source = {"clock": {"sm_hz": 2000}, "time": {"block_seconds": 1.0e-8}}
-    assert "block_seconds = 3e-08" in devices.derived(text, source)
+    assert "block_seconds = 3e-08" in devices.derive_profile(text, source)
     with pytest.raises(SystemExit, match="no rule `per moon`"):
-        devices.derived(text.replace("in clocks", "per moon"), source)
+        devices.derive_profile(text.replace("in clocks", "per moon"), source)
 
 
 def test_the_notes_count_the_launches_whose_bottleneck_the_model_does_not_name():
-    counted = model.by_id("-counters")
+    counted = model.rows_by_id("-counters")
     named = [(model.plain_name(counted[launch["id"]]), launch) for launch in model.launches() if launch["l2"] == "cold"]
     others = [(name, launch["kernel"]) for name, launch in named if name and launch["bottleneck"] not in model.THROUGHPUTS[name]]
     assert sorted(others) == [

@@ -1,14 +1,14 @@
 """Finds layout faults of a page in a real browser, at a given width, light or dark."""
 
-from handouts.browser import CHROMIUM, answer, chromium, scheme
+from handouts.browser import CHROMIUM, chromium, colour_scheme_arguments, script_answer
 from lab32 import ROOT
 
-__all__ = ["CHROMIUM", "chromium", "probe", "scheme"]
+__all__ = ["CHROMIUM", "chromium", "probe", "colour_scheme_arguments"]
 PROBE = ROOT / "grader/tests/python/data/page_probe.js"
 
 
 def probe(page, folder, width, dark=False):
     """The faults that page_probe.js finds, and the browser's own messages as `console`."""
-    found, lines = answer(page, folder, width, f"<script>{PROBE.read_text()}</script></body>", dark)
+    found, lines = script_answer(page, folder, width, f"<script>{PROBE.read_text()}</script></body>", dark)
     found["console"] = [line for line in lines if "CONSOLE" in line]
     return found

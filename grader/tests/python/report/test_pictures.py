@@ -11,8 +11,8 @@ import sample_pictures as sample
 from PIL import Image
 
 from lab32.pictures import KINDS, canvas, draw, kinds, leading, shuffles
-from lab32.pictures.access import draw_access, rows_of, says, used_percent
-from lab32.pictures.chart import needless, verdict
+from lab32.pictures.access import alt_text, draw_access, rows_of, used_percent
+from lab32.pictures.chart import needless_text, verdict_text
 from lab32.pictures.png import png
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -54,7 +54,7 @@ def test_a_large_swizzle_is_drawn_in_part_with_a_note():
     picture = draw(sample.launch(mappings=[mapping]), "mappings")
     sentence = "The first 32 of 256 rows and the first 32 of 1,024 columns are drawn."
     words = texts(picture)
-    assert sentence in words and sentence in picture.says
+    assert sentence in words and sentence in picture.alt_text
     assert "→" not in words and "✗" not in words and words.count("31") == 32 + 1
     # A student's function may be no valid swizzle.
     words = texts(draw(sample.launch(mappings=[mapping | {"to": [500, 1025, *mapping["to"][2:]]}]), "mappings"))
@@ -93,14 +93,14 @@ def test_lanes_are_drawn_in_the_words_that_they_access():
 
 def test_conflicts_have_their_degree_as_a_number():
     access = sample.access(True, [sample.request(True, 0, 128)])
-    assert "At once 32 words of bank 0." in says(access, access["requests"][0])
+    assert "At once 32 words of bank 0." in alt_text(access, access["requests"][0])
     assert texts(draw_access(access, 0)).count("32") == 1  # below its bank
 
 
 def test_lanes_of_an_atomic_are_counted_as_lanes():
     request = sample.request(True, 0, 0, kind="atom", cost=32, degree=[32] + [0] * 31)
     access = sample.access(True, [request])
-    assert "At once 32 lanes of bank 0." in says(access, request)
+    assert "At once 32 lanes of bank 0." in alt_text(access, request)
     assert "lanes at once" in texts(draw_access(access, 0))
 
 
@@ -122,25 +122,25 @@ def test_a_line_of_a_png_is_visible_over_grey():
 
 
 def test_a_ratio_near_one_is_shown_as_a_difference():
-    assert needless(2_099_222, 2_099_162) == "▲ 60 sectors more"
-    assert needless(1_001, 1_000, "wavefronts") == "▲ 1 wavefront more"
-    assert (needless(9, 4), needless(4, 4), needless(0, 0)) == ("▲ 2.25 × ideal", *["✓ the minimum"] * 2)
+    assert needless_text(2_099_222, 2_099_162) == "▲ 60 sectors more"
+    assert needless_text(1_001, 1_000, "wavefronts") == "▲ 1 wavefront more"
+    assert (needless_text(9, 4), needless_text(4, 4), needless_text(0, 0)) == ("▲ 2.25 × ideal", *["✓ the minimum"] * 2)
 
 
 def test_accesses_without_waste_are_not_praised_if_the_reference_needs_fewer():
     traffic = {"wavefronts": 725, "ideal": 725}
-    assert verdict(traffic, {"wavefronts": 725}, "wavefronts", "ideal") == ["✓ the minimum"]
-    assert verdict(traffic, None, "wavefronts", "ideal") == ["✓ the minimum"]
-    assert verdict(traffic, {"wavefronts": 290}, "wavefronts", "ideal") == ["✓ ideal per access", "▲ 2.5 × reference"]
+    assert verdict_text(traffic, {"wavefronts": 725}, "wavefronts", "ideal") == ["✓ the minimum"]
+    assert verdict_text(traffic, None, "wavefronts", "ideal") == ["✓ the minimum"]
+    assert verdict_text(traffic, {"wavefronts": 290}, "wavefronts", "ideal") == ["✓ ideal per access", "▲ 2.5 × reference"]
     wasteful = {"wavefronts": 1450, "ideal": 725}
-    assert verdict(wasteful, {"wavefronts": 290}, "wavefronts", "ideal") == ["▲ 2 × ideal", "▲ 5 × reference"]
+    assert verdict_text(wasteful, {"wavefronts": 290}, "wavefronts", "ideal") == ["▲ 2 × ideal", "▲ 5 × reference"]
 
 
 def test_shuffles_are_described_by_their_lanes():
     whole = {"line": 3, "source": "", "mask": 0xFFFFFFFF, "in_range": 0xFFFFFFFF, "absent": 0, "from": [lane ^ 1 for lane in range(32)]}  # fmt: skip
     down = whole | {"in_range": 0x7FFFFFFF, "from": [min(lane + 1, 31) for lane in range(32)]}
     wrong = whole | {"mask": 1, "absent": 2}
-    told = shuffles.says({"shuffles": [whole, down, wrong]})
+    told = shuffles.alt_text({"shuffles": [whole, down, wrong]})
     assert told == (
         "Shuffle 0, line 3: lane 0 reads lane 1. "
         "Shuffle 1, line 3: lane 0 reads lane 1; lane 31 keeps its own. "

@@ -43,7 +43,7 @@ def test_reused_drawings_look_the_same(tmp_path, dark):
     both = picture.inner("d0"), picture.inner(same="d0")
     boxes = "".join(f'<div style="position:absolute;top:{500 * n}px;left:0">{svg}</div>' for n, svg in enumerate(both))
     file.write_text(f"<!DOCTYPE html><style>{canvas.STYLE}</style><body>{boxes}</body>")
-    browser.chromium(tmp_path, "--window-size=900,1000", *browser.scheme(dark), f"--screenshot={shot}", f"file://{file}")
+    browser.chromium(tmp_path, "--window-size=900,1000", *browser.colour_scheme_arguments(dark), f"--screenshot={shot}", f"file://{file}")
     with Image.open(shot) as image:
         above, below = (image.convert("RGB").crop((0, top, 900, top + 500)) for top in (0, 500))
     assert above.tobytes() == below.tobytes()
@@ -82,7 +82,7 @@ def test_a_contact_sheet_shows_a_page_to_its_end(tmp_path):
     page = tmp_path / "page.html"
     page.write_text('<!DOCTYPE html><body style="margin:0"><details><div style="height:2000px;background:#00f"></div></details></body>')
     sheets = contact_sheets.Sheets(tmp_path, "sheet")
-    for name, image in contact_sheets.shots(page, tmp_path, 390):
+    for name, image in contact_sheets.page_shots(page, tmp_path, 390):
         sheets.add(name, image)
     sheets.flush()
     with Image.open(tmp_path / "sheet-01.png") as sheet:
