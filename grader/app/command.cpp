@@ -35,7 +35,7 @@ void add_gpus(CLI::App* app, unsigned& gpus) {
 }
 
 void complain(const std::string& message) {
-  // Not fmt::print, which throws if stderr is closed.
+  // fmt::print would throw if stderr is closed.
   std::fprintf(stderr, "lab32: %s\n", visible(message).c_str());
 }
 

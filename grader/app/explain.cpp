@@ -72,7 +72,7 @@ void choose_mapping(pictures::Explanation& shown, const std::string& text) {
 }
 
 // Keeps only the picture that the options ask for.
-pictures::Launch only(const pictures::Launch& all, const std::string& picture) {
+pictures::Launch single_picture(const pictures::Launch& all, const std::string& picture) {
   pictures::Launch one;
   one.kernel = all.kernel;
   one.setting = all.setting;
@@ -139,7 +139,7 @@ int explain(ExplainCommand& command) {
   if (command.format == "png" && command.output.empty())
     throw Error("a PNG is no text: name a file with -o");
   pictures::Explanation shown = explanation_of(command);
-  if (!command.picture.empty()) shown.launch = only(shown.launch, command.picture);
+  if (!command.picture.empty()) shown.launch = single_picture(shown.launch, command.picture);
   if (drawn) {
     std::vector<std::string> words = {"--format", command.format};
     if (!command.output.empty()) {

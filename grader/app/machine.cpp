@@ -37,7 +37,7 @@ class DoctorReport {
   }
   // Prints the result of `describe`, or that the part is missing. Returns whether it is there.
   template <class Describe>
-  bool found(const std::string& name, Describe describe) {
+  bool describe_part(const std::string& name, Describe describe) {
     try {
       row(name, describe());
       return true;
@@ -57,7 +57,7 @@ std::string nvdisasm() {
   return program.string();
 }
 
-std::string scratch() {
+std::string scratch_folder() {
   const Scratch probe;
   const double free = static_cast<double>(fs::space(probe.path).available);
   return fmt::format("{}, {:.1f} GB free", probe.path.parent_path().string(), free / 1e9);
@@ -94,15 +94,16 @@ void describe_isolation(DoctorReport& report) {
   report.row("  limits", "time, memory, files and messages: always");
 }
 
-int examine() {
+int examine_machine() {
   DoctorReport report;
-  bool can_grade = report.found("nvcc", [] { return toolchain::installed().nvcc.string(); });
+  bool can_grade =
+      report.describe_part("nvcc", [] { return toolchain::installed().nvcc.string(); });
   if (can_grade) {
     report.row("gcc", toolchain::installed().host_compiler.string());
-    report.found("nvdisasm", nvdisasm);
+    report.describe_part("nvdisasm", nvdisasm);
     describe_isolation(report);
   }
-  can_grade &= report.found("scratch", scratch);
+  can_grade &= report.describe_part("scratch", scratch_folder);
   // Never reported as missing, since no check needs it.
   try {
     report.row("GPU", device::open_timer("gpu")->describe());
@@ -142,7 +143,7 @@ Command doctor_command(CLI::App& lab32) {
   Command command;
   command.app = lab32.add_subcommand(
       "doctor", "show what grading needs, what is missing, and how to install it");
-  command.run = examine;
+  command.run = examine_machine;
   return command;
 }
 

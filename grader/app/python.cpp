@@ -39,7 +39,7 @@ namespace {
 }
 
 // Makes `text` the standard input.
-void feed(const std::string& text) {
+void write_to_stdin(const std::string& text) {
   const int file = memfd_create("lab32", 0);
   bool written = file >= 0;
   for (size_t at = 0; written && at < text.size();) {
@@ -97,7 +97,7 @@ std::filesystem::path python_program() {
 
 void exec_python(const std::string& module, const Words& arguments,
                  const std::optional<std::string>& input) {
-  if (input) feed(*input);
+  if (input) write_to_stdin(*input);
   exec(module, arguments);
 }
 

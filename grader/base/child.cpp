@@ -18,12 +18,12 @@ namespace lab32 {
 namespace {
 
 // What kill() takes, for every Child that has not been waited for.
-struct Alive {
+struct LiveChildren {
   std::mutex mutex;
   std::set<pid_t> targets;
 };
-Alive& alive() {
-  static Alive all;
+LiveChildren& live_children() {
+  static LiveChildren all;
   return all;
 }
 
@@ -59,13 +59,13 @@ int ExecReport::failure() {
 Child::Child(const std::string& name, Group group, const std::function<void()>& run)
     : group_(group) {
   const pid_t parent = getpid();
-  std::unique_lock lock(alive().mutex);
+  std::unique_lock lock(live_children().mutex);
   pid_ = fork();
   if (pid_ < 0) throw MachineError(name + " cannot be started: " + std::strerror(errno));
   if (pid_ > 0) {
     // Parent and child both set the group, so that it exists before either of them goes on.
     if (group == Group::own) setpgid(pid_, pid_);
-    alive().targets.insert(group == Group::own ? -pid_ : pid_);
+    live_children().targets.insert(group == Group::own ? -pid_ : pid_);
     return;
   }
   lock.unlock();  // the child's copy
@@ -98,16 +98,16 @@ void Child::kill() const { ::kill(group_ == Group::own ? -pid_ : pid_, SIGKILL);
 void Child::kill_all() {
   // The mutex is never unlocked: a thread that waits for one of these children must not continue as
   // if the child had ended by itself.
-  alive().mutex.lock();
-  for (const pid_t target : alive().targets) ::kill(target, SIGKILL);
+  live_children().mutex.lock();
+  for (const pid_t target : live_children().targets) ::kill(target, SIGKILL);
 }
 
 int Child::wait() {
   int status = 0;
   {
-    // Before the kernel can give the child's number to another process.
-    const std::lock_guard lock(alive().mutex);
-    alive().targets.erase(group_ == Group::own ? -pid_ : pid_);
+    // The child leaves the list before the kernel can give its number to another process.
+    const std::lock_guard lock(live_children().mutex);
+    live_children().targets.erase(group_ == Group::own ? -pid_ : pid_);
   }
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

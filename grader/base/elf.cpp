@@ -9,19 +9,19 @@
 namespace lab32 {
 namespace {
 
-class Reader {
+class ElfReader {
  public:
-  Reader(std::string_view bytes, const std::string& what) : bytes_(bytes), what_(what) {}
+  ElfReader(std::string_view bytes, const std::string& what) : bytes_(bytes), what_(what) {}
 
-  std::string_view piece(uint64_t offset, uint64_t size) const {
+  std::string_view bytes_at(uint64_t offset, uint64_t size) const {
     if (offset > bytes_.size() || size > bytes_.size() - offset)
       throw Error(what_ + " is no whole ELF file: something in it lies beyond its end");
     return bytes_.substr(offset, size);
   }
   template <class T>
-  T at(uint64_t offset) const {
+  T value_at(uint64_t offset) const {
     T value;
-    std::memcpy(&value, piece(offset, sizeof value).data(), sizeof value);
+    std::memcpy(&value, bytes_at(offset, sizeof value).data(), sizeof value);
     return value;
   }
 
@@ -47,23 +47,23 @@ const ElfSection* ElfFile::find(std::string_view name) const {
 }
 
 ElfFile read_elf(std::string_view bytes, const std::string& what) {
-  const Reader in(bytes, what);
+  const ElfReader in(bytes, what);
   if (!is_elf(bytes)) throw Error(what + " is no ELF file");
-  const auto header = in.at<Elf64_Ehdr>(0);
+  const auto header = in.value_at<Elf64_Ehdr>(0);
   if (header.e_ident[EI_CLASS] != ELFCLASS64) throw Error(what + " is no 64-bit ELF file");
 
   ElfFile file;
   file.machine = header.e_machine;
   std::vector<Elf64_Shdr> raw;
   for (unsigned i = 0; i < header.e_shnum; ++i)
-    raw.push_back(in.at<Elf64_Shdr>(header.e_shoff + uint64_t{i} * sizeof(Elf64_Shdr)));
+    raw.push_back(in.value_at<Elf64_Shdr>(header.e_shoff + uint64_t{i} * sizeof(Elf64_Shdr)));
   for (const Elf64_Shdr& s : raw) {
     ElfSection section;
     section.type = s.sh_type;
     section.link = s.sh_link;
     section.size = s.sh_size;
     if (s.sh_type != SHT_NOBITS && s.sh_type != SHT_NULL)
-      section.data = in.piece(s.sh_offset, s.sh_size);
+      section.data = in.bytes_at(s.sh_offset, s.sh_size);
     file.sections.push_back(section);
   }
   if (header.e_shstrndx < raw.size())
@@ -73,17 +73,17 @@ ElfFile read_elf(std::string_view bytes, const std::string& what) {
   for (const ElfSection& s : file.sections) {
     const std::string_view names =
         s.link < file.sections.size() ? file.sections[s.link].data : std::string_view();
-    const Reader table(s.data, what);
+    const ElfReader table(s.data, what);
     if (s.type == SHT_SYMTAB) {
       for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= s.data.size(); at += sizeof(Elf64_Sym)) {
-        const auto symbol = table.at<Elf64_Sym>(at);
+        const auto symbol = table.value_at<Elf64_Sym>(at);
         const bool function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC;
         file.functions.push_back(function ? name_at(names, symbol.st_name) : "");
       }
     }
     if (s.type == SHT_DYNSYM) {
       for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= s.data.size(); at += sizeof(Elf64_Sym)) {
-        const auto symbol = table.at<Elf64_Sym>(at);
+        const auto symbol = table.value_at<Elf64_Sym>(at);
         if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) continue;
         (symbol.st_shndx == SHN_UNDEF ? file.imports : file.exports)
             .push_back(name_at(names, symbol.st_name));
@@ -91,7 +91,7 @@ ElfFile read_elf(std::string_view bytes, const std::string& what) {
     }
     if (s.type == SHT_DYNAMIC) {
       for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= s.data.size(); at += sizeof(Elf64_Dyn)) {
-        const auto entry = table.at<Elf64_Dyn>(at);
+        const auto entry = table.value_at<Elf64_Dyn>(at);
         if (entry.d_tag == DT_NEEDED) file.needed.push_back(name_at(names, entry.d_un.d_val));
       }
     }

@@ -57,12 +57,12 @@ std::vector<std::string> environment() {
   return all;
 }
 
-Setting::Setting(const Variable& variable, const std::string& value)
+ScopedVariable::ScopedVariable(const Variable& variable, const std::string& value)
     : variable_(variable), was_set_(is_set(variable)), before_(value_of(variable)) {
   setenv(variable.name, value.c_str(), 1);
 }
 
-Setting::~Setting() {
+ScopedVariable::~ScopedVariable() {
   if (was_set_)
     setenv(variable_.name, before_.c_str(), 1);
   else

@@ -81,12 +81,12 @@ std::string value_of(const Variable& variable);
 std::vector<std::string> environment();
 
 // Sets a variable for the lifetime of this object, then restores it.
-class Setting {
+class ScopedVariable {
  public:
-  Setting(const Variable& variable, const std::string& value);
-  ~Setting();
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
+  ScopedVariable(const Variable& variable, const std::string& value);
+  ~ScopedVariable();
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
 
  private:
   Variable variable_;

@@ -85,7 +85,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The path, and the option that named it, for the message of a failure.
-struct Target {
+struct NamedOutput {
   const std::string& path;
   const std::string& option;
   [[noreturn]] void fail(const char* what, int reason) const {
@@ -96,7 +96,7 @@ struct Target {
 
 enum class Kind { absent, regular, stream };
 
-Kind kind_of(const Target& target) {
+Kind kind_of(const NamedOutput& target) {
   struct stat s {};
   if (stat(target.path.c_str(), &s) != 0) {
     if (errno != ENOENT) target.fail("cannot be written", errno);
@@ -108,7 +108,7 @@ Kind kind_of(const Target& target) {
 }
 
 // The file to which a link, or a chain of links, leads; it need not exist.
-std::string place_of(const Target& target) {
+std::string place_of(const NamedOutput& target) {
   fs::path place = target.path;
   std::error_code error;
   for (int i = 0; fs::is_symlink(place, error); ++i) {
@@ -127,7 +127,7 @@ bool write_all(int fd, const std::string& text) {
   return true;
 }
 
-void write_stream(const Target& target, const std::string& text) {
+void write_stream(const NamedOutput& target, const std::string& text) {
   const Descriptor fd(open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (fd.get() < 0 || !write_all(fd.get(), text)) target.fail("cannot be written", errno);
 }
@@ -143,7 +143,7 @@ std::string directory_of(const std::string& place) {
   return parent.empty() ? "." : parent.string();
 }
 
-void replace(const Target& target, const std::string& place, const std::string& text) {
+void replace(const NamedOutput& target, const std::string& place, const std::string& text) {
   std::string temporary = directory_of(place) + "/.lab32-XXXXXX";
   Descriptor fd(mkostemp(temporary.data(), O_CLOEXEC));
   if (fd.get() < 0) target.fail("cannot be written", errno);
@@ -166,7 +166,7 @@ void replace(const Target& target, const std::string& place, const std::string& 
 }  // namespace
 
 void write_file(const std::string& path, const std::string& text, const std::string& option) {
-  const Target target{path, option};
+  const NamedOutput target{path, option};
   if (kind_of(target) == Kind::stream)
     write_stream(target, text);
   else
@@ -174,7 +174,7 @@ void write_file(const std::string& path, const std::string& text, const std::str
 }
 
 void check_writable(const std::string& path, const std::string& option) {
-  const Target target{path, option};
+  const NamedOutput target{path, option};
   if (kind_of(target) == Kind::stream) {
     if (access(path.c_str(), W_OK) != 0) target.fail("cannot be written", errno);
     return;
@@ -217,7 +217,7 @@ FileWatch::FileWatch(const std::vector<fs::path>& files) : inotify_(inotify_init
       if (inotify_ >= 0) close(inotify_);
       throw MachineError(visible_name(folder.string()) + " cannot be watched: " + why);
     }
-    places_.push_back({watch, file.filename()});
+    watched_.push_back({watch, file.filename()});
   }
 }
 
@@ -235,8 +235,8 @@ std::vector<size_t> FileWatch::wait() {
     for (ssize_t at = 0; at + static_cast<ssize_t>(sizeof(inotify_event)) <= bytes;) {
       const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
       at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
-      for (size_t i = 0; i < places_.size(); ++i)
-        if (places_[i].folder == event->wd && event->len > 0 && places_[i].name == event->name)
+      for (size_t i = 0; i < watched_.size(); ++i)
+        if (watched_[i].folder == event->wd && event->len > 0 && watched_[i].name == event->name)
           saved.insert(i);
     }
   }
@@ -249,12 +249,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Scratches {
+struct ScratchOwners {
   std::mutex mutex;
   std::map<fs::path, pid_t> owners;  // a forked child has its parent's entries, too
 };
-Scratches& scratches() {
-  static Scratches all;
+ScratchOwners& scratch_owners() {
+  static ScratchOwners all;
   return all;
 }
 
@@ -286,7 +286,7 @@ Descriptor opened(const fs::path& directory) {
 
 // Removes the directories whose lock no process holds. On a file system without locks nothing is
 // removed.
-void sweep(const fs::path& root) {
+void remove_unlocked(const fs::path& root) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(root, error)) {
     const Descriptor held = opened(entry.path());
@@ -297,7 +297,7 @@ void sweep(const fs::path& root) {
 }  // namespace
 
 Scratch::Scratch() {
-  const std::lock_guard guard(scratches().mutex);
+  const std::lock_guard guard(scratch_owners().mutex);
   const fs::path directory = temporary_directory();
   fs::path root = directory / ("lab32-" + std::to_string(geteuid()));
   mkdir(root.c_str(), 0700);
@@ -306,29 +306,29 @@ Scratch::Scratch() {
       is_ours(root) ? (root / "XXXXXX").string() : (directory / "lab32-XXXXXX").string();
   const Descriptor root_lock = is_ours(root) ? opened(root) : Descriptor();
   static std::set<fs::path> swept;
-  if (swept.insert(root).second && lock(root_lock, LOCK_EX | LOCK_NB)) sweep(root);
+  if (swept.insert(root).second && lock(root_lock, LOCK_EX | LOCK_NB)) remove_unlocked(root);
   // The shared lock keeps other processes from sweeping between the next two steps.
   lock(root_lock, LOCK_SH);
   if (!mkdtemp(pattern.data())) fail(directory, std::strerror(errno));
   path = fs::canonical(pattern);
   lock_.reset(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   lock(lock_, LOCK_EX | LOCK_NB);
-  scratches().owners[path] = getpid();
+  scratch_owners().owners[path] = getpid();
 }
 
 Scratch::~Scratch() {
   std::error_code ignored;
   fs::remove_all(path, ignored);
-  const std::lock_guard guard(scratches().mutex);
-  scratches().owners.erase(path);
+  const std::lock_guard guard(scratch_owners().mutex);
+  scratch_owners().owners.erase(path);
 }
 
 void Scratch::remove_all() {
   // The mutex is never unlocked: a thread that misses its files must not get to report an error
   // about them.
-  scratches().mutex.lock();
+  scratch_owners().mutex.lock();
   std::error_code ignored;
-  for (const auto& [path, owner] : scratches().owners)
+  for (const auto& [path, owner] : scratch_owners().owners)
     if (owner == getpid()) fs::remove_all(path, ignored);
 }
 

@@ -59,12 +59,12 @@ class FileWatch {
   std::vector<size_t> wait();
 
  private:
-  struct Place {
+  struct WatchedFile {
     int folder;
     std::filesystem::path name;
   };
   int inotify_;
-  std::vector<Place> places_;
+  std::vector<WatchedFile> watched_;
 };
 
 // A temporary directory below TMPDIR, removed with the object.

@@ -27,7 +27,7 @@ Pattern::Pattern(const std::string& expression) {
   compiled_ = {compiled.release(), release};
 }
 
-std::optional<Pattern::Place> Pattern::find(const std::string& text, size_t from) const {
+std::optional<Pattern::Match> Pattern::find(const std::string& text, size_t from) const {
   std::array<regmatch_t, kMostGroups> at{};
   // With REG_STARTEND, offsets count from the beginning of the text, so that \b and ^ see the
   // character before `from`, and the text may contain any byte.
@@ -35,7 +35,7 @@ std::optional<Pattern::Place> Pattern::find(const std::string& text, size_t from
   at[0].rm_eo = static_cast<regoff_t>(text.size());
   if (regexec(compiled_.get(), text.c_str(), at.size(), at.data(), REG_STARTEND) != 0)
     return std::nullopt;
-  Place place{static_cast<size_t>(at[0].rm_so), static_cast<size_t>(at[0].rm_eo), {}};
+  Match place{static_cast<size_t>(at[0].rm_so), static_cast<size_t>(at[0].rm_eo), {}};
   for (size_t i = 0; i <= compiled_->re_nsub && i < at.size(); ++i)
     place.groups.push_back(at[i].rm_so < 0 ? ""
                                            : text.substr(static_cast<size_t>(at[i].rm_so),

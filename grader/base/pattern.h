@@ -29,11 +29,11 @@ class Pattern {
   std::string replace(const std::string& text, const std::string& by) const;
 
  private:
-  struct Place {
+  struct Match {
     size_t begin, end;
     Groups groups;
   };
-  std::optional<Place> find(const std::string& text, size_t from) const;
+  std::optional<Match> find(const std::string& text, size_t from) const;
 
   std::shared_ptr<regex_t> compiled_;
 };

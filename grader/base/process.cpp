@@ -63,7 +63,7 @@ RulesetAttributes handled_by(int version) {
 
 size_t size_for(int version) { return version >= 6 ? 24 : version >= 4 ? 16 : 8; }
 
-void allow(int ruleset, const std::string& path, uint64_t rights, uint64_t handled) {
+void allow_path(int ruleset, const std::string& path, uint64_t rights, uint64_t handled) {
   const Descriptor at(open(path.c_str(), O_PATH | O_CLOEXEC));
   if (at.get() < 0) return;
   struct stat s {};
@@ -155,9 +155,9 @@ Confinement::Confinement(const Paths& paths) {
   if (ruleset_.get() < 0)
     throw MachineError(std::string("Landlock makes no rules: ") + std::strerror(errno));
   for (const std::string& path : paths.read)
-    allow(ruleset_.get(), path, kExecute | kReadFile | kReadDir, handled.files);
+    allow_path(ruleset_.get(), path, kExecute | kReadFile | kReadDir, handled.files);
   for (const std::string& path : paths.write)
-    allow(ruleset_.get(), path, handled.files & ~kExecute, handled.files);
+    allow_path(ruleset_.get(), path, handled.files & ~kExecute, handled.files);
 }
 
 int Confinement::enter() const {
@@ -178,7 +178,7 @@ using Clock = std::chrono::steady_clock;
 
 // ---- in the child, between fork and exec: only calls that are safe there, so no allocation ----
 
-bool limit(int resource, uint64_t value) {
+bool set_limit(int resource, uint64_t value) {
   if (value == 0) return true;
   rlimit now;
   if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return false;
@@ -196,7 +196,7 @@ void keep_descriptors_from_child() {
   for (int fd = 3; fd < 1024; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-struct Prepared {
+struct ChildSetup {
   char* const* argv;
   char* const* environment;
   const char* directory;
@@ -206,7 +206,7 @@ struct Prepared {
   ExecReport* report;
 };
 
-[[noreturn]] void exec(const Prepared& p) {
+[[noreturn]] void exec(const ChildSetup& p) {
   // exec() removes signal handlers, but ignored and blocked signals would be inherited.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
@@ -220,8 +220,8 @@ struct Prepared {
   const ProcessLimits& l = *p.limits;
   rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  if (!limit(RLIMIT_CPU, l.cpu_seconds) || !limit(RLIMIT_AS, l.memory_bytes) ||
-      !limit(RLIMIT_FSIZE, l.file_bytes))
+  if (!set_limit(RLIMIT_CPU, l.cpu_seconds) || !set_limit(RLIMIT_AS, l.memory_bytes) ||
+      !set_limit(RLIMIT_FSIZE, l.file_bytes))
     p.report->fail(errno);
   if (p.directory[0] && chdir(p.directory) != 0) p.report->fail(errno);
   if (const int error = p.confinement ? p.confinement->enter() : 0) p.report->fail(error);
@@ -234,7 +234,7 @@ void kill_group(int) { kill(0, SIGKILL); }
 // A keeper process stands between this process and the program; it waits for the program and
 // watches this process. If this process dies (SIGKILL, say), the kernel signals only its child, the
 // keeper, which then kills the whole group.
-[[noreturn]] void keep(const Prepared& p) {
+[[noreturn]] void keep(const ChildSetup& p) {
   struct sigaction whole_group {};
   whole_group.sa_handler = kill_group;
   sigaction(SIGTERM, &whole_group, nullptr);
@@ -244,7 +244,7 @@ void kill_group(int) { kill(0, SIGKILL); }
   const pid_t keeper = getpid(), program = fork();
   if (program < 0) p.report->fail(errno);
   if (program == 0) {
-    // In case only the keeper is killed.
+    // The program must end, too, if only the keeper is killed.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != keeper) _exit(127);
     exec(p);
@@ -269,7 +269,7 @@ void kill_group(int) { kill(0, SIGKILL); }
   _exit(127);
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
+std::vector<char*> argv_pointers(const std::vector<std::string>& strings) {
   std::vector<char*> result;
   for (const auto& s : strings) result.push_back(const_cast<char*>(s.c_str()));
   result.push_back(nullptr);
@@ -279,7 +279,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 // ---- in the parent --------------------------------------------------------------------------
 
 // Reads one stream of the child. Returns false once the stream has exceeded its limit.
-bool drain(Descriptor& fd, std::string& text, uint64_t limit) {
+bool read_available(Descriptor& fd, std::string& text, uint64_t limit) {
   char buffer[65536];
   ssize_t n = read(fd.get(), buffer, sizeof buffer);
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return true;
@@ -300,10 +300,10 @@ Outcome run_process(const Command& command) {
   ExecReport report;
   Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (in.get() < 0) throw MachineError("/dev/null cannot be opened");
-  auto argv = pointers(command.argv), environment = pointers(command.environment);
-  const Prepared prepared{argv.data(),     environment.data(),  command.directory.c_str(),
-                          &command.limits, command.confinement, in.get(),
-                          out.write.get(), err.write.get(),     &report};
+  auto argv = argv_pointers(command.argv), environment = argv_pointers(command.environment);
+  const ChildSetup prepared{argv.data(),     environment.data(),  command.directory.c_str(),
+                            &command.limits, command.confinement, in.get(),
+                            out.write.get(), err.write.get(),     &report};
 
   auto start = Clock::now();
   Child child(command.argv[0], Child::Group::own, [&] { keep(prepared); });
@@ -326,8 +326,8 @@ Outcome run_process(const Command& command) {
     int ready = poll(fds, 2, ended ? 0 : streams ? 10 : 1);
     bool within = true;
     if (ready > 0) {
-      if (fds[0].revents) within &= drain(out.read, outcome.out, limits.output_bytes);
-      if (fds[1].revents) within &= drain(err.read, outcome.err, limits.output_bytes);
+      if (fds[0].revents) within &= read_available(out.read, outcome.out, limits.output_bytes);
+      if (fds[1].revents) within &= read_available(err.read, outcome.err, limits.output_bytes);
     }
     if (!within) {
       outcome.end = Outcome::End::output_exceeded;

@@ -31,7 +31,7 @@ class Confinement {
   // Paths that do not exist are ignored. Without Landlock, access to files is not restricted.
   // Throws MachineError.
   explicit Confinement(const Paths& paths);
-  // seccomp only.
+  // This confinement leaves files open and only filters system calls (seccomp).
   enum class Files { open };
   explicit Confinement(Files) {}
 
@@ -49,12 +49,12 @@ class Confinement {
 // the user on the machine, so it would fail a student with many windows, and it does not apply to
 // root.
 struct ProcessLimits {
-  // of the whole group; when it is over, every process of the group is killed
+  // The time limit of the whole group. Afterwards every process of the group is killed.
   double wall_seconds = 0;
-  uint64_t cpu_seconds = 0;   // of each process (RLIMIT_CPU)
+  uint64_t cpu_seconds = 0;   // limit of each process (RLIMIT_CPU)
   uint64_t memory_bytes = 0;  // address space of each process (RLIMIT_AS)
   uint64_t file_bytes = 0;    // largest file written (RLIMIT_FSIZE)
-  uint64_t output_bytes = 0;  // of stdout and of stderr each; beyond it the group is killed
+  uint64_t output_bytes = 0;  // limit of stdout and of stderr each; beyond it the group is killed
 };
 
 struct Command {

@@ -26,10 +26,10 @@ bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c =
 SourceFile::SourceFile(const fs::path& path, std::string display) {
   const auto text = read_file(path);
   if (!text) throw Error(display + ": cannot be read; check that it is a file and yours to read");
-  *this = of_text(*text, std::move(display));
+  *this = from_text(*text, std::move(display));
 }
 
-SourceFile SourceFile::of_text(const std::string& text, std::string display) {
+SourceFile SourceFile::from_text(const std::string& text, std::string display) {
   SourceFile source;
   source.display_ = std::move(display);
   std::istringstream in(text);

@@ -13,7 +13,7 @@ class SourceFile {
   SourceFile() = default;
   // `display` is the name of the file in messages. Throws Error if the file cannot be read.
   SourceFile(const std::filesystem::path& path, std::string display);
-  static SourceFile of_text(const std::string& text, std::string display);
+  static SourceFile from_text(const std::string& text, std::string display);
 
   const std::string& display() const { return display_; }
 

@@ -46,13 +46,13 @@ bool is_control(uint32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
 
 // Marks of direction, and other invisible characters that move text or end lines; also U+fffe and
 // U+ffff, which are no characters and which XML must not contain.
-bool reorders(uint32_t c) {
+bool changes_text_direction(uint32_t c) {
   return c == 0x061c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
          c == 0xfffe || c == 0xffff;
 }
 
-std::string shown(const std::string& text, const char* as_it_is, const char* escaped) {
+std::string escaped_text(const std::string& text, const char* as_it_is, const char* escaped) {
   const auto one_of = [](const char* set, uint32_t c) {
     for (; *set; ++set)
       if (static_cast<unsigned char>(*set) == c) return true;
@@ -71,7 +71,7 @@ std::string shown(const std::string& text, const char* as_it_is, const char* esc
       // " is a line end.
     } else if (one_of(escaped, d.code) || (is_control(d.code) && !one_of(as_it_is, d.code))) {
       out += fmt::format("\\x{:02x}", d.code);
-    } else if (reorders(d.code)) {
+    } else if (changes_text_direction(d.code)) {
       out += fmt::format("\\u{:04x}", d.code);
     } else {
       out.append(text, at, d.bytes);
@@ -89,9 +89,9 @@ std::string grouped(uint64_t value) {
   return digits;
 }
 
-std::string visible(const std::string& text) { return shown(text, "\n\t", ""); }
+std::string visible(const std::string& text) { return escaped_text(text, "\n\t", ""); }
 
-std::string visible_name(const std::string& name) { return shown(name, "", "\"\\"); }
+std::string visible_name(const std::string& name) { return escaped_text(name, "", "\"\\"); }
 
 // ---- columns ---------------------------------------------------------------------------------
 
@@ -239,7 +239,7 @@ std::string demangle(const std::string& name) {
     return demangled(name);
   static std::atomic<int> failures{0};
   if (failures >= kMostFailures) return name;
-  const Forked child = run_forked(
+  const ForkResult child = run_forked(
       [&] {
         const std::string text = demangled(name);
         const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
@@ -247,7 +247,7 @@ std::string demangle(const std::string& name) {
                                       : std::vector<std::byte>(bytes, bytes + text.size());
       },
       kSeconds);
-  if (child.end == Forked::End::done && !child.answer.empty())
+  if (child.end == ForkResult::End::done && !child.answer.empty())
     return {reinterpret_cast<const char*>(child.answer.data()), child.answer.size()};
   ++failures;
   return name;

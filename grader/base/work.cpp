@@ -69,7 +69,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // The child writes this header, then `size` bytes. An answer that was cut off counts as none.
-struct Head {
+struct AnswerHeader {
   uint64_t failed = 0;  // the bytes are an exception's words
   uint64_t size = 0;
 };
@@ -88,11 +88,11 @@ void write_all(int fd, const void* data, size_t size) {
 [[noreturn]] void run_child(const std::function<std::vector<std::byte>()>& work, int fd) {
   try {
     const std::vector<std::byte> answer = work();
-    const Head head{0, answer.size()};
+    const AnswerHeader head{0, answer.size()};
     write_all(fd, &head, sizeof head);
     write_all(fd, answer.data(), answer.size());
   } catch (const std::exception& e) {
-    const Head head{1, std::strlen(e.what())};
+    const AnswerHeader head{1, std::strlen(e.what())};
     write_all(fd, &head, sizeof head);
     write_all(fd, e.what(), head.size);
   }
@@ -103,7 +103,7 @@ void write_all(int fd, const void* data, size_t size) {
 
 }  // namespace
 
-Forked run_forked(const std::function<std::vector<std::byte>()>& work, double seconds) {
+ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, double seconds) {
   Pipe pipe;
   std::fflush(nullptr);
   const auto start = Clock::now();
@@ -113,13 +113,13 @@ Forked run_forked(const std::function<std::vector<std::byte>()>& work, double se
   });
   pipe.write.close();
 
-  Forked forked;
-  std::vector<std::byte> told;
+  ForkResult forked;
+  std::vector<std::byte> received;
   std::vector<std::byte> buffer(1 << 20);
   while (true) {
     const double left = seconds - std::chrono::duration<double>(Clock::now() - start).count();
     if (left <= 0) {
-      forked.end = Forked::End::timed_out;
+      forked.end = ForkResult::End::timed_out;
       break;
     }
     pollfd wait{pipe.read.get(), POLLIN, 0};
@@ -127,23 +127,23 @@ Forked run_forked(const std::function<std::vector<std::byte>()>& work, double se
     const ssize_t n = read(pipe.read.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
-    told.insert(told.end(), buffer.begin(), buffer.begin() + n);
+    received.insert(received.end(), buffer.begin(), buffer.begin() + n);
   }
-  // its answer is complete, or its time is over; the exit of a driver can take seconds
+  // The answer is complete, or the time is over. The exit of a driver can take seconds.
   child.kill();
   const int status = child.wait();
-  if (forked.end == Forked::End::timed_out) return forked;
-  Head head;
-  if (told.size() >= sizeof head) std::memcpy(&head, told.data(), sizeof head);
-  const bool whole = told.size() >= sizeof head && told.size() - sizeof head == head.size;
+  if (forked.end == ForkResult::End::timed_out) return forked;
+  AnswerHeader head;
+  if (received.size() >= sizeof head) std::memcpy(&head, received.data(), sizeof head);
+  const bool whole = received.size() >= sizeof head && received.size() - sizeof head == head.size;
   if (whole && !head.failed) {
-    told.erase(told.begin(), told.begin() + sizeof head);
-    forked.answer = std::move(told);
+    received.erase(received.begin(), received.begin() + sizeof head);
+    forked.answer = std::move(received);
     return forked;
   }
-  forked.end = Forked::End::died;
+  forked.end = ForkResult::End::died;
   if (whole)
-    forked.how.assign(reinterpret_cast<const char*>(told.data()) + sizeof head, head.size);
+    forked.how.assign(reinterpret_cast<const char*>(received.data()) + sizeof head, head.size);
   else if (WIFSIGNALED(status))
     forked.how = killed_by(WTERMSIG(status));
   else

@@ -40,7 +40,7 @@ class Background {
 
 // The result of work in a child process. Such work may hang or take its process down: a GPU on
 // which a kernel has faulted is lost to the whole process.
-struct Forked {
+struct ForkResult {
   enum class End { done, died, timed_out } end = End::done;
   std::string how;                // for `died`: "killed by signal 11 (Segmentation fault)"
   std::vector<std::byte> answer;  // what `work` returned; for `done` only
@@ -51,7 +51,7 @@ struct Forked {
 //
 // The fork has only the calling thread. A mutex that another thread holds at that moment stays
 // locked in the child (except malloc's own), so `work` must use nothing that other threads use.
-Forked run_forked(const std::function<std::vector<std::byte>()>& work, double seconds);
+ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, double seconds);
 
 // Memory that this process shares with the children that it forks from now on, for data that is too
 // large for a pipe.

@@ -31,7 +31,7 @@ double thread_seconds() {
 
 // Work like an interpreter's: loads whose address is known late, and jumps that cannot be
 // predicted.
-double think() {
+double run_interpreter_like_work() {
   static uint32_t table[kTable];
   const double begin = thread_seconds();
   uint32_t x = 12345;
@@ -68,11 +68,11 @@ double measure_slowness() {
   const std::lock_guard<std::mutex> lock(one_at_a_time);
   static WorkTimer since;
   static bool looked = false;
-  if (looked && since.passed() < kFresh) return slowness();
+  if (looked && since.wall_seconds() < kFresh) return slowness();
   looked = true;
   since = WorkTimer();
-  const double found =
-      std::min(kMost, (think() + touch_pages()) / (kNoise * (kThinking + kMemory)));
+  const double found = std::min(
+      kMost, (run_interpreter_like_work() + touch_pages()) / (kNoise * (kThinking + kMemory)));
   slowest = std::max<double>(slowest, found);
   return slowness();
 }

@@ -13,21 +13,23 @@ class WorkTimer {
  public:
   // Wall time, or this process's CPU time if that is less: on a busy machine work takes longer
   // through no fault of its own.
-  double seconds() const { return std::min(passed(), worked() - worked_before_); }
+  double seconds() const {
+    return std::min(wall_seconds(), process_cpu_seconds() - worked_before_);
+  }
   // Wall time alone; never less than seconds(), and cheaper to read.
-  double passed() const {
+  double wall_seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
 
  private:
-  static double worked() {
+  static double process_cpu_seconds() {
     timespec t{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
   }
 
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double worked_before_ = worked();
+  double worked_before_ = process_cpu_seconds();
 };
 
 // How much slower than usual this machine is: 1 to 16. Time limits are for work that does not end;
@@ -42,7 +44,7 @@ double slowness();
 // is reached, so that fast work does not pay for it.
 double measure_slowness();
 
-// For tests: sets what measure_slowness() returns while this object lives.
+// Sets what measure_slowness() returns while this object lives. Only tests use it.
 class AssumedSlowness {
  public:
   explicit AssumedSlowness(double slowness);

@@ -92,7 +92,7 @@ class Arg {
     std::memcpy(bytes_.data(), &value, sizeof(T));
   }
   Arg(const Buffer& buffer) : Arg(buffer.address) {}  // NOLINT
-  static Arg of_bytes(const void* from, uint64_t bytes) {
+  static Arg from_bytes(const void* from, uint64_t bytes) {
     Arg arg(0);
     const auto* begin = static_cast<const std::byte*>(from);
     arg.bytes_.assign(begin, begin + bytes);
@@ -189,7 +189,7 @@ struct Run {
   std::optional<uint64_t> longest_warp;       // instructions of the longest warp, to set limits by
   std::optional<uint64_t> warp_instructions;  // PTX instructions of all warps (simulator)
   // The average share of the threads that are active while the busiest warp runs (simulator).
-  std::optional<double> threads_at_work;
+  std::optional<double> working_share;
   std::optional<double> seconds;  // measured
   // Absent if ptxas' register counts are not known (no cubin).
   std::optional<model::Occupancy> occupancy;

@@ -7,7 +7,7 @@
 namespace lab32::device {
 namespace {
 
-std::string named(const std::string& symbol, const std::string& part) {
+std::string element_name(const std::string& symbol, const std::string& part) {
   return part.empty() ? "" : variable_name(symbol) + part;
 }
 
@@ -23,7 +23,7 @@ void ElementNames::name(counters::Finding& f) {
   if (f.global && module_.find_variable(f.object) == nullptr) return;  // the host allocated it
   const bool race = f.kind == counters::Finding::Kind::race;
   const uint32_t bytes = race ? std::min(f.party.bytes, f.other.bytes) : f.party.bytes;
-  f.place = named(f.object, types().place(f.object, static_cast<int64_t>(f.offset), bytes));
+  f.place = element_name(f.object, types().place(f.object, static_cast<int64_t>(f.offset), bytes));
   f.object = variable_name(f.object);
 }
 
@@ -47,9 +47,9 @@ void ElementNames::name(sim::MemoryAccess& access, const std::vector<sim::Shared
   const bool shared_memory = access.space == sim::AccessSpace::shared;
   if (symbol.empty() || (!shared_memory && module_.find_variable(symbol) == nullptr)) return;
   access.object = variable_name(symbol);
-  access.place = named(symbol, types().place(symbol, access.offset, access.bytes));
+  access.place = element_name(symbol, types().place(symbol, access.offset, access.bytes));
   access.last_place =
-      named(symbol, types().last_place(symbol, access.offset, access.bytes, access.size));
+      element_name(symbol, types().last_place(symbol, access.offset, access.bytes, access.size));
 }
 
 }  // namespace lab32::device

@@ -125,13 +125,13 @@ std::string plain_name(const std::string& written) {
 }
 
 // A form for comparison only: true becomes 1, since users write either.
-std::string comparable(std::string name) {
+std::string without_spelling_differences(std::string name) {
   static const Pattern yes("\\btrue\\b"), no("\\bfalse\\b");
   return no.replace(yes.replace(name, "1"), "0");
 }
 
 // The last component of a qualified name, with its template arguments.
-std::string unqualified(const std::string& name) {
+std::string without_scopes(const std::string& name) {
   size_t template_begins = std::min(name.find('<'), name.size());
   size_t colons = name.rfind("::", template_begins);
   return colons == std::string::npos ? name : name.substr(colons + 2);
@@ -174,12 +174,12 @@ std::optional<size_t> find_kernel(const std::vector<std::string>& symbols,
                                   const std::string& wanted) {
   for (size_t i = 0; i < symbols.size(); ++i)
     if (symbols[i] == wanted) return i;
-  std::string name = comparable(plain_name(demangle(wanted)));
+  std::string name = without_spelling_differences(plain_name(demangle(wanted)));
   std::vector<size_t> exact, loose;
   for (size_t i = 0; i < symbols.size(); ++i) {
-    std::string candidate = comparable(kernel_name(symbols[i]));
+    std::string candidate = without_spelling_differences(kernel_name(symbols[i]));
     if (candidate == name) exact.push_back(i);
-    if (unqualified(candidate) == name) loose.push_back(i);
+    if (without_scopes(candidate) == name) loose.push_back(i);
   }
   const auto& found = exact.empty() ? loose : exact;
   if (found.empty()) return std::nullopt;

@@ -7,7 +7,7 @@
 namespace lab32::device {
 namespace {
 
-sim::Unmatched because(sim::Unmatched::Reason reason) {
+sim::Unmatched unmatched_because(sim::Unmatched::Reason reason) {
   sim::Unmatched why;
   why.reason = reason;
   return why;
@@ -15,20 +15,20 @@ sim::Unmatched because(sim::Unmatched::Reason reason) {
 
 }  // namespace
 
-void classify(const sim::KernelProgram& program, const counters::TrafficObserver& traffic,
-              counters::Counters& counters) {
+void add_copy_counters(const sim::KernelProgram& program, const counters::TrafficObserver& traffic,
+                       counters::Counters& counters) {
   for (uint32_t site = 0; site < program.sites.size(); ++site) {
     const ptx::Traits& traits = program.sites[site].ptx->op->traits;
     if (traits.memory_count == 2) {  // a copy
-      const counters::Counters c = traffic.of_site(site);
+      const counters::Counters c = traffic.counters_of_site(site);
       counters::Counters copies;
       copies.copy = c.load;
       copies.shared_copy = c.shared_store;
       counters += copies;
     } else if (traits.matrix && traits.uses(ptx::MemoryUse::Kind::load)) {
-      counters.matrix_loads += traffic.of_site(site).shared_load.requests;
+      counters.matrix_loads += traffic.counters_of_site(site).shared_load.requests;
     } else if (traits.matrix) {
-      counters.matrix_stores += traffic.of_site(site).shared_store.requests;
+      counters.matrix_stores += traffic.counters_of_site(site).shared_store.requests;
     }
   }
 }
@@ -68,8 +68,9 @@ std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program
   const uint32_t first = site - program.sites[site].index;
   for (int32_t branch : plan.if_uniform)
     if (outcome.tally[first + static_cast<uint32_t>(branch)].splits > 0)
-      return because(sim::Unmatched::Reason::diverged);
-  if (traffic.of_site(site).ptx_level) return because(sim::Unmatched::Reason::estimated);
+      return unmatched_because(sim::Unmatched::Reason::diverged);
+  if (traffic.counters_of_site(site).ptx_level)
+    return unmatched_because(sim::Unmatched::Reason::estimated);
   return std::nullopt;
 }
 
@@ -103,7 +104,7 @@ void add_issue(model::Work& work, const sim::KernelProgram& program,
     return;
   }
   for (const sass::EmittedBlock& block : found->second) {
-    const double times = runs(block, f);
+    const double times = runs_per_warp(block, f);
     for (const sass::EmittedInstruction& in : block.code) {
       work.issue.add(model::machine_issue(in.opcode), times);
       if (in.opcode.rfind("BAR.", 0) == 0) work.barriers += times;

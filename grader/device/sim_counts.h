@@ -21,8 +21,8 @@ namespace lab32::device {
 
 // Adds the counters of asynchronous copies and matrix moves, which the hardware counts separately
 // (Counters::copy and below).
-void classify(const sim::KernelProgram& program, const counters::TrafficObserver& traffic,
-              counters::Counters& counters);
+void add_copy_counters(const sim::KernelProgram& program, const counters::TrafficObserver& traffic,
+                       counters::Counters& counters);
 
 // The most loads or stores that the machine code may issue for each one of the PTX, if the
 // instructions that implement it are unknown for the reason `why`; nullopt: not known.

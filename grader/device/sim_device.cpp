@@ -28,7 +28,7 @@ namespace {
 // Address space that is reserved for device memory; pages are allocated when they are touched.
 constexpr uint64_t kAddressSpace = uint64_t{64} << 30;
 
-Fault refused(LaunchRefusal refusal) {
+Fault refusal_fault(LaunchRefusal refusal) {
   Fault fault;
   fault.kind = sim::TrapKind::launch;
   fault.refusal = std::move(refusal);
@@ -271,7 +271,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   const sim::KernelProgram& program = kernel.program();
   Run run;
   if (const auto refusal = check_shape(kernel, shape)) {
-    run.fault = refused(*refusal);
+    run.fault = refusal_fault(*refusal);
     return run;
   }
 
@@ -313,12 +313,12 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   launch.resident_blocks = resident_blocks(kernel, shape);
   if (options.cooperative) {
     if (shape.grid.count() > launch.resident_blocks) {
-      run.fault = refused({LaunchRefusal::Limit::resident_blocks,
-                           kernel.info().name,
-                           shape,
-                           shape.grid.count(),
-                           launch.resident_blocks,
-                           {}});
+      run.fault = refusal_fault({LaunchRefusal::Limit::resident_blocks,
+                                 kernel.info().name,
+                                 shape,
+                                 shape.grid.count(),
+                                 launch.resident_blocks,
+                                 {}});
       return run;
     }
     launch.grid_workspace = grid_workspace();

@@ -158,14 +158,14 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   }
   const uint64_t threads = launch_.grid.count() * launch_.block.count();
   if (outcome.busiest_warp > 0)
-    run.threads_at_work = static_cast<double>(lanes) / static_cast<double>(threads) /
-                          static_cast<double>(outcome.busiest_warp);
+    run.working_share = static_cast<double>(lanes) / static_cast<double>(threads) /
+                        static_cast<double>(outcome.busiest_warp);
   if (options_.check_hazards) run.hazards = findings();
   if (launch_detail_) run.launch_detail = launch_detail();
   if (!options_.count) return run;
   traffic_.add_issues(outcome.tally);
   run.counters = traffic_.totals();
-  classify(program_, traffic_, *run.counters);
+  add_copy_counters(program_, traffic_, *run.counters);
   run.lines = traffic_.lines(position_);
   if (caches_) add_time(outcome, run);
   add_sites(outcome, run);
@@ -296,7 +296,7 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     run.peer_accesses += outcome.tally[site].peer;
     const auto why = ptx_level_reason(program_, traffic_, site, outcome);
     if (!why) continue;
-    const counters::Counters moved = traffic_.of_site(site);
+    const counters::Counters moved = traffic_.counters_of_site(site);
     const counters::OtherTraffic& other = moved.other;
     const bool global = moved.global_requests() + other.texture.requests +
                             other.surface_load.requests + other.surface_store.requests >

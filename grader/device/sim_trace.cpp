@@ -22,16 +22,16 @@ std::vector<FunctionIssueCounts> issue_counts_by_function(
     uint64_t rounds = 0;
     for (const sim::IssuedAccess& issue : program.plans[site].issues)
       if (issue.lanes == sim::IssuedAccess::Lanes::spin)
-        rounds = traffic.of_site(static_cast<uint32_t>(site)).shared_atom.requests;
+        rounds = traffic.counters_of_site(static_cast<uint32_t>(site)).shared_atom.requests;
     all.back().rounds.push_back(rounds);
   }
   return all;
 }
 
-double runs(const sass::EmittedBlock& block, const FunctionIssueCounts& f) {
+double runs_per_warp(const sass::EmittedBlock& block, const FunctionIssueCounts& f) {
   const double entered = sass::runs(block, f.times);
-  if (block.spins < 0) return entered;
-  const auto at = static_cast<size_t>(block.spins);
+  if (block.spin_loop < 0) return entered;
+  const auto at = static_cast<size_t>(block.spin_loop);
   // The instruction was not reconciled, so the number of iterations is unknown.
   if (f.rounds[at] == 0 || f.times[at] == 0) return entered;
   return entered * static_cast<double>(f.rounds[at]) / static_cast<double>(f.times[at]);
@@ -67,7 +67,7 @@ class Builder {
         groups_(load_groups(program)),
         of_groups_(source.caches.load_groups()) {
     for (uint32_t s = 0; s < program.sites.size(); ++s) {
-      const counters::Counters c = source.traffic.of_site(s);
+      const counters::Counters c = source.traffic.counters_of_site(s);
       loaded_[groups_[s]] += sectors(c.load) + sectors(c.atom);
       stores_ += sectors(c.store) + sectors(c.red) + sectors(c.atom);
     }
@@ -97,17 +97,18 @@ class Builder {
   }
 
   // An access takes an issue slot even if no lane of the warp is active.
-  static double idle(uint64_t requests, double executed) {
+  static double idle_share(uint64_t requests, double executed) {
     return std::max(0.0, 1 - static_cast<double>(requests) / executed);
   }
 
-  AccessCost cost(size_t site, double executed, Kind kind) {
+  AccessCost access_cost_of(size_t site, double executed, Kind kind) {
     AccessCost cost;
     if (executed <= 0) return cost;
-    const counters::Counters c = source_.traffic.of_site(static_cast<uint32_t>(site));
+    const counters::Counters c = source_.traffic.counters_of_site(static_cast<uint32_t>(site));
     if (kind == Kind::shared) {
       const auto wavefronts = static_cast<double>(c.shared_wavefronts());
-      cost.busy = static_cast<float>(wavefronts / executed + idle(c.shared_requests(), executed));
+      cost.busy =
+          static_cast<float>(wavefronts / executed + idle_share(c.shared_requests(), executed));
       return cost;
     }
     const double loaded = sectors(c.load) + sectors(c.atom);
@@ -116,31 +117,31 @@ class Builder {
     if (kind == Kind::global_store) {
       cost.busy =
           static_cast<float>(work_.l1_store_cycles * stored / std::max(stores_, 1.0) / executed +
-                             idle(c.global_requests(), executed));
+                             idle_share(c.global_requests(), executed));
       cost.weight = static_cast<float>(stored / executed);
       units_ += stored;
       return cost;
     }
     const counters::LoadGroup& group = of_groups_[groups_[site]];
     const auto asked = static_cast<double>(group.asked);
-    double miss = 1, waits = 1, late = 0, first = 1, first_late = 0;
+    double miss = 1, waits = 1, dram_share = 0, first = 1, first_dram_share = 0;
     if (c.atom.sectors == 0 && group.accesses > 0) {
       miss = 1 - static_cast<double>(group.hits) / asked;
-      first = share(group.first_waiting, group.first);
-      first_late = share(group.first_late, group.first_waiting);
-      const uint64_t waiting = group.waiting - group.first_waiting;
+      first = share(group.first_waits_for_l2, group.first);
+      first_dram_share = share(group.first_waits_for_dram, group.first_waits_for_l2);
+      const uint64_t waiting = group.waits_for_l2 - group.first_waits_for_l2;
       waits = share(waiting, group.accesses - group.first);
-      late = share(group.late - group.first_late, waiting);
+      dram_share = share(group.waits_for_dram - group.first_waits_for_dram, waiting);
     }
     // Atomics pass through L1 like stores.
     const double busy = c.atom.sectors > 0 ? work_.l1_store_cycles * loaded / std::max(stores_, 1.0)
                                            : static_cast<double>(group.cycles) * loaded /
                                                  std::max(loaded_[groups_[site]], 1.0);
-    cost.busy = static_cast<float>(busy / executed + idle(c.global_requests(), executed));
+    cost.busy = static_cast<float>(busy / executed + idle_share(c.global_requests(), executed));
     cost.l1_misses = static_cast<float>(waits);
-    cost.l2_misses = static_cast<float>(late);
+    cost.l2_misses = static_cast<float>(dram_share);
     cost.first_l1_misses = static_cast<float>(first);
-    cost.first_l2_misses = static_cast<float>(first_late);
+    cost.first_l2_misses = static_cast<float>(first_dram_share);
     cost.weight = static_cast<float>(loaded * miss / executed);
     units_ += loaded * miss;
     return cost;
@@ -149,7 +150,7 @@ class Builder {
   void add(const FunctionIssueCounts& f, const std::vector<sass::EmittedBlock>& blocks) {
     std::vector<double> executed(f.times.size(), 0), runs;
     for (const sass::EmittedBlock& block : blocks) {
-      runs.push_back(device::runs(block, f));
+      runs.push_back(device::runs_per_warp(block, f));
       for (const sass::EmittedInstruction& in : block.code)
         if (in.is_copy) executed[static_cast<size_t>(in.origin)] += runs.back();
     }
@@ -170,7 +171,7 @@ class Builder {
         made.write_barrier = in.control.write;
         made.read_barrier = in.control.read;
         made.banks = in.banks;
-        if (blocks[b].spins >= 0 && in.opcode.rfind("LDS", 0) == 0)
+        if (blocks[b].spin_loop >= 0 && in.opcode.rfind("LDS", 0) == 0)
           made.spin = model::TraceInstruction::Spin::load;
         if (in.opcode.rfind("ATOMS.CAST", 0) == 0) made.spin = model::TraceInstruction::Spin::swap;
         made.reads.assign(in.registers.reads.begin(), in.registers.reads.end());
@@ -181,7 +182,8 @@ class Builder {
         if (memory && in.origin >= 0 && in.opcode.rfind("SHFL", 0) != 0) {
           const auto origin = static_cast<size_t>(in.origin);
           const auto [at, fresh] = costs_.try_emplace(f.first_site + origin);
-          if (fresh) at->second = cost(f.first_site + origin, executed[origin], made.kind);
+          if (fresh)
+            at->second = access_cost_of(f.first_site + origin, executed[origin], made.kind);
           made.busy = at->second.busy;
           made.l1_misses = at->second.l1_misses;
           made.l2_misses = at->second.l2_misses;
@@ -220,7 +222,8 @@ class Builder {
         if (estimate.issue.all <= 0) continue;
         model::TraceInstruction made = model::ptx_instruction(estimate);
         if (made.unit == model::TraceInstruction::Unit::memory) {
-          const AccessCost c = cost(f.first_site + at, static_cast<double>(f.times[at]), made.kind);
+          const AccessCost c =
+              access_cost_of(f.first_site + at, static_cast<double>(f.times[at]), made.kind);
           made.busy = c.busy, made.weight = c.weight, made.updates = c.updates;
           made.l1_misses = c.l1_misses, made.l2_misses = c.l2_misses;
           made.group = groups_[f.first_site + at];

@@ -21,7 +21,7 @@ struct FunctionIssueCounts {
   const sim::CodeFunction* function = nullptr;
   size_t first_site = 0;
   std::vector<uint64_t> times;
-  // iterations of the compare-and-swap loop that ptxas made of the instruction
+  // The iterations of the compare-and-swap loop that ptxas made of the instruction.
   std::vector<uint64_t> rounds;
 };
 std::vector<FunctionIssueCounts> issue_counts_by_function(const sim::KernelProgram& program,
@@ -29,7 +29,7 @@ std::vector<FunctionIssueCounts> issue_counts_by_function(const sim::KernelProgr
                                                           const counters::TrafficObserver& traffic);
 
 // The number of times that the block runs, summed over all warps.
-double runs(const sass::EmittedBlock& block, const FunctionIssueCounts& function);
+double runs_per_warp(const sass::EmittedBlock& block, const FunctionIssueCounts& function);
 
 // The results of the observers of a launch.
 struct LaunchObservations {

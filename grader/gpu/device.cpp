@@ -106,7 +106,7 @@ class GpuModule final : public LoadedModule {
     session_->enter();
     session_->check(session_->api.module_load(&handle_, artifact.cubin.data()),
                     "the GPU does not load " + artifact.source);
-    for (const Entry& entry : read_entries(artifact.ptx)) add(entry);
+    for (const EntryPoint& entry : read_entries(artifact.ptx)) add(entry);
   }
   ~GpuModule() override {
     if (handle_ && session_->alive()) session_->api.module_unload(handle_);
@@ -137,7 +137,7 @@ class GpuModule final : public LoadedModule {
   }
 
  private:
-  void add(const Entry& entry) {
+  void add(const EntryPoint& entry) {
     cuda::Function f = nullptr;
     session_->check(session_->api.module_function(&f, handle_, entry.symbol.c_str()),
                     "kernel " + kernel_name(entry.symbol));
@@ -193,9 +193,9 @@ class GpuDevice final : public Gpu {
     name_ = name;
     session_->check(api.device_memory(&memory_, device), "the GPU's memory");
     api.driver_version(&driver_);
-    multiprocessors_ = attribute(cuda::kMultiprocessorCount, device);
-    major_ = attribute(cuda::kComputeMajor, device);
-    minor_ = attribute(cuda::kComputeMinor, device);
+    multiprocessors_ = device_attribute(cuda::kMultiprocessorCount, device);
+    major_ = device_attribute(cuda::kComputeMajor, device);
+    minor_ = device_attribute(cuda::kComputeMinor, device);
   }
 
   std::string name() const override { return "gpu"; }
@@ -260,14 +260,14 @@ class GpuDevice final : public Gpu {
     if (shape.dynamic_shared > 48 * 1024) {
       Result result = session_->api.set_function_attribute(k.function, cuda::kMaxDynamicShared,
                                                            static_cast<int>(shape.dynamic_shared));
-      if (result != kSuccess) return fault(k.facts.name, result);
+      if (result != kSuccess) return fault_of_launch(k.facts.name, result);
     }
     std::vector<void*> parameters;
     for (const Arg& arg : args) parameters.push_back(const_cast<std::byte*>(arg.bytes().data()));
     Result result = session_->api.launch(k.function, shape.grid.x, shape.grid.y, shape.grid.z,
                                          shape.block.x, shape.block.y, shape.block.z,
                                          shape.dynamic_shared, nullptr, parameters.data(), nullptr);
-    if (result != kSuccess) return fault(k.facts.name, result);
+    if (result != kSuccess) return fault_of_launch(k.facts.name, result);
     return std::nullopt;
   }
 
@@ -277,7 +277,7 @@ class GpuDevice final : public Gpu {
     // A failed kernel makes the context unusable, and a new one fails with the same error (seen
     // with CUDA 13.0 on an H200, for each kind of fault).
     session_->lose(kernel + " failed with " + session_->api.name_of(result));
-    return fault(kernel, result);
+    return fault_of_launch(kernel, result);
   }
 
   const DriverApi& api() const override { return session_->api; }
@@ -299,7 +299,7 @@ class GpuDevice final : public Gpu {
     std::string name;
   };
 
-  int attribute(int which, cuda::Device device) const {
+  int device_attribute(int which, cuda::Device device) const {
     int value = 0;
     session_->check(session_->api.device_attribute(&value, which, device), "the GPU's properties");
     return value;
@@ -330,7 +330,7 @@ class GpuDevice final : public Gpu {
                     std::to_string(args[i].bytes().size()));
   }
 
-  Fault fault(const std::string& kernel, Result result) const {
+  Fault fault_of_launch(const std::string& kernel, Result result) const {
     Fault fault;
     fault.driver =
         DriverError{kernel, session_->api.name_of(result), session_->api.text_of(result)};

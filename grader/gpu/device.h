@@ -48,7 +48,7 @@ GpuSearch find_gpu();
 // round to round. Before every run the outputs are poisoned, the variables of the module are
 // initialised as in its source, L2 is full of other data, and the queue is busy. A digest after
 // each run tells outputs apart; the digests of the inputs must not have changed at the end.
-Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-                 const std::string& baselines, const SharedRegion& output_region);
+TimingResult run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
+                        const std::string& baselines, const SharedRegion& output_region);
 
 }  // namespace lab32::device

@@ -6,13 +6,13 @@
 namespace lab32::device::cuda {
 namespace {
 
-struct Opened {
+struct OpenedDriver {
   DriverApi api;
   std::string missing;
 };
 
-Opened open_driver() {
-  Opened result;
+OpenedDriver open_driver() {
+  OpenedDriver result;
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     result.missing = "no CUDA driver (libcuda.so.1) on this machine";
@@ -46,7 +46,7 @@ std::string DriverApi::text_of(Result result) const {
 }
 
 const DriverApi* driver_api(std::string& missing) {
-  static const Opened opened = open_driver();
+  static const OpenedDriver opened = open_driver();
   missing = opened.missing;
   return missing.empty() ? &opened.api : nullptr;
 }

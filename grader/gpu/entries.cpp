@@ -21,9 +21,9 @@ uint32_t bytes_of(const std::string& parameter, const std::string& symbol) {
 
 }  // namespace
 
-std::vector<Entry> read_entries(const std::string& ptx) {
+std::vector<EntryPoint> read_entries(const std::string& ptx) {
   static const std::string keyword = ".entry";
-  std::vector<Entry> entries;
+  std::vector<EntryPoint> entries;
   for (size_t at = 0; (at = ptx.find(keyword, at)) != std::string::npos;) {
     at += keyword.size();
     // nvcc writes comments on separate lines; a directive begins a line, after .visible or .weak.
@@ -32,7 +32,7 @@ std::vector<Entry> read_entries(const std::string& ptx) {
     size_t name = ptx.find_first_not_of(" \t", at);
     size_t end = ptx.find_first_of(" \t\n(", name);
     if (name == std::string::npos || end == std::string::npos) break;
-    Entry entry;
+    EntryPoint entry;
     entry.symbol = ptx.substr(name, end - name);
     size_t open = ptx.find_first_not_of(" \t\n", end);
     if (open != std::string::npos && ptx[open] == '(') {

@@ -9,11 +9,11 @@
 
 namespace lab32::device {
 
-struct Entry {
+struct EntryPoint {
   std::string symbol;  // mangled, as in the PTX
   std::vector<uint32_t> parameter_bytes;
 };
 
-std::vector<Entry> read_entries(const std::string& ptx);
+std::vector<EntryPoint> read_entries(const std::string& ptx);
 
 }  // namespace lab32::device

@@ -23,13 +23,13 @@ constexpr size_t kMaxRounds = 1001;
 constexpr long long kSpinCycles = 100'000;  // about 50 us: many times what the host needs to launch
 
 // Thrown when a kernel of the submission has failed; contains the fault to report.
-struct Failed {
+struct KernelFailed {
   Fault fault;
 };
 [[noreturn]] void fail_with(sim::TrapKind kind) {
   Fault fault;
   fault.kind = kind;
-  throw Failed{fault};
+  throw KernelFailed{fault};
 }
 
 // Whether the PTX defines a variable in global memory, in which a kernel could keep data from
@@ -45,8 +45,8 @@ class Bench {
         plan_(plan),
         output_region_(output_region),
         helpers_(gpu.load(helpers)) {
-    check(api_.event_create(&start_, 0));
-    check(api_.event_create(&stop_, 0));
+    check_result(api_.event_create(&start_, 0));
+    check_result(api_.event_create(&stop_, 0));
     for (const TimedArray& array : plan.arrays) {
       std::vector<Buffer> buffers;
       for (size_t s = 0; s < std::max<size_t>(1, array.sets.size()); ++s) {
@@ -76,7 +76,7 @@ class Bench {
 
   Timing run() {
     cuda::Uuid uuid;
-    check(api_.device_uuid(&uuid, gpu_.ordinal()));
+    check_result(api_.device_uuid(&uuid, gpu_.ordinal()));
     const std::vector<uint64_t> inputs = digests_of_inputs();
     const auto begin = Clock::now();
     timing_.start_seconds = std::chrono::duration<double>(begin - made_).count();
@@ -93,30 +93,31 @@ class Bench {
   }
 
  private:
-  void check(cuda::Result result) const {
+  void check_result(cuda::Result result) const {
     if (result != cuda::kSuccess)
       throw Error("timing on the GPU: " + api_.name_of(result) + " (" + api_.text_of(result) + ")");
   }
   int attribute(int which) const {
     int value = 0;
-    check(api_.device_attribute(&value, which, gpu_.ordinal()));
+    check_result(api_.device_attribute(&value, which, gpu_.ordinal()));
     return value;
   }
 
-  void helper(const char* kernel, uint32_t blocks, const std::vector<Arg>& args) {
+  void launch_helper(const char* kernel, uint32_t blocks, const std::vector<Arg>& args) {
     if (auto fault =
             gpu_.enqueue(*helpers_->find(kernel), {{blocks}, {blocks == 1 ? 1u : 256u}, 0}, args))
       throw Error(describe(*fault));
   }
-  void flush() {
-    helper("lab32_flush", 1024,
-           {flush_, static_cast<unsigned long long>(flush_.bytes / 16), sink_});
+  void flush_l2() {
+    launch_helper("lab32_flush", 1024,
+                  {flush_, static_cast<unsigned long long>(flush_.bytes / 16), sink_});
   }
-  void spin() { helper("lab32_spin", 1, {kSpinCycles}); }
+  void spin() { launch_helper("lab32_spin", 1, {kSpinCycles}); }
 
-  uint64_t digest(Buffer buffer) {
-    check(api_.fill(sink_.address, 0, 8));
-    helper("lab32_digest", 1024, {buffer, static_cast<unsigned long long>(buffer.bytes), sink_});
+  uint64_t buffer_digest(Buffer buffer) {
+    check_result(api_.fill(sink_.address, 0, 8));
+    launch_helper("lab32_digest", 1024,
+                  {buffer, static_cast<unsigned long long>(buffer.bytes), sink_});
     if (auto fault = gpu_.wait("lab32_digest")) throw Error(describe(*fault));
     uint64_t value = 0;
     gpu_.download(&value, sink_, sizeof value);
@@ -126,7 +127,7 @@ class Bench {
     std::vector<uint64_t> result;
     for (size_t a = 0; a < buffers_.size(); ++a)
       if (!plan_.arrays[a].sets.empty())
-        for (Buffer b : buffers_[a]) result.push_back(digest(b));
+        for (Buffer b : buffers_[a]) result.push_back(buffer_digest(b));
     return result;
   }
 
@@ -137,17 +138,17 @@ class Bench {
 
   // A step with everything that the host looks up prepared: between two events there is time only
   // for the launches themselves.
-  struct Ready {
+  struct PreparedLaunch {
     Kernel* kernel = nullptr;  // null: a fill
     Shape shape;
     std::vector<Arg> args;
     Buffer filled;
     uint8_t value = 0;
   };
-  std::vector<Ready> prepare(size_t candidate, size_t set) {
-    std::vector<Ready> ready;
+  std::vector<PreparedLaunch> prepare(size_t candidate, size_t set) {
+    std::vector<PreparedLaunch> ready;
     for (const TimedStep& step : plan_.candidates[candidate].steps) {
-      Ready r;
+      PreparedLaunch r;
       if (const Fill* fill = std::get_if<Fill>(&step)) {
         r.filled = buffer(fill->array.index, set);
         r.value = fill->value;
@@ -167,21 +168,21 @@ class Bench {
     }
     return ready;
   }
-  void enqueue(size_t candidate, const std::vector<Ready>& steps) {
-    for (const Ready& step : steps) {
+  void enqueue(size_t candidate, const std::vector<PreparedLaunch>& steps) {
+    for (const PreparedLaunch& step : steps) {
       if (!step.kernel)
-        check(api_.fill_async(step.filled.address, step.value, step.filled.bytes, nullptr));
+        check_result(api_.fill_async(step.filled.address, step.value, step.filled.bytes, nullptr));
       else if (auto fault = gpu_.enqueue(*step.kernel, step.shape, step.args))
         fail(candidate, *fault);
     }
   }
   [[noreturn]] void fail(size_t candidate, const Fault& fault) const {
-    if (plan_.candidates[candidate].submitted) throw Failed{fault};
+    if (plan_.candidates[candidate].submitted) throw KernelFailed{fault};
     throw Error(plan_.candidates[candidate].name + ": " + describe(fault));
   }
 
   // The parts of a run; only `work` is timed.
-  struct Parts {
+  struct RunPhases {
     std::string name;
     std::function<void()> before, work;
     std::function<void(const Fault&)> failed;
@@ -189,25 +190,25 @@ class Bench {
   };
 
   // Times one run between two events. Work that was enqueued before may still be running.
-  double timed(const Parts& run) {
-    check(api_.event_record(start_, nullptr));
+  double seconds_of_work(const RunPhases& run) {
+    check_result(api_.event_record(start_, nullptr));
     run.work();
-    check(api_.event_record(stop_, nullptr));
+    check_result(api_.event_record(stop_, nullptr));
     if (auto fault = gpu_.wait(run.name)) run.failed(*fault);
     float ms = 0;
-    check(api_.event_elapsed(&ms, start_, stop_));
+    check_result(api_.event_elapsed(&ms, start_, stop_));
     return ms / 1e3;
   }
 
   // Runs a candidate cold, then warm.
-  void both(Samples& samples, bool record, const Parts& run) {
+  void time_cold_and_warm(Samples& samples, bool record, const RunPhases& run) {
     run.before();
-    flush();
-    const double cold = timed(run);
+    flush_l2();
+    const double cold = seconds_of_work(run);
     run.after();
     run.before();
     spin();
-    const double warm = timed(run);
+    const double warm = seconds_of_work(run);
     run.after();
     if (!record) return;
     samples.cold.push_back(cold);
@@ -232,27 +233,29 @@ class Bench {
     for (size_t i = 0; i < all; ++i) {
       const size_t who = (i + round) % all;
       if (who < candidates) {
-        std::vector<Ready> steps;
-        both(timing_.candidates[who], record,
-             {kernels_of(who),
-              [&] {
-                if (reload_[who]) modules_[who] = gpu_.load(*plan_.candidates[who].artifact);
-                for (size_t a = 0; a < buffers_.size(); ++a)
-                  if (plan_.arrays[a].sets.empty()) gpu_.poison(buffers_[a][0]);
-                steps = prepare(who, set);
-              },
-              [&] { enqueue(who, steps); }, [&](const Fault& fault) { fail(who, fault); },
-              [&] {
-                if (plan_.candidates[who].submitted) save_output(who, set);
-              }});
+        std::vector<PreparedLaunch> steps;
+        time_cold_and_warm(
+            timing_.candidates[who], record,
+            {kernels_of(who),
+             [&] {
+               if (reload_[who]) modules_[who] = gpu_.load(*plan_.candidates[who].artifact);
+               for (size_t a = 0; a < buffers_.size(); ++a)
+                 if (plan_.arrays[a].sets.empty()) gpu_.poison(buffers_[a][0]);
+               steps = prepare(who, set);
+             },
+             [&] { enqueue(who, steps); }, [&](const Fault& fault) { fail(who, fault); },
+             [&] {
+               if (plan_.candidates[who].submitted) save_output(who, set);
+             }});
       } else if (who == candidates) {
         const auto copy = [&] {
-          check(api_.copy_async(copy_to_.address, copy_from_.address, copy_to_.bytes, nullptr));
+          check_result(
+              api_.copy_async(copy_to_.address, copy_from_.address, copy_to_.bytes, nullptr));
         };
-        both(timing_.copy, record, {"the copy", nothing, copy, broken, nothing});
+        time_cold_and_warm(timing_.copy, record, {"the copy", nothing, copy, broken, nothing});
       } else {
-        both(*timing_.baseline, record,
-             {"CUB", nothing, [&] { run_baseline(set); }, broken, nothing});
+        time_cold_and_warm(*timing_.baseline, record,
+                           {"CUB", nothing, [&] { run_baseline(set); }, broken, nothing});
       }
     }
   }
@@ -263,7 +266,7 @@ class Bench {
     for (size_t a = 0; a < buffers_.size(); ++a) {
       if (!plan_.arrays[a].sets.empty()) continue;
       outputs.push_back(buffers_[a][0]);
-      key.push_back(digest(outputs.back()));
+      key.push_back(buffer_digest(outputs.back()));
     }
     const auto [at, fresh] = seen_.emplace(key, timing_.outputs.size());
     if (fresh) {
@@ -335,12 +338,12 @@ class Bench {
 
 }  // namespace
 
-Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-                 const std::string& baselines, const SharedRegion& output_region) {
-  Timed timed;
+TimingResult run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
+                        const std::string& baselines, const SharedRegion& output_region) {
+  TimingResult timed;
   try {
     timed.timing = Bench(gpu, plan, helpers, baselines, output_region).run();
-  } catch (const Failed& failed) {
+  } catch (const KernelFailed& failed) {
     timed.fault = failed.fault;
   }
   return timed;

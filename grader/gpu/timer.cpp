@@ -87,7 +87,7 @@ Fault fault_of(const json& j) {
 
 }  // namespace
 
-std::vector<std::byte> encode(const Timed& timed, const SharedRegion& region) {
+std::vector<std::byte> encode(const TimingResult& timed, const SharedRegion& region) {
   json j;
   if (timed.timing) j["timing"] = to_json(*timed.timing, region);
   if (timed.fault) j["fault"] = to_json(*timed.fault);
@@ -96,12 +96,12 @@ std::vector<std::byte> encode(const Timed& timed, const SharedRegion& region) {
   return {begin, begin + text.size()};
 }
 
-Timed decode(const std::vector<std::byte>& bytes,
-             const std::shared_ptr<const SharedRegion>& region) {
+TimingResult decode(const std::vector<std::byte>& bytes,
+                    const std::shared_ptr<const SharedRegion>& region) {
   try {
     const auto* begin = reinterpret_cast<const char*>(bytes.data());
     const json j = json::parse(std::string(begin, bytes.size()));
-    Timed timed;
+    TimingResult timed;
     if (j.contains("timing")) timed.timing = timing_of(j["timing"], region);
     if (j.contains("fault")) timed.fault = fault_of(j["fault"]);
     return timed;

@@ -133,16 +133,16 @@ struct Timing {
   std::vector<TimedOutput> outputs;
   std::optional<Clocks> before, after;  // nullopt: this machine has no NVML
   uint64_t l2_bytes = 0;
-  // bytes/s of DRAM, from the memory clock and the bus width; 0: not known
+  // The bytes per second of DRAM, from the memory clock and the bus width; 0: not known.
   double peak_bandwidth = 0;
   // The time that the timing itself took: until all data were on the card, and from then to the
   // end.
   double start_seconds = 0, rounds_seconds = 0;
 };
 
-struct Timed {
+struct TimingResult {
   std::optional<Timing> timing;
-  std::optional<Fault> fault;  // of the submission's kernels; `timing` is then absent
+  std::optional<Fault> fault;  // fault of the submission's kernels; `timing` is then absent
 };
 
 class Timer {
@@ -157,7 +157,7 @@ class Timer {
   virtual void prepare() {}
 
   // Throws Error if the timing is impossible (the machine's fault, not the submission's).
-  virtual Timed time(const TimingPlan& plan) = 0;
+  virtual TimingResult time(const TimingPlan& plan) = 0;
 };
 
 struct TimerSearch {
@@ -173,10 +173,10 @@ TimerSearch find_gpu_timer();
 std::unique_ptr<Timer> open_timer(const std::string& spec);
 
 // Serialises a Timed. Outputs are in `region`, and the bytes refer to them.
-std::vector<std::byte> encode(const Timed& timed, const SharedRegion& region);
+std::vector<std::byte> encode(const TimingResult& timed, const SharedRegion& region);
 // Reads the bytes of encode(). Throws Error if they are invalid. The outputs keep the region alive.
-Timed decode(const std::vector<std::byte>& bytes,
-             const std::shared_ptr<const SharedRegion>& region);
+TimingResult decode(const std::vector<std::byte>& bytes,
+                    const std::shared_ptr<const SharedRegion>& region);
 
 // A median with a confidence interval that makes no assumption about the distribution: times have a
 // minimum, a long tail and sometimes two peaks, so mean and standard deviation say little about

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kWakeUp = 60;  // seconds in which the driver must answer
-// seconds besides the rounds: driver, upload of inputs, download of outputs
+// Seconds in addition to the rounds: driver, upload of inputs, download of outputs.
 constexpr double kSlack = 17;
 constexpr double kCubBuild = 300;
 constexpr size_t kMaxKept = size_t{4} << 30;  // bytes of outputs with different results
@@ -105,7 +105,7 @@ class GpuTimer final : public Timer {
     if (!begun_.valid()) begun_ = Background([this] { baselines_ = build_baselines(card_.arch); });
   }
 
-  Timed time(const TimingPlan& plan) override {
+  TimingResult time(const TimingPlan& plan) override {
     const fs::path helpers = toolchain::checkout() / "grader/gpu/timer_kernels.cu";
     const toolchain::Artifact artifact =
         toolchain::compile(helpers, card_.arch, helpers.filename());
@@ -117,26 +117,26 @@ class GpuTimer final : public Timer {
     }
     const auto kept = std::make_shared<const SharedRegion>(kMaxKept);
     const CardLock lock(card_.uuid);
-    const Forked forked = run_forked(
+    const ForkResult forked = run_forked(
         [&] {
           const WorkTimer start;
           const GpuSearch search = find_gpu();
           if (!search.device) throw Error(search.reason);
-          const double woken = start.passed();
+          const double woken = start.wall_seconds();
           // Otherwise the kernels' printf output would appear inside the report.
           if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0)
             dup2(nowhere, STDOUT_FILENO);
-          Timed timed = run_rounds(*search.device, plan, artifact, baselines, *kept);
+          TimingResult timed = run_rounds(*search.device, plan, artifact, baselines, *kept);
           if (timed.timing) timed.timing->start_seconds += woken;
           return encode(timed, *kept);
         },
         plan.seconds + kSlack);
     switch (forked.end) {
-      case Forked::End::done:
+      case ForkResult::End::done:
         return decode(forked.answer, kept);
-      case Forked::End::timed_out:
+      case ForkResult::End::timed_out:
         return {std::nullopt, too_long(plan.seconds + kSlack)};
-      case Forked::End::died:
+      case ForkResult::End::died:
         break;
     }
     throw Error(forked.how);
@@ -155,7 +155,7 @@ TimerSearch find_gpu_timer() {
   // Without a driver there is no need to fork.
   if (!cuda::driver_api(search.reason)) return search;
   search.reason.clear();
-  const Forked forked = run_forked(
+  const ForkResult forked = run_forked(
       [] {
         const GpuSearch gpu = find_gpu();
         if (!gpu.device) throw Error(gpu.reason);
@@ -173,10 +173,10 @@ TimerSearch find_gpu_timer() {
         return std::vector<std::byte>(begin, begin + text.size());
       },
       kWakeUp);
-  if (forked.end == Forked::End::timed_out)
+  if (forked.end == ForkResult::End::timed_out)
     search.reason = fmt::format("the CUDA driver did not answer within {:.0f} s", kWakeUp);
-  if (forked.end == Forked::End::died) search.reason = forked.how;
-  if (forked.end != Forked::End::done) return search;
+  if (forked.end == ForkResult::End::died) search.reason = forked.how;
+  if (forked.end != ForkResult::End::done) return search;
   const auto* begin = reinterpret_cast<const char*>(forked.answer.data());
   const auto card = nlohmann::ordered_json::parse(std::string(begin, forked.answer.size()));
   search.timer = std::make_unique<GpuTimer>(

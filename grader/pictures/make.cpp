@@ -151,7 +151,7 @@ Traffic traffic_of(const device::Run& run) {
   return t;
 }
 
-const char* present(sim::AccessUse use) {
+const char* use_verb(sim::AccessUse use) {
   return use == sim::AccessUse::read    ? "reads"
          : use == sim::AccessUse::write ? "writes"
                                         : "updates";
@@ -163,9 +163,9 @@ std::optional<Race> race_of(const device::Run& run, const Names& names) {
     if (f.note || f.kind != counters::Finding::Kind::race) continue;
     const counters::RaceWords words = counters::words_of_race(f);
     Race race;
-    race.first = {words.first, f.other.warp, present(f.other.use), f.other_line,
+    race.first = {words.first, f.other.warp, use_verb(f.other.use), f.other_line,
                   f.other_file == names.file ? names.source.text_of(f.other_line) : ""};
-    race.second = {words.second, f.party.warp, present(f.party.use), f.line,
+    race.second = {words.second, f.party.warp, use_verb(f.party.use), f.line,
                    f.file == names.file ? names.source.text_of(f.line) : ""};
     race.place = words.place;
     race.missing = words.missing;

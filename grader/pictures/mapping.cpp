@@ -35,14 +35,14 @@ bool is_drawn(const Mapping& m, uint64_t place) { return place < (m.turned ? m.r
 
 // Whether group n leaves its row (or its column if groups change their row). No swizzle does, but a
 // student's function may.
-bool leaves(const Mapping& m, uint32_t n) {
+bool leaves_its_row(const Mapping& m, uint32_t n) {
   return m.turned ? m.to[n] % m.all_columns != n % m.columns
                   : m.to[n] / m.all_columns != n / m.columns;
 }
 
-bool any_leaves(const Mapping& m) {
+bool any_leaves_its_row(const Mapping& m) {
   for (uint32_t n = 0; n < m.to.size(); ++n)
-    if (leaves(m, n)) return true;
+    if (leaves_its_row(m, n)) return true;
   return false;
 }
 
@@ -50,7 +50,7 @@ bool any_leaves(const Mapping& m) {
 bool goes_out(const Mapping& m) {
   for (uint32_t n = 0; n < m.to.size(); ++n) {
     const uint64_t to_row = m.to[n] / m.all_columns, to_column = m.to[n] % m.all_columns;
-    if (!leaves(m, n) && !is_drawn(m, m.turned ? to_row : to_column)) return true;
+    if (!leaves_its_row(m, n) && !is_drawn(m, m.turned ? to_row : to_column)) return true;
   }
   return false;
 }
@@ -111,7 +111,8 @@ std::string text(const Mapping& m, bool colour) {
       "{}: where {} lie.\nA number is the {} that {} goes to{}.\n", m.name,
       groups ? fmt::format("groups of {} elements", grouped(m.unit)) : "elements",
       m.turned ? "row" : "column", groups ? "a group" : "an element",
-      any_leaves(m) ? fmt::format("; ✗ it leaves its {}", m.turned ? "column" : "row") : "");
+      any_leaves_its_row(m) ? fmt::format("; ✗ it leaves its {}", m.turned ? "column" : "row")
+                            : "");
   if (std::max(m.columns, m.rows) > 10) out += "From 10 on it is a letter: a is 10, v is 31.\n";
   if (goes_out(m)) out += "→ it leaves what is drawn.\n";
   out += what_is_drawn(m) + "\n" + pad_right("column", 8);
@@ -123,7 +124,7 @@ std::string text(const Mapping& m, bool colour) {
       const uint32_t to = m.to[row * m.columns + column];
       const uint64_t to_row = to / m.all_columns, to_column = to % m.all_columns;
       const uint64_t shown = m.turned ? to_row : to_column;
-      out += leaves(m, row * m.columns + column)
+      out += leaves_its_row(m, row * m.columns + column)
                  ? paint(Hue::bad, " ✗")
                  : paint(shown == (m.turned ? row : column) ? Hue::idle : Hue::good,
                          is_drawn(m, shown) ? " " + lane_character(shown) : " →");

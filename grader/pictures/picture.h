@@ -21,7 +21,7 @@ struct Request {
   uint32_t bytes = 4;   // per lane
   bool matrix = false;  // ldmatrix, stmatrix: the address of a lane is that of a row of 16 bytes
   uint32_t mask = 0;
-  // of the active lanes; for shared memory an offset in the block's
+  // The address of each active lane; for shared memory its offset in the block's.
   std::array<uint64_t, kWarpSize> address{};
   std::array<std::string, kWarpSize> name{};  // "in[17]", "tile[3][0]"
   uint32_t cost = 0, ideal = 0;               // sectors, or wavefronts
@@ -115,14 +115,14 @@ struct Fault {
   std::string thread;  // empty: not known
   std::string object;  // empty: no array is involved, and there is no picture
   int64_t offset = 0;  // offset of the access in the object, in bytes
-  uint64_t size = 0;   // of the object
+  uint64_t size = 0;   // bytes of the object
   uint32_t bytes = 0;
 };
 
 // The share of a source line in the cost of a launch.
 struct LineCost {
   int line = 0;
-  // warp instructions, and the active lanes in them: PTX-level
+  // The PTX instructions of all warps, and the active lanes in them.
   uint64_t instructions = 0, lanes = 0;
   uint64_t sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0;
   std::optional<OtherTraffic> other;
@@ -132,11 +132,11 @@ struct LineCost {
 // A swizzle: the new place of each group of elements.
 struct Mapping {
   std::string name;                        // "Swizzle<3, 0, 3>"
-  uint32_t rows = 0, columns = 0;          // the first ones, which are drawn
-  uint64_t all_rows = 0, all_columns = 0;  // of the whole table
+  uint32_t rows = 0, columns = 0;          // the part that is drawn, from the first
+  uint64_t all_rows = 0, all_columns = 0;  // size of the whole table
   uint32_t unit = 1;                       // elements per group
   bool turned = false;                     // true: groups change their row instead of their column
-  // the new place of each group, row by row, as an index in the whole table
+  // The new place of each group, row by row, as an index in the whole table.
   std::vector<uint32_t> to;
 };
 
@@ -148,7 +148,7 @@ struct Launch {
   std::optional<Steps> steps;
   std::optional<Shuffles> shuffles;
   std::optional<Traffic> traffic;
-  std::optional<Traffic> reference;  // of the reference solution's launch for the same work
+  std::optional<Traffic> reference;  // traffic of the reference solution's launch for the same work
   std::optional<Race> race;
   std::optional<Fault> fault;
   std::vector<Mapping> mappings;  // computed by the student's own function

@@ -13,7 +13,7 @@ namespace {
 constexpr int kWidth = 80;
 
 // Cuts text that is too wide, and marks the cut.
-std::string clipped(std::string words, int width) {
+std::string cut_to_width(std::string words, int width) {
   if (columns(words) <= width) return words;
   while (columns(words) >= width) {
     do words.pop_back();
@@ -22,8 +22,8 @@ std::string clipped(std::string words, int width) {
   return words.substr(0, words.find_last_not_of(' ') + 1) + "…";
 }
 
-std::string at_line(int line, const std::string& source, int width = kWidth - 4) {
-  return clipped(fmt::format("line {}{}{}", line, source.empty() ? "" : ": ", source), width);
+std::string line_label(int line, const std::string& source, int width = kWidth - 4) {
+  return cut_to_width(fmt::format("line {}{}{}", line, source.empty() ? "" : ": ", source), width);
 }
 
 uint32_t lanes_of(const std::vector<uint32_t>& masks) {
@@ -50,7 +50,7 @@ std::string amount(uint64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
-std::string flow(const char* from, const std::string& words) {
+std::string wrapped_words(const char* from, const std::string& words) {
   std::string out;
   for (const std::string& line : wrap(words, kWidth - 19)) {
     out += fmt::format("  {:<14} │ {}\n", from, line);
@@ -60,19 +60,19 @@ std::string flow(const char* from, const std::string& words) {
 }
 
 // The traffic of the reference solution, printed below the student's.
-std::string beside(const Traffic* r) {
+std::string reference_traffic(const Traffic* r) {
   if (r == nullptr) return "";
   std::string out =
-      "\n" + flow("the reference", fmt::format("{} requests, {} sectors", grouped(r->requests),
-                                               grouped(r->sectors)));
+      "\n" + wrapped_words("the reference", fmt::format("{} requests, {} sectors",
+                                                        grouped(r->requests), grouped(r->sectors)));
   if (r->shared_requests > 0)
-    out += flow("", fmt::format("shared memory: {} requests, {} wavefronts",
-                                grouped(r->shared_requests), grouped(r->wavefronts)));
+    out += wrapped_words("", fmt::format("shared memory: {} requests, {} wavefronts",
+                                         grouped(r->shared_requests), grouped(r->wavefronts)));
   if (const auto& c = r->caches)
-    out += flow("", fmt::format("{:.1f} % hit L1, {:.1f} % L2 (modelled)", c->l1_percent,
-                                c->l2_percent)) +
-           flow("", fmt::format("{} read, {} written (modelled)", amount(c->dram_read),
-                                amount(c->dram_written)));
+    out += wrapped_words("", fmt::format("{:.1f} % hit L1, {:.1f} % L2 (modelled)", c->l1_percent,
+                                         c->l2_percent)) +
+           wrapped_words("", fmt::format("{} read, {} written (modelled)", amount(c->dram_read),
+                                         amount(c->dram_written)));
   return out;
 }
 
@@ -130,7 +130,7 @@ std::string text(const Shuffles& s, bool colour) {
   out += "\n";
   int line = -1;
   for (const Shuffle& shuffle : s.shuffles) {
-    if (shuffle.line != line) out += at_line(shuffle.line, shuffle.source) + "\n";
+    if (shuffle.line != line) out += line_label(shuffle.line, shuffle.source) + "\n";
     line = shuffle.line;
     out += "  reads     ";
     for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -153,33 +153,34 @@ std::string text(const Shuffles& s, bool colour) {
 
 std::string text(const Traffic& t, const Traffic* reference) {
   std::string out = "Memory chart\n\n";
-  out +=
-      flow("kernel", fmt::format("{} requests for {}", grouped(t.requests), amount(t.asked_bytes)));
+  out += wrapped_words(
+      "kernel", fmt::format("{} requests for {}", grouped(t.requests), amount(t.asked_bytes)));
   if (t.shared_requests > 0)
-    out += flow("shared memory", fmt::format("{} requests, {} wavefronts where {} would do",
-                                             grouped(t.shared_requests), grouped(t.wavefronts),
-                                             grouped(t.ideal_wavefronts)));
-  out += flow("L1", fmt::format("{} sectors, {}, where {} would do", grouped(t.sectors),
-                                amount(32 * t.sectors), grouped(t.ideal_sectors)));
-  if (!t.caches) return out + beside(reference);
+    out += wrapped_words(
+        "shared memory",
+        fmt::format("{} requests, {} wavefronts where {} would do", grouped(t.shared_requests),
+                    grouped(t.wavefronts), grouped(t.ideal_wavefronts)));
+  out += wrapped_words("L1", fmt::format("{} sectors, {}, where {} would do", grouped(t.sectors),
+                                         amount(32 * t.sectors), grouped(t.ideal_sectors)));
+  if (!t.caches) return out + reference_traffic(reference);
   const Traffic::Caches& c = *t.caches;
-  out += flow("", fmt::format("{:.1f} % hit (modelled)", c.l1_percent));
-  out += flow("L2", fmt::format("{} sectors read, {} written: {}", grouped(c.l2_read_sectors),
-                                grouped(c.l2_write_sectors),
-                                amount(32 * (c.l2_read_sectors + c.l2_write_sectors))));
-  out += flow("", fmt::format("{:.1f} % hit (modelled)", c.l2_percent));
-  out += flow("device memory", fmt::format("{} read, {} written (modelled)", amount(c.dram_read),
-                                           amount(c.dram_written)));
-  return out + beside(reference);
+  out += wrapped_words("", fmt::format("{:.1f} % hit (modelled)", c.l1_percent));
+  out += wrapped_words("L2", fmt::format("{} sectors read, {} written: {}",
+                                         grouped(c.l2_read_sectors), grouped(c.l2_write_sectors),
+                                         amount(32 * (c.l2_read_sectors + c.l2_write_sectors))));
+  out += wrapped_words("", fmt::format("{:.1f} % hit (modelled)", c.l2_percent));
+  out += wrapped_words("device memory", fmt::format("{} read, {} written (modelled)",
+                                                    amount(c.dram_read), amount(c.dram_written)));
+  return out + reference_traffic(reference);
 }
 
 std::string text(const Race& r, bool colour) {
   const Paint paint(colour);
   const auto party = [&](const Race::Party& p, const char* track) {
-    return fmt::format("  {:<30} {}  {}\n", clipped(p.thread, 30), paint(Hue::bad, track),
-                       clipped(p.use + " " + r.place, kWidth - 44)) +
+    return fmt::format("  {:<30} {}  {}\n", cut_to_width(p.thread, 30), paint(Hue::bad, track),
+                       cut_to_width(p.use + " " + r.place, kWidth - 44)) +
            fmt::format("  {:<30} {}\n", fmt::format("warp {}", p.warp),
-                       at_line(p.line, p.source, kWidth - 33));
+                       line_label(p.line, p.source, kWidth - 33));
   };
   std::string out;
   for (const std::string& line : wrap(
@@ -228,7 +229,7 @@ std::string text(const Launch& l, bool colour) {
   if (l.race) out += "\n" + text(*l.race, colour);
   for (const Access& access : l.accesses) {
     if (access.waste == 0 && &access != l.accesses.data()) continue;
-    out += "\n" + at_line(access.line, access.source) + "\n" +
+    out += "\n" + line_label(access.line, access.source) + "\n" +
            text(access, access.requests[access.worst], colour);
   }
   if (l.steps) out += "\n" + text(*l.steps, colour);

@@ -109,7 +109,7 @@ std::string global(const Request& r, const Paint& paint) {
   return out;
 }
 
-std::string banks(const Request& r, const Paint& paint) {
+std::string banks_drawing(const Request& r, const Paint& paint) {
   std::string out = lanes_above(r, paint, 2) + "\n" + label("bank");
   for (uint64_t bank = 0; bank < kBanks; bank += 4)
     out += pad_left(std::to_string(bank), 2) + "      ";
@@ -159,7 +159,7 @@ std::string words_of_kind(const Request& r) {
 }
 
 // Whether two lanes access the same place.
-bool meet(const Request& r) {
+bool lanes_share_an_address(const Request& r) {
   for (const auto& [number, row] : rows_of(r))
     for (const auto& lanes : row.lanes)
       if (lanes.size() > 1) return true;
@@ -187,9 +187,10 @@ std::string text(const Access& access, const Request& r, bool colour) {
     out += fmt::format("; {} of the bytes moved are used", percent(used_bytes(r), moved));
   out += ".\n";
   if (access.ptx_level) out += "Counted in PTX; ptxas may schedule it differently.\n";
-  if (meet(r)) out += "Where several lanes meet in a place, the first one's sign is there.\n";
+  if (lanes_share_an_address(r))
+    out += "Where several lanes meet in a place, the first one's sign is there.\n";
   out += what_names(rows_of(r));
-  return out + "\n" + (access.shared ? banks(r, paint) : global(r, paint));
+  return out + "\n" + (access.shared ? banks_drawing(r, paint) : global(r, paint));
 }
 
 }  // namespace lab32::pictures

@@ -68,11 +68,12 @@ struct NotRun {
     uint64_t n = 0;
     double seconds = 0, error = 0;  // error: relative to the time
     std::string bottleneck = {};
-    std::optional<double> seconds_before = {};  // in a step: of the version before
+    // In a check of a step: the seconds of the version before.
+    std::optional<double> seconds_before = {};
     // Not in a step: the time of a copy of as many bytes, and the share of the copy's bandwidth
     // that is expected.
     std::optional<double> copy_seconds = {}, fraction = {};
-    // the kernels that a step compares: "follow as given", "follow"
+    // The kernels that a step compares: "follow as given", "follow".
     std::string before = {}, kernel = {};
   };
   Kind kind = Kind::no_gpu;
@@ -113,7 +114,7 @@ struct Lab {
   // For error: the compiler's messages; for not_graded: the reason; for failed: what used up the
   // lab's time.
   std::string message;
-  double score = 0, max_score = 0;  // of the tests that ran; 0 for not_graded
+  double score = 0, max_score = 0;  // sums over the tests that ran; 0 for not_graded
   std::vector<Test> tests;
 };
 

@@ -22,7 +22,7 @@ uint64_t bytes_of_type(std::string_view word) {
   return bits == "8" ? 1 : bits == "16" ? 2 : bits == "32" ? 4 : bits == "64" ? 8 : 0;
 }
 
-uint64_t product(uint64_t a, uint64_t b) {
+uint64_t saturating_product(uint64_t a, uint64_t b) {
   uint64_t result;
   return __builtin_mul_overflow(a, b, &result) ? ~0ull : result;
 }
@@ -30,15 +30,15 @@ uint64_t product(uint64_t a, uint64_t b) {
 uint64_t sum(uint64_t a, uint64_t b) { return a > ~b ? ~0ull : a + b; }
 
 // "x[3][4] = {...};"
-uint64_t elements(std::string_view declarator) {
+uint64_t element_count(std::string_view declarator) {
   uint64_t count = 1;
   size_t at = declarator.find_first_of("[=;");
   while (at < declarator.size() && declarator[at] == '[') {
     uint64_t length = 0;
     for (++at; at < declarator.size() && std::isdigit(static_cast<unsigned char>(declarator[at]));
          ++at)
-      length = sum(product(length, 10), static_cast<uint64_t>(declarator[at] - '0'));
-    count = product(count, length);
+      length = sum(saturating_product(length, 10), static_cast<uint64_t>(declarator[at] - '0'));
+    count = saturating_product(count, length);
     at = declarator.find_first_not_of("] \t", at);
   }
   return count;
@@ -53,7 +53,7 @@ uint64_t bytes_of_line(std::string_view line) {
     if (word == ".align")
       next_word(line);
     else if (const uint64_t bytes = bytes_of_type(word))
-      return variable ? product(bytes, elements(line)) : 0;
+      return variable ? saturating_product(bytes, element_count(line)) : 0;
   }
 }
 

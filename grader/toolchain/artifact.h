@@ -18,7 +18,7 @@ struct Artifact {
   std::string source;  // path of the .cu, as the user gave it
   std::string arch;    // "sm_90"
   std::string ptx;     // nvcc -ptx -lineinfo, paths mapped back to the user's
-  // file name to use for positions in a PTX text without line information; empty: use none
+  // The file name to use for positions in a PTX text without line information; empty: none.
   std::string name;
   Places places;      // source positions for such a text; other lines get `name` and their PTX line
   std::string cubin;  // bytes, for the GPU and for nvdisasm

@@ -40,11 +40,11 @@ uintmax_t most_bytes() {
 fs::path directory() { return cache_directory() / "artifacts"; }
 
 // A field consists of its length in decimal, a newline, and its bytes.
-void put(std::string& out, const std::string& field) {
+void append_field(std::string& out, const std::string& field) {
   out += std::to_string(field.size()) + "\n" + field;
 }
 
-bool take(const std::string& in, size_t& at, std::string& field) {
+bool take_field(const std::string& in, size_t& at, std::string& field) {
   size_t newline = in.find('\n', at);
   if (newline == std::string::npos || newline == at || newline - at > 12) return false;
   uint64_t size = 0;
@@ -112,7 +112,7 @@ std::optional<Artifact> load_cached(const std::string& key) {
   Artifact a;
   for (std::string* field :
        {&a.source, &a.arch, &a.ptx, &a.cubin, &a.sass, &a.warnings, &registers})
-    if (!take(in, at, *field)) return std::nullopt;
+    if (!take_field(in, at, *field)) return std::nullopt;
   if (at != in.size()) return std::nullopt;
   std::istringstream pairs(registers);
   uint32_t count;
@@ -125,7 +125,7 @@ void store_cached(const std::string& key, const Artifact& a) {
   for (const auto& [kernel, count] : a.registers)
     registers += kernel + " " + std::to_string(count) + "\n";
   for (const std::string& field : {a.source, a.arch, a.ptx, a.cubin, a.sass, a.warnings, registers})
-    put(out, field);
+    append_field(out, field);
   store_cached_text(key, out);
 }
 

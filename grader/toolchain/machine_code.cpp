@@ -44,7 +44,7 @@ Outcome run_ptxas(const std::string& ptx, const std::string& arch,
 
 // `ptx` with its version replaced by the one that ptxas reports as its own; empty: `errors` is
 // about something else.
-std::string in_own_version(const std::string& ptx, const std::string& errors) {
+std::string with_version_of_ptxas(const std::string& ptx, const std::string& errors) {
   static const Pattern newer("Unsupported .version [0-9.]+; current version is '([0-9.]+)'");
   const auto own = newer.search(errors);
   const size_t at = ptx.find(".version");
@@ -64,7 +64,7 @@ Assembled assemble_program(const std::string& ptx, const std::string& arch, Link
   if (const auto cached = load_cached(key)) return {cached->cubin, cached->warnings};
   Artifact made;
   Outcome outcome = run_ptxas(ptx, arch, options, &made.cubin);
-  if (const std::string older = in_own_version(ptx, outcome.err); !older.empty())
+  if (const std::string older = with_version_of_ptxas(ptx, outcome.err); !older.empty())
     outcome = run_ptxas(older, arch, options, &made.cubin);
   if (!outcome.ok()) made.cubin.clear();
   made.warnings = outcome.err;

@@ -16,7 +16,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
+std::string joined_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   return text;
@@ -32,7 +32,7 @@ void replace_at(std::string& line, size_t at, size_t length, const std::string& 
 }
 
 // The closing parenthesis of the one at `open`; npos: there is none.
-size_t closing(const std::string& line, size_t open) {
+size_t closing_bracket(const std::string& line, size_t open) {
   int depth = 0;
   for (size_t i = open; i < line.size(); ++i) {
     if (line[i] == '(') ++depth;
@@ -66,7 +66,7 @@ void restore_keywords(std::string& line, size_t& caret) {
   for (const auto& [word, name] : kCalls) {
     const std::string from = "__attribute__((" + std::string(word) + "(";
     for (size_t at; (at = line.find(from)) != std::string::npos;) {
-      const size_t end = closing(line, at + from.size() - 1);
+      const size_t end = closing_bracket(line, at + from.size() - 1);
       if (end == std::string::npos || line.compare(end + 1, 2, "))") != 0) break;
       replace_at(line, end + 1, 2, "", caret);
       replace_at(line, at, from.size() - 1, name, caret);
@@ -81,7 +81,7 @@ bool is_caret(const std::string& line) {
 
 }  // namespace
 
-std::string in_source_spelling(const std::string& messages) {
+std::string use_source_spelling(const std::string& messages) {
   static const Pattern unneeded(
       "^(Remark: The warnings can be suppressed .*|[0-9]+ errors? detected in the compilation of "
       ".*)$");
@@ -99,7 +99,7 @@ std::string in_source_spelling(const std::string& messages) {
     out.push_back(lines[i]);
   }
   while (!out.empty() && out.back().empty()) out.pop_back();
-  return joined(out);
+  return joined_lines(out);
 }
 
 std::string errors_alone(const std::string& messages) {
@@ -113,7 +113,7 @@ std::string errors_alone(const std::string& messages) {
     if (!warns) out.push_back(line);
   }
   while (!out.empty() && out.back().empty()) out.pop_back();
-  return out.empty() ? messages : joined(out);
+  return out.empty() ? messages : joined_lines(out);
 }
 
 }  // namespace lab32::toolchain

@@ -10,7 +10,7 @@ namespace lab32::toolchain {
 
 // The messages with quoted source lines as the student wrote them, without nvcc's remarks about
 // options and without its count of errors.
-std::string in_source_spelling(const std::string& messages);
+std::string use_source_spelling(const std::string& messages);
 
 // The messages without warnings, for a file that does not compile: the errors are all that the
 // student needs. If there are only warnings, they are returned unchanged.

@@ -30,13 +30,13 @@ namespace fs = std::filesystem;
 // ---- the limits ------------------------------------------------------------------------------
 // For comparison: the kernels of a lab take 0.3 s and 300 MB.
 
-constexpr uint64_t kCpuSeconds = 20;         // of each process: the submission can be blamed for it
-constexpr double kWallSeconds = 120;         // nvcc and all that it calls, on a busy machine
-constexpr uint64_t kMemory = 1408ull << 20;  // of each process; they run one after the other
+constexpr uint64_t kCpuSeconds = 20;  // limit of each process: the submission can be blamed for it
+constexpr double kWallSeconds = 120;  // nvcc and all that it calls, on a busy machine
+constexpr uint64_t kMemory = 1408ull << 20;  // limit of each process; they run one after the other
 constexpr uint64_t kLargestFile = 64ull << 20;  // the preprocessed text; 1 MB, with CUB 10
-constexpr uint64_t kMessages = 256ull << 10;    // of stdout and of stderr
+constexpr uint64_t kMessages = 256ull << 10;    // limit of stdout and of stderr
 constexpr uint64_t kListingCpuSeconds = 10;     // nvdisasm
-constexpr uint64_t kListing = 256ull << 20;     // its text
+constexpr uint64_t kListing = 256ull << 20;     // limit of the listing's text
 
 // -lineinfo: positions for messages and counters; with it ptxas also records the PTX line of every
 // instruction, by which SASS and PTX are matched. -v: the registers of each kernel.
@@ -96,7 +96,8 @@ std::string display_include() {
 }
 
 // Replaces the paths of the sandbox (and of the cache) by the user's.
-std::string to_user(const std::string& text, const std::string& name, const std::string& display) {
+std::string replace_sandbox_paths(const std::string& text, const std::string& name,
+                                  const std::string& display) {
   std::string beside = fs::path(display).parent_path().string();
   if (!beside.empty()) beside += "/";
   std::string out = replace_path(text, "/submission/" + name, display);
@@ -112,7 +113,7 @@ struct Messages {
   std::map<std::string, uint32_t> registers;
 };
 
-Messages split(const std::string& err) {
+Messages split_messages(const std::string& err) {
   static const Pattern entry("Compiling entry function '([^']+)'"), used("Used ([0-9]+) registers");
   Messages result;
   std::string kernel;
@@ -241,9 +242,9 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
 
   // Without bubblewrap the paths are relative, or nvcc has made them absolute. From here on they
   // are those that bubblewrap would give.
-  const bool told = options.isolation != Isolation::bubblewrap;
+  const bool lists_opened_files = options.isolation != Isolation::bubblewrap;
   auto canonical = [&](std::string text) {
-    if (!told) return text;
+    if (!lists_opened_files) return text;
     text = without_parent_steps(text, sandbox.inner_submission() + "/");
     const std::string here = sandbox.output().string() + "/";
     for (const auto& [inner_path, path] : {std::pair{sandbox.inner_submission(), "/submission"},
@@ -256,26 +257,27 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
 
   std::vector<std::string> argv{tools.nvcc.string()};
   argv.insert(argv.end(), kFlags.begin(), kFlags.end());
-  if (told) argv.insert(argv.end(), kReportOpenedFiles.begin(), kReportOpenedFiles.end());
+  if (lists_opened_files)
+    argv.insert(argv.end(), kReportOpenedFiles.begin(), kReportOpenedFiles.end());
   for (const std::string& word :
        {"-arch=" + arch, "-I" + sandbox.inner_include(), "--keep-dir=" + sandbox.inner_output(),
         "--output-file=" + cubin, inner})
     argv.push_back(word);
   Outcome nvcc = sandbox.run(argv, options.limits);
   OpenedFiles opened{{}, nvcc.out + nvcc.err};
-  if (told) {
+  if (lists_opened_files) {
     opened = split_opened_files(nvcc.out + nvcc.err);
     refuse_foreign_files(sandbox, tools, opened, display);
     // The list of opened files is cut off, so it is not known which files the messages quote.
     if (nvcc.end == Outcome::End::output_exceeded) opened.messages.clear();
   }
-  const Messages messages = split(canonical(opened.messages));
+  const Messages messages = split_messages(canonical(opened.messages));
   if (!nvcc.ok()) {
     require_room(sandbox);
     refuse_busy(nvcc, "nvcc", options.limits.wall_seconds);
     refuse_killed(nvcc, options.limits);
-    std::string text =
-        errors_alone(in_source_spelling(to_user(messages.text, submission.name, display)));
+    std::string text = errors_alone(
+        use_source_spelling(replace_sandbox_paths(messages.text, submission.name, display)));
     text += limits_reached(nvcc, options.limits, !text.empty());
     throw CompileError(display, text.empty() ? "nvcc: " + describe(nvcc) + "\n" : text);
   }
@@ -285,7 +287,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   artifact.ptx = canonical(read_file(sandbox.output() / (stem + ".ptx")).value_or(""));
   artifact.cubin = read_file(sandbox.output() / "out.cubin").value_or("");
   artifact.registers = messages.registers;
-  artifact.warnings = in_source_spelling(messages.text);
+  artifact.warnings = use_source_spelling(messages.text);
   if (artifact.ptx.empty() || artifact.cubin.empty())
     throw MachineError(tools.nvcc.string() + " left no PTX or cubin of " + display +
                        ": is its installation whole?");
@@ -328,8 +330,8 @@ std::string run_debug_compiler(const Submission& submission, const std::string& 
 }
 
 // Everything that the result depends on. The CUDA headers are identified by nvcc, C++'s by gcc.
-std::string everything(const Submission& submission, const std::string& arch,
-                       const std::string& behind) {
+std::string cache_key_text(const Submission& submission, const std::string& arch,
+                           const std::string& behind) {
   std::string all = installed().identity + arch + "\n" + submission.name + "\n" + behind;
   for (const auto& flags : {kFlags, kListingFlags})
     for (const auto& flag : flags) all += flag + "\n";
@@ -338,7 +340,7 @@ std::string everything(const Submission& submission, const std::string& arch,
   };
   for (const auto& [name, text] : submission.files) add(name, text);
   std::error_code error;
-  // sorted, since a directory lists its files in any order
+  // The files are sorted, since a directory lists them in any order.
   std::map<std::string, std::string> headers;
   for (const auto& entry : fs::recursive_directory_iterator(checkout() / "labs/include", error))
     if (entry.is_regular_file(error))
@@ -389,11 +391,11 @@ Artifact compile(const fs::path& source, const std::string& arch, const std::str
 
 Artifact compile(const Submission& submission, const std::string& arch,
                  const std::string& display_path, const CompileOptions& options) {
-  // nvcc passes it to a shell.
+  // nvcc passes the architecture to a shell.
   if (!Pattern("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is no GPU architecture: sm_90, say");
   const std::string behind = options.behind ? options.behind(submission.text()) : "";
-  std::string key = cache_key(everything(submission, arch, behind));
+  std::string key = cache_key(cache_key_text(submission, arch, behind));
   std::optional<Artifact> artifact;
   if (options.cache) artifact = load_cached(key);
   if (!artifact) {
@@ -404,7 +406,7 @@ Artifact compile(const Submission& submission, const std::string& arch,
   artifact->source = display_path;
   artifact->debug_ptx = [=] { return debug_ptx(submission, behind, arch, options, key); };
   for (std::string* text : {&artifact->ptx, &artifact->sass, &artifact->warnings})
-    *text = to_user(*text, submission.name, display_path);
+    *text = replace_sandbox_paths(*text, submission.name, display_path);
   return *artifact;
 }
 

@@ -43,7 +43,7 @@ void show_system(Words& words) {
 }
 
 // bubblewrap and all of its arguments up to the command. Later mounts hide earlier ones.
-Words wall(const fs::path& bubblewrap, const std::vector<fs::path>& roots) {
+Words bubblewrap_words(const fs::path& bubblewrap, const std::vector<fs::path>& roots) {
   // No /proc: the compilers do without, and a container may forbid mounting it.
   Words words{bubblewrap.string(), "--unshare-all", "--die-with-parent",
               "--new-session",     "--cap-drop",    "ALL"};
@@ -66,7 +66,7 @@ Words wall(const fs::path& bubblewrap, const std::vector<fs::path>& roots) {
   return words;
 }
 
-Words environment(const Toolchain& toolchain, const std::string& temporary) {
+Words environment_words(const Toolchain& toolchain, const std::string& temporary) {
   // The complete environment: no NVCC_APPEND_FLAGS and no CPLUS_INCLUDE_PATH of the user. ccache
   // needs a HOME.
   return {"PATH=" + toolchain.path, "LC_ALL=C", "TMPDIR=" + temporary, "HOME=/nonexistent",
@@ -84,7 +84,7 @@ Confinement::Paths open_to(const std::vector<fs::path>& roots) {
   return paths;
 }
 
-Command harmless() {
+Command harmless_command() {
   Command command;
   command.argv = {"/usr/bin/true"};
   command.limits.wall_seconds = 10;
@@ -92,11 +92,11 @@ Command harmless() {
   return command;
 }
 
-Isolation without_bubblewrap() {
+Isolation isolation_without_bubblewrap() {
   if (confinement_support().landlock == 0) return Isolation::plain;
   try {
     const Confinement confinement(open_to({"/usr", "/lib", "/lib64", "/bin"}));
-    Command command = harmless();
+    Command command = harmless_command();
     command.confinement = &confinement;
     return run_process(command).ok() ? Isolation::landlock : Isolation::plain;
   } catch (const Error&) {
@@ -104,28 +104,28 @@ Isolation without_bubblewrap() {
   }
 }
 
-IsolationProbe probe() {
+IsolationProbe probe_isolation() {
   fs::path bubblewrap = find_bubblewrap();
   if (bubblewrap.empty())
-    return {without_bubblewrap(), "it is not installed: apt-get install bubblewrap"};
-  Command command = harmless();
-  command.argv = wall(bubblewrap, {});
+    return {isolation_without_bubblewrap(), "it is not installed: apt-get install bubblewrap"};
+  Command command = harmless_command();
+  command.argv = bubblewrap_words(bubblewrap, {});
   add(command.argv, {"/usr/bin/true"});
   Outcome outcome;
   try {
     outcome = run_process(command);
   } catch (const Error& error) {
-    return {without_bubblewrap(), error.what()};
+    return {isolation_without_bubblewrap(), error.what()};
   }
   if (outcome.ok()) return {};
   std::string reason = outcome.err.substr(0, outcome.err.find('\n'));
-  return {without_bubblewrap(), reason.empty() ? describe(outcome) : reason};
+  return {isolation_without_bubblewrap(), reason.empty() ? describe(outcome) : reason};
 }
 
 }  // namespace
 
 const IsolationProbe& isolation() {
-  static const IsolationProbe found = probe();
+  static const IsolationProbe found = probe_isolation();
   return found;
 }
 
@@ -173,15 +173,15 @@ Outcome Sandbox::run(const Words& argv, const ProcessLimits& limits) const {
   Command command;
   command.limits = limits;
   if (isolation_ == Isolation::bubblewrap) {
-    command.argv = wall(find_bubblewrap(), toolchain_.roots);
+    command.argv = bubblewrap_words(find_bubblewrap(), toolchain_.roots);
     add(command.argv, {"--ro-bind", submission_.string(), "/submission"});
     add(command.argv, {"--ro-bind-try", include_.string(), "/include"});
     add(command.argv, {"--bind", output_.string(), "/output", "--chdir", "/output", "--"});
-    command.environment = environment(toolchain_, "/tmp");
+    command.environment = environment_words(toolchain_, "/tmp");
   } else {
     command.confinement = &*confinement_;
     command.directory = output_.string();
-    command.environment = environment(toolchain_, "../tmp");
+    command.environment = environment_words(toolchain_, "../tmp");
   }
   command.argv.insert(command.argv.end(), argv.begin(), argv.end());
   return run_process(command);

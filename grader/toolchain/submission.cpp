@@ -42,12 +42,12 @@ class Joined {
   }
   size_t size() const { return chars_.size(); }
   char operator[](size_t i) const { return i < chars_.size() ? chars_[i] : '\0'; }
-  bool starts(size_t i, std::string_view word) const {
+  bool starts_with(size_t i, std::string_view word) const {
     return chars_.compare(std::min(i, size()), word.size(), word) == 0;
   }
   size_t origin(size_t i) const { return i < origin_.size() ? origin_[i] : text_.size(); }
   // The first joined character at or after this offset of the original text.
-  size_t from_origin(size_t place) const {
+  size_t joined_index(size_t place) const {
     return static_cast<size_t>(std::lower_bound(origin_.begin(), origin_.end(), place) -
                                origin_.begin());
   }
@@ -67,18 +67,18 @@ class Joined {
 // Each of these functions reads a token that begins at `i` and returns the position behind it.
 
 size_t behind_comment(const Joined& in, size_t i) {
-  if (in.starts(i, "//")) {
+  if (in.starts_with(i, "//")) {
     while (i < in.size() && in[i] != '\n') ++i;
     return i;
   }
   for (i += 2; i < in.size(); ++i)
-    if (in.starts(i, "*/")) return i + 2;
+    if (in.starts_with(i, "*/")) return i + 2;
   return i;
 }
 
 size_t behind_blanks(const Joined& in, size_t i) {
   for (;;) {
-    if (in.starts(i, "/*"))
+    if (in.starts_with(i, "/*"))
       i = behind_comment(in, i);
     else if (i < in.size() && in[i] != '\n' && std::isspace(static_cast<unsigned char>(in[i])))
       ++i;
@@ -103,7 +103,7 @@ size_t behind_raw_string(const Joined& in, size_t i) {
   if (open == std::string::npos || open - begin > 16) return i + 1;
   const std::string end = ")" + in.text().substr(begin, open - begin) + "\"";
   const size_t close = in.text().find(end, open);
-  return close == std::string::npos ? in.size() : in.from_origin(close + end.size());
+  return close == std::string::npos ? in.size() : in.joined_index(close + end.size());
 }
 
 size_t behind_number(const Joined& in, size_t i) {
@@ -137,7 +137,7 @@ size_t behind_name(const Joined& in, size_t i) {
 }
 
 size_t behind_token(const Joined& in, size_t i) {
-  if (in.starts(i, "//") || in.starts(i, "/*")) return behind_comment(in, i);
+  if (in.starts_with(i, "//") || in.starts_with(i, "/*")) return behind_comment(in, i);
   if (in[i] == '"' || in[i] == '\'') return behind_literal(in, i);
   if (std::isdigit(static_cast<unsigned char>(in[i]))) return behind_number(in, i);
   if (is_name(in[i])) return behind_name(in, i);
@@ -156,7 +156,7 @@ std::string without_line_directives(const std::string& text) {
   std::string out = text;
   for (size_t i = 0; i < in.size();) {
     i = behind_blanks(in, i);
-    const size_t mark = in[i] == '#' ? 1 : in.starts(i, "%:") ? 2 : 0;
+    const size_t mark = in[i] == '#' ? 1 : in.starts_with(i, "%:") ? 2 : 0;
     const size_t word = mark ? behind_blanks(in, i + mark) : i;
     const bool names_line =
         mark && (in.name_at(word) == "line" || std::isdigit(static_cast<unsigned char>(in[word])));
@@ -177,7 +177,7 @@ constexpr size_t kLargestSubmission = 1 << 20;  // the longest reference solutio
 constexpr size_t kMostFiles = 64;
 
 // Opens one component of a path, if it is no link.
-Descriptor step(int from, const std::string& name, int flags) {
+Descriptor open_component(int from, const std::string& name, int flags) {
   return Descriptor(openat(from, name.c_str(), O_CLOEXEC | O_NOFOLLOW | flags));
 }
 
@@ -197,7 +197,7 @@ class Directory {
     } else {
       const Descriptor above(
           open(directory.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-      at_.reset(step(above.get(), name, O_RDONLY | O_DIRECTORY).release());
+      at_.reset(open_component(above.get(), name, O_RDONLY | O_DIRECTORY).release());
       why_ = at_.get() < 0 && is_link(above.get(), name) ? kLink : std::strerror(errno);
     }
     struct stat s {};
@@ -213,13 +213,13 @@ class Directory {
     Descriptor on_the_way;
     int from = at_.get();
     for (const fs::path& part : name.parent_path()) {
-      on_the_way.reset(step(from, part.string(), O_PATH | O_DIRECTORY).release());
+      on_the_way.reset(open_component(from, part.string(), O_PATH | O_DIRECTORY).release());
       from = on_the_way.get();
       if (from < 0) return std::nullopt;
     }
     const std::string last = name.filename().string();
     // O_NONBLOCK, since opening a pipe would block.
-    const Descriptor file = step(from, last, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    const Descriptor file = open_component(from, last, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (file.get() < 0) {
       const int reason = errno;
       why = is_link(from, last) ? kLink : std::strerror(reason);

@@ -17,8 +17,8 @@ struct BadSubmission : Error {
 };
 
 struct Submission {
-  std::string name;  // of the .cu file in the sandbox
-  // path relative to the .cu's directory -> text; contains the .cu, too
+  std::string name;  // name of the .cu file in the sandbox
+  // Maps each path, relative to the .cu's directory, to its text; contains the .cu, too.
   std::map<std::string, std::string> files;
   const std::string& text() const { return files.at(name); }
 };

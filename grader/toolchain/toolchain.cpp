@@ -32,7 +32,7 @@ std::map<std::string, std::string> read_settings(const fs::path& path) {
   return settings;
 }
 
-fs::path search(const std::string& path, const std::string& program) {
+fs::path search_path(const std::string& path, const std::string& program) {
   for (size_t begin = 0; begin <= path.size();) {
     size_t end = std::min(path.find(':', begin), path.size());
     fs::path candidate = fs::path(path.substr(begin, end - begin)) / program;
@@ -68,7 +68,7 @@ fs::path search_venv(const fs::path& root, const std::string& program) {
 }
 
 // Tells the user how to install a missing program.
-std::string remedy(const fs::path& root, const std::string& otherwise) {
+std::string install_hint(const fs::path& root, const std::string& otherwise) {
   std::error_code error;
   return fs::exists(root / "Makefile", error) ? "`make grade` installs it" : otherwise;
 }
@@ -83,7 +83,7 @@ fs::path find_program(const ToolchainSearch& where, const std::string& program,
                       const std::string& setting) {
   if (is_program(setting)) return setting;
   if (fs::path found = search_beside(where.root, program); !found.empty()) return found;
-  if (fs::path found = search(where.path, program); !found.empty()) return found;
+  if (fs::path found = search_path(where.path, program); !found.empty()) return found;
   if (fs::path found = where.usual / "bin" / program; is_program(found)) return found;
   return search_venv(where.root, program);
 }
@@ -125,7 +125,7 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
   if (t.nvcc.empty())
     throw MachineError("no nvcc on this machine (looked in LAB32_NVCC, PATH, " +
                        (where.usual / "bin").string() + " and " + (where.root / ".venv").string() +
-                       "): " + remedy(where.root, "install it, or name it in LAB32_NVCC"));
+                       "): " + install_hint(where.root, "install it, or name it in LAB32_NVCC"));
   fs::path home = settings["CUDA_HOME"];
   t.cuda_home = t.nvcc == settings["NVCC"] && fs::is_directory(home) ? fs::canonical(home)
                                                                      : prefix_of(t.nvcc);
@@ -142,12 +142,12 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
   // home directory as its prefix, which the sandbox must not open: Debian's is then used.
   std::error_code error;
   fs::path root = fs::weakly_canonical(where.root, error);
-  t.host_compiler = search(where.path, "gcc");
+  t.host_compiler = search_path(where.path, "gcc");
   if (t.host_compiler.empty() || is_inside(root, prefix_of(t.host_compiler)))
-    t.host_compiler = search("/usr/local/bin:/usr/bin", "gcc");
+    t.host_compiler = search_path("/usr/local/bin:/usr/bin", "gcc");
   if (t.host_compiler.empty())
     throw MachineError("no gcc on this machine, which nvcc needs: " +
-                       remedy(where.root, "apt-get install g++, say"));
+                       install_hint(where.root, "apt-get install g++, say"));
   if (is_inside(root, t.cuda_home) && t.cuda_home != "/usr")
     throw Error(t.nvcc.string() + " is not in a CUDA directory of its own (" +
                 t.cuda_home.string() + " holds this checkout): name the real nvcc in LAB32_NVCC");

@@ -14,7 +14,7 @@ struct Toolchain {
   std::filesystem::path nvdisasm;       // empty: there is none
   std::filesystem::path cuda_home;      // contains bin/, nvvm/ and the headers
   std::filesystem::path host_compiler;  // the g++ whose preprocessor and headers nvcc uses
-  // canonical directories that contain all files a compilation reads
+  // Canonical directories that contain all files a compilation reads.
   std::vector<std::filesystem::path> roots;
   std::string path;      // PATH for nvcc, which looks up gcc there
   std::string identity;  // changes when one of the programs changes
@@ -27,7 +27,7 @@ const Toolchain& installed();
 
 // The places in which find_toolchain() searches; tests give other ones.
 struct ToolchainSearch {
-  std::filesystem::path root;        // of the checkout
+  std::filesystem::path root;        // root of the checkout
   std::string nvcc, nvdisasm, path;  // LAB32_NVCC, LAB32_NVDISASM, PATH
   std::filesystem::path usual = "/usr/local/cuda";
 };

@@ -29,7 +29,7 @@ struct RunOptions {
 // Replaces this process by the program, so that input, output and exit status are the program's.
 int run(const RunOptions& options) {
   if (options.list_unsupported) return profiler::list_unsupported(options.program, options.device);
-  profiler::Start start;
+  profiler::ProgramStart start;
   start.device = profiler::profile_of(options.device);
   start.program = profiler::build_program(options.program, model::read_profile(start.device).arch);
   start.called = options.program.file;

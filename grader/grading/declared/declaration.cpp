@@ -387,7 +387,7 @@ const std::vector<DeclaredKey>& declared_keys(Kind kind) {
                                                    {"ideal", true},
                                                    {"n", true},
                                                    {"drawn", true},
-                                                   {"threads_at_work", true},
+                                                   {"min_working_share", true},
                                                    {"idea", true},
                                                    {"also", false},
                                                    {"counted", false},

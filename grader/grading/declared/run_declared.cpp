@@ -53,7 +53,7 @@ class CheckedCount {
 
   double got(const DeclaredLimit& limit) const { return limit.counter.value(counters_); }
   double ideal(const DeclaredLimit& limit) const { return limit.ideal.value(for_ideal_); }
-  Waste waste(Check& check) const {
+  WorstLine waste(Check& check) const {
     return shared_ ? worst_shared(check, run_) : worst_global(check, run_);
   }
 
@@ -99,7 +99,7 @@ void credit_count(Check& check, const Declaration& declaration, const CheckedCou
   const int line = check.line_of(base_name(declaration.launch.kernel));
   check.credit(ideal, got);
   if (got > ideal) {
-    const Waste waste = count.waste(check);
+    const WorstLine waste = count.waste(check);
     check.explain(waste.line > 0 ? waste.line : line,
                   may_show ? fmt::format("The kernel takes {}, where {} are enough.{}",
                                          counted(got, noun), grouped(static_cast<uint64_t>(ideal)),

@@ -18,7 +18,7 @@ void note_share(Verdict& verdict, double share, const Failure& failure) {
 // An access that needs no traffic and causes none gets full credit, instead of 0 / 0.
 double share_of(double ideal, double reached) { return reached > ideal ? ideal / reached : 1; }
 
-Failure waste(double ideal, double reached) {
+Failure wasteful_failure(double ideal, double reached) {
   Failure failure{Failure::Kind::wasteful};
   failure.measured = reached;
   failure.expected = ideal;
@@ -66,13 +66,13 @@ void Check::explain(int line, const std::string& message) {
 }
 
 void Check::credit(double ideal, double reached) {
-  credit_share(share_of(ideal, reached), waste(ideal, reached));
+  credit_share(share_of(ideal, reached), wasteful_failure(ideal, reached));
 }
 
 void Check::credit_at_most(double ideal, double reached) {
   const double share = share_of(ideal, reached);
   verdict.credit = std::min(verdict.credit, share);
-  note_share(verdict, share, waste(ideal, reached));
+  note_share(verdict, share, wasteful_failure(ideal, reached));
 }
 
 void Check::credit_share(double share, const Failure& failure) {

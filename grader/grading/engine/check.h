@@ -107,7 +107,7 @@ struct Check {
   // Marks the check as lost, but goes on: it has more to report.
   void fail(const Failure& failure);
 
-  // As above, for a wrong result.
+  // Loses the check for a wrong result.
   [[noreturn]] void lose(int line, const std::string& message);
 
   // Ends the check as not run, because this machine lacks something that it needs. The check then

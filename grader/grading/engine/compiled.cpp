@@ -72,7 +72,7 @@ std::string place_of(const std::string& piece, const SourceFile& source) {
     const int there = source.find(name->at(1));
     if (there > before) return fmt::format("#line {} \"@SUBMISSION@\"\n", there - before);
     return fmt::format("#line 1 \"given-{}.cu\"\n",
-                       name->at(1));  // in_students_terms() translates this name
+                       name->at(1));  // translate_given_names() translates this name
   }
   return "#line 1 \"given.cu\"\n";
 }
@@ -92,7 +92,7 @@ std::string text_of_given(const std::string& lab, const SourceFile& source) {
   return behind;
 }
 
-std::string in_students_terms(const std::string& messages, const std::string& display) {
+std::string translate_given_names(const std::string& messages, const std::string& display) {
   static const Pattern lacking(
       "^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\): error: the global scope has no (\"[^\"]+\")$"),
       place("^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\):"), file("\"?given-([A-Za-z0-9_]+)\\.cu\"?"),
@@ -143,12 +143,12 @@ toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission
                              const std::string& more) {
   toolchain::CompileOptions options;
   options.behind = [&](const std::string& text) {
-    return text_of_given(lab, SourceFile::of_text(text, display)) + more;
+    return text_of_given(lab, SourceFile::from_text(text, display)) + more;
   };
   try {
     return toolchain::compile(submission, arch, display, options);
   } catch (const toolchain::CompileError& e) {
-    throw toolchain::CompileError(display, in_students_terms(e.text, display));
+    throw toolchain::CompileError(display, translate_given_names(e.text, display));
   }
 }
 
@@ -160,7 +160,7 @@ Compiling::Compiling(const std::string& lab, const std::filesystem::path& file,
     result->submission = toolchain::read_submission(file, display);
     const WorkTimer watch;
     result->artifact = compiled(lab, result->submission, arch, display);
-    result->seconds = watch.passed();
+    result->seconds = watch.wall_seconds();
   };
   work_ = Background(compile, when);
 }

@@ -28,14 +28,14 @@ std::string text_of_given(const std::string& lab, const SourceFile& source);
 // Translates the compiler's messages about given kernels for a submission that lacks a function
 // that they call, or declares it differently: what is missing or does not fit, and which kernel
 // needs it. Each problem is reported once.
-std::string in_students_terms(const std::string& messages, const std::string& display);
+std::string translate_given_names(const std::string& messages, const std::string& display);
 
 // The full name of a given kernel in a module. If the module has no copy of the grader's, this is
 // the name of the submission's own kernel.
 std::string given_kernel(const std::string& kernel, device::LoadedModule& module);
 // Whether the kernel of that name is one of the grader's.
 bool is_given_kernel(const std::string& kernel);
-// As given_kernel(kernel, module), in the module of the check.
+// The full name of a given kernel in the module of the check.
 std::string given_kernel(const Check& check, const std::string& kernel);
 
 // Compiles the submission with the lab's given kernels. `more` is compiled behind them.

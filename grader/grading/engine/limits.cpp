@@ -24,14 +24,14 @@ constexpr uint64_t kBlockLocalBytes = 64 << 20;
 
 }  // namespace
 
-Spending::Spent Spending::of(const std::string& check) const {
+Spending::LimitsSpent Spending::spent_by(const std::string& check) const {
   const auto spent = by_check_.find(check);
-  return spent == by_check_.end() ? Spent{} : spent->second;
+  return spent == by_check_.end() ? LimitsSpent{} : spent->second;
 }
 
-Spending::Spent Spending::left(const std::string& check) const {
+Spending::LimitsSpent Spending::left(const std::string& check) const {
   const auto rest = [](uint64_t most, uint64_t spent) { return most - std::min(most, spent); };
-  const Spent spent = of(check);
+  const LimitsSpent spent = spent_by(check);
   const auto seconds = [&](double slowness) {
     return std::min(kLabSeconds - all_.seconds / slowness,
                     kCheckSeconds - spent.seconds / slowness);
@@ -43,26 +43,26 @@ Spending::Spent Spending::left(const std::string& check) const {
 }
 
 void Spending::limit(const std::string& check, device::LaunchOptions& options) const {
-  const Spent rest = left(check);
+  const LimitsSpent rest = left(check);
   options.launch_budget = std::clamp<uint64_t>(rest.instructions, 1, kLaunchInstructions);
   options.block_local_bytes = kBlockLocalBytes;
   options.seconds = std::clamp(rest.seconds, 1e-3, kLaunchSeconds);
 }
 
 bool Spending::used_up(const std::string& check) const {
-  const Spent rest = left(check);
+  const LimitsSpent rest = left(check);
   return rest.instructions == 0 || rest.seconds <= 0;
 }
 
 void Spending::add(const std::string& check, uint64_t instructions, double seconds) {
-  for (Spent* spent : {&all_, &by_check_[check]}) {
+  for (LimitsSpent* spent : {&all_, &by_check_[check]}) {
     spent->instructions += instructions;
     spent->seconds += seconds;
   }
 }
 
-std::string Spending::why(const std::string& check) const {
-  Spent spent = of(check);
+std::string Spending::exhausted_limit(const std::string& check) const {
+  LimitsSpent spent = spent_by(check);
   spent.seconds /= slowness();
   const auto words = [](bool instructions, uint64_t number, double seconds) {
     return instructions ? grouped(number) + " instructions"

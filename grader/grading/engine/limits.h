@@ -33,19 +33,19 @@ class Spending {
   // Records the cost of a launch of this check.
   void add(const std::string& check, uint64_t instructions, double seconds);
   // The message for a check that may not launch any more.
-  std::string why(const std::string& check) const;
+  std::string exhausted_limit(const std::string& check) const;
 
  private:
-  struct Spent {
+  struct LimitsSpent {
     uint64_t instructions = 0;
     double seconds = 0;
   };
-  Spent of(const std::string& check) const;
+  LimitsSpent spent_by(const std::string& check) const;
   // The rest of the limits for this check.
-  Spent left(const std::string& check) const;
+  LimitsSpent left(const std::string& check) const;
 
-  Spent all_;
-  std::map<std::string, Spent> by_check_;
+  LimitsSpent all_;
+  std::map<std::string, LimitsSpent> by_check_;
 };
 
 class TimeLimit {

@@ -27,7 +27,7 @@ std::string text_of_answer(Check& check, const std::string& question, float give
 
 namespace {
 
-bool right(const Question& question, double given) {
+bool is_right_answer(const Question& question, double given) {
   if (question.options.empty()) return question.answer.is(given);
   const auto [least, most] = std::minmax_element(question.options.begin(), question.options.end());
   return given >= *least / 2 && given <= *most * 2 &&
@@ -47,7 +47,7 @@ bool answers_right(Check& check, const std::string& name) {
     if (row.check != name || !row.asks()) continue;
     for (const Question& asked : row.questions()) {
       const std::optional<float> given = answer_to(check, asked.name);
-      if (!given || !right(asked, *given)) return false;
+      if (!given || !is_right_answer(asked, *given)) return false;
     }
   }
   return true;
@@ -64,7 +64,7 @@ bool ask_questions(Check& check) {
       check.explain(0, fmt::format("{0}: the file has no LAB32_ANSWER({0}, ...).", question.name));
     else if (std::isnan(*given) || *given < 0)
       open.push_back(fmt::format("{} (line {})", question.name, line));
-    else if (!right(question, *given))
+    else if (!is_right_answer(question, *given))
       check.explain(line,
                     fmt::format("It is not {}. {}", text_of_answer(check, question.name, *given),
                                 hint_for(question, *given)));

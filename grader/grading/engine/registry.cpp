@@ -19,15 +19,15 @@
 namespace lab32::grading {
 namespace {
 
-struct Found {
+struct RegisteredInSuite {
   std::string suite;
   RegisteredCheck check;
   bool declared = false;
 };
 
 // A function-local static, because static initialisers of other files add to it before main().
-std::vector<Found>& found_checks() {
-  static std::vector<Found> checks;
+std::vector<RegisteredInSuite>& found_checks() {
+  static std::vector<RegisteredInSuite> checks;
   return checks;
 }
 
@@ -53,11 +53,11 @@ void registered::fill(doctest::detail::TestCase& test) const {
 namespace {
 
 // In doctest's order.
-std::vector<Found> cases_of(const std::string& lab) {
-  std::vector<Found> cases;
-  for (const Found& found : found_checks())
+std::vector<RegisteredInSuite> cases_of(const std::string& lab) {
+  std::vector<RegisteredInSuite> cases;
+  for (const RegisteredInSuite& found : found_checks())
     if (found.suite == suite_of(lab)) cases.push_back(found);
-  std::sort(cases.begin(), cases.end(), [](const Found& a, const Found& b) {
+  std::sort(cases.begin(), cases.end(), [](const RegisteredInSuite& a, const RegisteredInSuite& b) {
     return std::tie(a.check.file, a.check.line) < std::tie(b.check.file, b.check.line);
   });
   return cases;
@@ -67,14 +67,14 @@ std::vector<Found> cases_of(const std::string& lab) {
 
 std::vector<RegisteredCheck> registered_checks(const std::string& lab) {
   std::vector<RegisteredCheck> checks;
-  for (const Found& found : cases_of(lab))
+  for (const RegisteredInSuite& found : cases_of(lab))
     if (!found.declared) checks.push_back(found.check);
   return checks;
 }
 
 void register_declared(const std::string& lab, const RegisteredCheck& check, void (*run)()) {
   static std::deque<std::string> texts;  // doctest keeps the pointers
-  for (const Found& found : found_checks())
+  for (const RegisteredInSuite& found : found_checks())
     if (found.suite == suite_of(lab) && found.check.name == check.name) return;
   doctest::detail::TestCase test(run, check.file.c_str(), check.line,
                                  doctest_detail_test_suite_ns::getCurrentTestSuite());
@@ -85,9 +85,10 @@ void register_declared(const std::string& lab, const RegisteredCheck& check, voi
 }
 
 size_t place_of_case(const std::string& lab, const std::string& check) {
-  const std::vector<Found> cases = cases_of(lab);
-  const auto at = std::find_if(cases.begin(), cases.end(),
-                               [&](const Found& found) { return found.check.name == check; });
+  const std::vector<RegisteredInSuite> cases = cases_of(lab);
+  const auto at = std::find_if(cases.begin(), cases.end(), [&](const RegisteredInSuite& found) {
+    return found.check.name == check;
+  });
   if (at == cases.end()) throw std::logic_error("no doctest case is called " + check);
   return static_cast<size_t>(at - cases.begin()) + 1;
 }
@@ -121,7 +122,7 @@ std::vector<std::filesystem::path> rubrics() {
 std::vector<std::string> known_labs() {
   const std::string prefix = suite_of("");
   std::set<std::string> labs;
-  for (const Found& found : found_checks()) {
+  for (const RegisteredInSuite& found : found_checks()) {
     if (found.suite.compare(0, prefix.size(), prefix) != 0) continue;
     const std::string lab = found.suite.substr(prefix.size());
     if (lab.compare(0, 1, ".") != 0) labs.insert(lab);

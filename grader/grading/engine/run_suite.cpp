@@ -24,12 +24,12 @@ constexpr const char* kReporter = "lab32";
 
 // The state that a LAB_CHECK and the Reporter share. doctest creates reporters itself and passes no
 // arguments to test cases, so this state is global to the file.
-struct Running {
+struct RunningCheck {
   Check& check;
   // An error of the machine. It ends the grading, while doctest would continue with the next check.
   std::string machine_fault = {};
 };
-Running* running = nullptr;
+RunningCheck* running = nullptr;
 
 // Rounded down to hundredths, so that only full credit gives full points.
 double part_of(double points, double credit) {
@@ -45,7 +45,7 @@ double score_of(const RubricRow& row, const Verdict& v) {
 
 // Why the verdict does not fit the rubric row: the row wants a share, and the check passes or
 // fails.
-std::string misfit(const RubricRow& row, const Verdict& v) {
+std::string credit_mismatch(const RubricRow& row, const Verdict& v) {
   if (row.credit == Credit::all || v.has_share) return "";
   return fmt::format("its rubric has credit = \"share\", and this check passes or fails: \"all\"");
 }
@@ -62,7 +62,7 @@ report::Test result_of(const RubricRow& row, const Verdict& v, const std::string
   test.line = v.line;
   test.figures = v.figures;
   const bool ended = v.not_run || v.lost || !v.failed_check.empty();
-  const std::string error = v.error.empty() && !ended ? misfit(row, v) : v.error;
+  const std::string error = v.error.empty() && !ended ? credit_mismatch(row, v) : v.error;
   if (!error.empty()) {
     test.status = report::Status::error;
     test.message += (test.message.empty() ? "" : "\n") + error;
@@ -157,8 +157,8 @@ void run_in_context(Check& check) {
   // outer context except this flag; without it the next CHECK of the outer test would end the
   // process.
   const bool nested = doctest::is_running_in_test;
-  Running now{check};
-  Running* const before = std::exchange(running, &now);
+  RunningCheck now{check};
+  RunningCheck* const before = std::exchange(running, &now);
   const std::string& lab = check.session.rubric.lab();
   const RubricRow& row = check.row;
   if (row.declaration)
@@ -228,8 +228,8 @@ void run_row(Session& session, const RubricRow& row, report::Lab& lab) {
 
 // The rows of `checks`, their prerequisites, and all checks with questions, since open questions
 // decide what a check may show. All rows if `checks` is empty.
-std::set<const RubricRow*> needed(const std::vector<RubricRow>& rows,
-                                  const std::vector<std::string>& checks) {
+std::set<const RubricRow*> rows_to_run(const std::vector<RubricRow>& rows,
+                                       const std::vector<std::string>& checks) {
   std::set<const RubricRow*> found;
   // Rows come after their prerequisites, so one pass backwards is enough.
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
@@ -264,7 +264,7 @@ void run_in_suite(void (*body)(Check&)) {
 
 void run_suite(Session& session, report::Lab& lab) {
   const auto& as_passed = session.setup.counts_as_passed;
-  const std::set<const RubricRow*> rows = needed(session.rubric.rows(), session.setup.checks);
+  const std::set<const RubricRow*> rows = rows_to_run(session.rubric.rows(), session.setup.checks);
   for (const RubricRow& row : session.rubric.rows()) {
     if (rows.count(&row) == 0) continue;
     if (as_passed && as_passed(row))

@@ -46,7 +46,7 @@ uint64_t fresh_seed() {
   return (uint64_t{entropy()} << 32 | entropy()) & 0xffffffffffff;
 }
 
-std::vector<std::string> chosen(const GradeOptions& options) {
+std::vector<std::string> chosen_labs(const GradeOptions& options) {
   std::vector<std::string> labs;  // without repetitions
   for (const std::string& lab : labs_or_all(options.labs))
     if (std::find(labs.begin(), labs.end(), lab) == labs.end()) labs.push_back(lab);
@@ -119,8 +119,8 @@ class TimedArtifacts {
   std::optional<toolchain::Artifact> reference_;
 };
 
-Compiling begun(const Rubric& rubric, const fs::path& file, const device::Device& device,
-                Background::When when) {
+Compiling begin_compiling(const Rubric& rubric, const fs::path& file, const device::Device& device,
+                          Background::When when) {
   if (is_missing(file)) return {};
   return {rubric.lab(), file, device.arch(), when};
 }
@@ -135,7 +135,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
                 const Compilation& compilation, const GradingSetup& setup) {
   const auto& [submission, artifact, seconds] = compilation;
   try {
-    const SourceFile source = SourceFile::of_text(submission.text(), display);
+    const SourceFile source = SourceFile::from_text(submission.text(), display);
     const std::unique_ptr<device::LoadedModule> module = setup.device.load(artifact);
     Session session{setup, *module, source, rubric, &artifact};
     session.shift_warning = shift_warning_of(artifact.warnings, display);
@@ -179,21 +179,22 @@ report::Lab grade_begun(const Rubric& rubric, const fs::path& file, Compiling be
 }  // namespace
 
 report::Lab grade_file(const Rubric& rubric, const fs::path& file, const GradingSetup& setup) {
-  Compiling compilation = begun(rubric, file, setup.device, Background::When::when_waited_for);
+  Compiling compilation =
+      begin_compiling(rubric, file, setup.device, Background::When::when_waited_for);
   wait_for(compilation, file, setup.progress);
   return grade_begun(rubric, file, std::move(compilation), setup);
 }
 
 std::vector<LabFile> files_of(const GradeOptions& options) {
   std::vector<LabFile> files;
-  for (const std::string& lab : chosen(options)) files.push_back({lab, file_of(options, lab)});
+  for (const std::string& lab : chosen_labs(options)) files.push_back({lab, file_of(options, lab)});
   return files;
 }
 
 report::Result grade(const GradeOptions& options) {
   // All rubrics are read first, so that an error in one is reported before the compilation starts.
   std::vector<Rubric> rubrics;
-  for (const std::string& lab : chosen(options))
+  for (const std::string& lab : chosen_labs(options))
     rubrics.emplace_back(options.rubric.empty() ? rubric_folder() : options.rubric, lab);
   toolchain::installed();  // throws if there is no nvcc
   const std::unique_ptr<device::Device> device = device::open_device(options.device);
@@ -211,7 +212,7 @@ report::Result grade(const GradeOptions& options) {
   const auto when = timer ? Background::When::when_waited_for : Background::When::now;
   const auto file = [&](size_t i) { return file_of(options, rubrics[i].lab()); };
   const auto begin = [&](size_t i) {
-    return i < rubrics.size() ? begun(rubrics[i], file(i), *device, when) : Compiling();
+    return i < rubrics.size() ? begin_compiling(rubrics[i], file(i), *device, when) : Compiling();
   };
   Compiling next = begin(0);
   for (size_t i = 0; i < rubrics.size(); ++i) {
@@ -236,7 +237,7 @@ report::Result grade(const GradeOptions& options) {
 
 namespace {
 
-void take(report::Result& all, const report::Result& some) {
+void replace_labs(report::Result& all, const report::Result& some) {
   for (const report::Lab& lab : some.labs) {
     const auto at = std::find_if(all.labs.begin(), all.labs.end(),
                                  [&](const report::Lab& old) { return old.name == lab.name; });
@@ -267,7 +268,7 @@ void watch(GradeOptions options,
       const report::Result next = grade(options);
       const std::string changes = report::changes(last, next);
       show(next, changes.empty() ? "No check has changed.\n" : changes);
-      take(last, next);
+      replace_labs(last, next);
     } catch (const Error& e) {
       complain(e.what());
     }
@@ -276,7 +277,7 @@ void watch(GradeOptions options,
 
 namespace {
 
-bool begins(const std::string& name, const std::string& with) {
+bool begins_with(const std::string& name, const std::string& with) {
   return name.size() >= with.size() &&
          std::equal(with.begin(), with.end(), name.begin(), [](unsigned char a, unsigned char b) {
            return std::tolower(a) == std::tolower(b);
@@ -284,12 +285,12 @@ bool begins(const std::string& name, const std::string& with) {
 }
 
 // The checks whose names are or begin with `check`; all checks if it is empty.
-std::vector<std::string> named(const Rubric& rubric, const std::string& check) {
+std::vector<std::string> checks_named(const Rubric& rubric, const std::string& check) {
   std::vector<std::string> found, names;
   for (const RubricRow& row : rubric.rows()) {
     names.push_back(row.check);
     if (row.check == check) return {check};
-    if (begins(row.check, check)) found.push_back(row.check);
+    if (begins_with(row.check, check)) found.push_back(row.check);
   }
   if (found.empty()) {
     const auto alike = suggestions(check, names, 1);
@@ -315,7 +316,7 @@ bool makes_better_picture(const report::Test& a, const report::Test& b) {
 }
 
 // "in block 3, warp 9"; empty if the user did not choose a place.
-std::string place_of(const counters::DetailFilter& choice) {
+std::string location_words(const counters::DetailFilter& choice) {
   std::vector<std::string> words;
   if (choice.line) words.push_back(fmt::format("line {}", *choice.line));
   if (choice.block) words.push_back(fmt::format("block {}", *choice.block));
@@ -331,7 +332,7 @@ std::string reason_without_picture(const report::Lab& lab, const report::Test& t
   if (!test.withheld_until.empty())
     return fmt::format("it would answer a question of `{}`; answer that first",
                        test.withheld_until);
-  if (const std::string place = place_of(choice); !place.empty())
+  if (const std::string place = location_words(choice); !place.empty())
     return fmt::format(
         "your kernels have no access at {}; without a position the worst access "
         "is drawn",
@@ -354,7 +355,7 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
   if (!options.launch_detail) options.launch_detail.emplace();
   // Explaining models caches and time for each launch, which takes longer than grading.
   options.time_limit *= 4;
-  options.checks = named(
+  options.checks = checks_named(
       Rubric(options.rubric.empty() ? rubric_folder() : options.rubric, options.labs.at(0)), check);
   const report::Result result = grade(options);
   const report::Lab& lab = result.labs.at(0);
@@ -369,7 +370,7 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
       [](const report::Test* a, const report::Test* b) { return makes_better_picture(*a, *b); });
   const bool found =
       test.pictures && (!test.pictures->accesses.empty() || test.pictures->fault ||
-                        test.pictures->race || place_of(*options.launch_detail).empty());
+                        test.pictures->race || location_words(*options.launch_detail).empty());
   if (!found)
     throw Error(fmt::format("no picture of {}{}: {}", lab.name,
                             check.empty() ? "" : ", " + test.name,

@@ -30,7 +30,7 @@ struct GradeOptions {
   std::string device = "auto";
   std::optional<uint64_t> seed;            // absent: a new one, which the student does not know
   bool progress = false;                   // report long steps on stderr
-  double time_limit = TimeLimit::usual();  // of each lab, in seconds
+  double time_limit = TimeLimit::usual();  // limit of each lab, in seconds
   std::optional<counters::DetailFilter> launch_detail;  // if set, the result has pictures
   // The checks to run, of the one lab. Their prerequisites run, too, and the checks whose questions
   // decide what they may show. Empty: all checks.

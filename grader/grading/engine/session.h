@@ -62,7 +62,7 @@ struct TimeKeeping {
 
 struct PredictedTime {
   double seconds = 0, error = 0;  // error: relative
-  std::string bottleneck;         // of the longest launch
+  std::string bottleneck;         // bottleneck of the longest launch
 };
 
 struct Session {
@@ -72,7 +72,7 @@ struct Session {
   const Rubric& rubric;
   const toolchain::Artifact* artifact = nullptr;  // the module's source
   TimeKeeping time = {};
-  TimeLimit time_limit{};  // of the whole lab
+  TimeLimit time_limit{};  // limit of the whole lab
 
   // Results of the checks that have run.
   std::set<const RubricRow*> passed = {};  // checks with at least 98 % of their points

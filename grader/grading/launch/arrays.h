@@ -38,7 +38,7 @@ class DeviceArray {
   void poison();
   // The index of the first element that a launch has changed and may only read; -1: none.
   virtual ptrdiff_t first_changed() const { return -1; }
-  virtual bool read_only() const { return false; }  // by a kernel
+  virtual bool read_only() const { return false; }  // whether kernels may only read it
 
  protected:
   void upload(const void* from);
@@ -76,7 +76,7 @@ class Output : public DeviceArray {
  public:
   Output(Check& check, std::string name, size_t count)
       : DeviceArray(check, std::move(name), sizeof(T), count) {}
-  // For a kernel that updates in place: starts with `values`.
+  // The array of a kernel that updates in place. It starts with `values`.
   Output(Check& check, std::string name, const std::vector<T>& values)
       : DeviceArray(check, std::move(name), sizeof(T), values.size()) {
     upload(values.data());

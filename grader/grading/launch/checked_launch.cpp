@@ -59,7 +59,7 @@ int own_line(Check& check, const std::string& file, int line) {
 }
 
 // How to fix each kind of fault. The message of the fault itself says where it happened.
-const char* advice(sim::TrapKind kind) {
+const char* advice_for_trap(sim::TrapKind kind) {
   switch (kind) {
     case sim::TrapKind::out_of_bounds:
       return "Compare the index with the size of the array before the access.";
@@ -119,7 +119,7 @@ const char* name_of(counters::Finding::Kind kind) {
   return "";
 }
 
-const char* in_table(counters::Finding::Kind kind) {
+const char* table_word(counters::Finding::Kind kind) {
   using Kind = counters::Finding::Kind;
   switch (kind) {
     case Kind::race:
@@ -184,7 +184,7 @@ void check_fault(Check& check, const device::Run& run, const std::string& settin
   const std::string what = words(f.kind);
   check.measured(what);
   std::string message = prefix(setting) + what + ": " + describe(f);
-  const std::string fix = advice(f.kind);
+  const std::string fix = advice_for_trap(f.kind);
   if (!fix.empty()) message += "\n" + fix;
   Failure failure{Failure::Kind::fault, setting, "", to_string(f.kind)};
   if (f.trap) failure.access = access_of(*f.trap);
@@ -203,7 +203,7 @@ void check_hazards(Check& check, const device::Run& run, const std::string& sett
       first = &finding;
   }
   if (!first) return;
-  check.measured(in_table(first->kind));
+  check.measured(table_word(first->kind));
   std::string message = prefix(setting) + describe(*first);
   if (others > 0)
     message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
@@ -245,7 +245,7 @@ device::Kernel& find(Check& check, const Launch& launch) {
     const char* kind = to_string(sim::TrapKind::time_limit);
     check.measured("runs too long");
     check.lose({Failure::Kind::fault, launch.setting, launch.kernel, kind}, 0,
-               s.spending.why(check.row.check));
+               s.spending.exhausted_limit(check.row.check));
   }
   check.launched.clear();
   for (const DeviceArray* m : check.arrays)
@@ -333,7 +333,7 @@ const DeviceArray* array_of(Check& check, const device::Arg& arg) {
 bool is_pointer(const std::string& type) { return !type.empty() && type.back() == '*'; }
 bool is_to_const(const std::string& type) { return Pattern(" const\\*$").search(type).has_value(); }
 
-std::string shown(const std::string& type) {
+std::string source_spelling(const std::string& type) {
   return Pattern("^(.*) const\\*$").replace(type, "const $1*");
 }
 
@@ -345,7 +345,7 @@ void check_parameters(Check& check, const device::KernelInfo& kernel,
   if (types.empty()) return;
   bool other_kind = types.size() != args.size(), in_is_written = false, out_is_const = false;
   std::vector<std::string> takes, given;
-  for (const std::string& type : types) takes.push_back(shown(type));
+  for (const std::string& type : types) takes.push_back(source_spelling(type));
   for (size_t i = 0; i < args.size(); ++i) {
     const device::Arg& arg = args[i];
     const DeviceArray* array = array_of(check, arg);

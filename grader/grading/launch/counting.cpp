@@ -38,13 +38,14 @@ void add_bulk(counters::GlobalTraffic& global, counters::SharedTraffic& shared,
 // multiprocessor counts, whichever unit asks for it. The copy engine counts line by line, as a
 // warp's request of 4 bytes per lane. An access to another block's shared memory counts twice: it
 // crosses the network that leads to L2, and it keeps banks busy.
-counters::Counters as_demand(counters::Counters c) {
+counters::Counters requested_traffic(counters::Counters c) {
   const counters::OtherTraffic w = c.other;
   add_bulk(c.load, c.shared_store, w.bulk_load);
   add_bulk(c.store, c.shared_load, w.bulk_store);
   c.load_ideal += w.bulk_load.ideal;
   c.store_ideal += w.bulk_store.ideal;
-  // Textures, surfaces and remote accesses need every sector that they touch.
+  // For textures, surfaces and remote accesses no better pattern is known: their ideal is the
+  // number of sectors that they touch.
   uint64_t sectors = 0;
   for (const counters::GlobalTraffic& load : {w.texture, w.surface_load, w.remote_load}) {
     c.load += load;
@@ -98,10 +99,11 @@ counters::Counters counters_of(Check& check, const device::Run& run, Counted cou
   const counters::Counters& c = *run.counters;
   const bool global = counted != Counted::shared, shared = counted != Counted::global;
   require_countable(check, run);
-  if (!(global && c.global_ptx_level) && !(shared && c.shared_ptx_level)) return as_demand(c);
+  if (!(global && c.global_ptx_level) && !(shared && c.shared_ptx_level))
+    return requested_traffic(c);
   if (run.bound && !(global && run.bound->global_unbounded) &&
       !(shared && run.bound->shared_unbounded))
-    return as_demand(run.bound->counters);
+    return requested_traffic(run.bound->counters);
   check.measured("not countable");
   // These forms cannot be counted anywhere; other accesses fail only where ptxas moved them.
   using Reason = sim::Unmatched::Reason;

@@ -104,7 +104,7 @@ void offer_pictures(Check& check, const std::shared_ptr<const pictures::Launch>&
     check.pictures = pictures;
 }
 
-bool adds(const pictures::Access& access) {
+bool is_atomic_add(const pictures::Access& access) {
   return std::any_of(access.requests.begin(), access.requests.end(), [](const auto& request) {
     return request.kind == "red" || request.kind == "atom";
   });
@@ -122,7 +122,8 @@ std::string hide_answers(Check& check, pictures::Launch& launch) {
     const size_t accesses = launch.accesses.size();
     launch.accesses.erase(std::remove_if(launch.accesses.begin(), launch.accesses.end(),
                                          [&](const pictures::Access& access) {
-                                           return all || (row.hides == "atomics" && adds(access));
+                                           return all ||
+                                                  (row.hides == "atomics" && is_atomic_add(access));
                                          }),
                           launch.accesses.end());
     bool hidden = launch.accesses.size() < accesses;
@@ -163,7 +164,7 @@ void add_pictures(Check& check, report::Test& test) {
   // counted.
   if (shared || says("sector") || says("request") || says("adds"))
     std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {
-      return says("adds") ? adds(a) : a.shared == shared;
+      return says("adds") ? is_atomic_add(a) : a.shared == shared;
     });
   std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {
     return a.shared == shared && a.waste > 0;
@@ -201,7 +202,7 @@ double percent(const std::string& text) {
   return whole + static_cast<double>(std::stoul(text.substr(dot + 1))) / 10;
 }
 
-std::string quoted(const std::string& text) {
+std::string csv_field(const std::string& text) {
   return text.find(',') == std::string::npos ? text : '"' + text + '"';
 }
 
@@ -264,7 +265,7 @@ std::string print_reference_rows(const std::vector<ReferenceRow>& rows) {
       "solution*'\n";
   out += std::string(kColumns) + "\n";
   for (const ReferenceRow& row : rows) {
-    out += fmt::format("{},{},{}", row.task.lab, row.task.kernel, quoted(row.task.setting));
+    out += fmt::format("{},{},{}", row.task.lab, row.task.kernel, csv_field(row.task.setting));
     for (const auto& [name, count] : kCounts) out += fmt::format(",{}", row.traffic.*count);
     if (const auto& c = row.traffic.caches)
       out += fmt::format(",{:.1f},{:.1f},{},{},{},{}\n", c->l1_percent, c->l2_percent,

@@ -27,7 +27,7 @@ void look_closely(Check& check, const Launch& launch, device::LaunchOptions& opt
 // After a launch, also a failed one: stores its pictures in check.last_pictures, and in
 // check.pictures if it has wasted more than earlier launches of the check.
 void keep_pictures(Check& check, const Launch& launch, const device::Run& run);
-// As keep_pictures(), for a launch that another check has made.
+// Keeps the pictures of a launch that another check has made, as keep_pictures() does.
 void offer_pictures(Check& check, const std::shared_ptr<const pictures::Launch>& pictures);
 
 // After a check: adds its pictures to the result, beginning with the access that its message is

@@ -1,5 +1,5 @@
-// For labs in which students write a model of the memory unit. ask() runs the student's functions
-// on many warp-wide accesses, and check_answers() compares the answers and shows one
+// For labs in which students write a model of the memory unit. ask_student() runs the student's
+// functions on many warp-wide accesses, and check_answers() compares the answers and shows one
 // counter-example.
 #pragma once
 
@@ -70,8 +70,8 @@ struct Answers {
 // Runs the student's functions on each pattern with the given kernel, one thread per pattern. Word
 // is the type of an address in that lab.
 template <class Word, class Pattern>
-Answers ask(Check& check, const std::string& kernel, const std::vector<Pattern>& patterns,
-            const std::string& first_name, const std::string& second_name) {
+Answers ask_student(Check& check, const std::string& kernel, const std::vector<Pattern>& patterns,
+                    const std::string& first_name, const std::string& second_name) {
   const uint32_t count = static_cast<uint32_t>(patterns.size());
   std::vector<Word> address;
   std::vector<int> bytes;

@@ -41,18 +41,18 @@ void right_result(Check& check) {
 }
 
 void credit_work(Check& check, const device::Run& run) {
-  const double least = check.row.number("threads_at_work");
-  if (!run.threads_at_work || *run.threads_at_work >= least) return;
+  const double least = check.row.number("min_working_share");
+  if (!run.working_share || *run.working_share >= least) return;
   Failure failure{Failure::Kind::wasteful};
-  failure.measured = *run.threads_at_work;
+  failure.measured = *run.working_share;
   failure.expected = least;
-  check.figure("threads_at_work", *run.threads_at_work);
-  check.credit_share(*run.threads_at_work / least, failure);
+  check.figure("working_share", *run.working_share);
+  check.credit_share(*run.working_share / least, failure);
   check.explain(0,
                 fmt::format("On average {:.2g} % of all threads work while the busiest warp does; "
                             "the others wait or have exited. The check gives points only for work "
                             "that all threads share.",
-                            100 * *run.threads_at_work));
+                            100 * *run.working_share));
 }
 
 void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea) {
@@ -66,7 +66,7 @@ void credit_sectors(Check& check, const device::Run& run, double ideal, const st
   check.figure("ideal_sectors", ideal);
   check.credit(ideal, static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= ideal) return;
-  const Waste waste = worst_global(check, run);
+  const WorstLine waste = worst_global(check, run);
   check.explain(
       waste.line,
       waste.message.empty()
@@ -99,7 +99,7 @@ SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::st
 }
 
 void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
-                            uint64_t got, const Waste& waste) {
+                            uint64_t got, const WorstLine& waste) {
   if (check.verdict.credit < 1 || static_cast<double>(got) <= limit) return;
   check.credit(limit, static_cast<double>(got));
   check.measured(fmt::format("{} {}", grouped(got), what));
@@ -123,7 +123,7 @@ void credit_most_sectors(Check& check, const device::Run& run, double most) {
   check.figure("sectors", static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= most) return;
   check.credit(most, static_cast<double>(sectors));
-  const Waste waste = worst_global(check, run);
+  const WorstLine waste = worst_global(check, run);
   check.explain(
       waste.line,
       fmt::format("The kernel moves {} sectors of device memory, where the task needs {}: "
@@ -173,9 +173,9 @@ std::string banks_of(const device::WorstAccess& access) {
 
 }  // namespace
 
-Waste worst_shared(Check& check, const device::Run& run) {
+WorstLine worst_shared(Check& check, const device::Run& run) {
   const std::string& own = check.session.source.display();
-  Waste waste;
+  WorstLine waste;
   uint64_t most = 0;
   const counters::Counters* counted = nullptr;
   for (const counters::LineCounters& line : run.lines) {
@@ -251,7 +251,7 @@ void credit_wavefronts(Check& check, const device::Run& run, double ideal, const
   credit_work(check, run);
   check.credit(ideal, static_cast<double>(wavefronts));
   if (static_cast<double>(wavefronts) <= ideal) return;
-  const Waste waste = worst_shared(check, run);
+  const WorstLine waste = worst_shared(check, run);
   check.explain(line_to_show ? line_to_show(waste.line) : waste.line,
                 waste.message.empty()
                     ? fmt::format("No access has a bank conflict, but the task needs fewer than {} "

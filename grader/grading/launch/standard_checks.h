@@ -29,9 +29,9 @@ void check_result(Check& check, const std::string& setting, int line, const std:
 // Writes "right" into both columns of the score report.
 void right_result(Check& check);
 
-// Gives points only for work that enough threads share. threads_at_work of the run is the average
+// Gives points only for work that enough threads share. working_share of the run is the average
 // share of threads that work while the busiest warp works. If it is below the rubric's
-// `threads_at_work`, the points shrink in proportion. Without this a serial sum would win the
+// `min_working_share`, the points shrink in proportion. Without this a serial sum would win the
 // checks of wavefronts, barriers and adds.
 void credit_work(Check& check, const device::Run& run);
 
@@ -57,8 +57,8 @@ SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::st
 // limit / got of them. `what`: the unit of the count `got`; `where`: the launch, for the message;
 // `waste`: its worst access.
 void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
-                            uint64_t got, const Waste& waste);
-// As above, for the sectors of device memory.
+                            uint64_t got, const WorstLine& waste);
+// Checks the sectors of device memory in the same way.
 void recount_sectors(Check& check, const std::string& where, double limit, const device::Run& run);
 
 // For a check that counts something else: a kernel that moves the work to device memory gets points
@@ -73,7 +73,7 @@ void credit_requests(Check& check, const device::Run& run, double ideal_sectors,
 
 // The line of the student's file whose shared accesses take most wavefronts beyond the ideal, and
 // its worst access. line 0: no access has a bank conflict.
-Waste worst_shared(Check& check, const device::Run& run);
+WorstLine worst_shared(Check& check, const device::Run& run);
 
 // Gives points for the wavefronts of all shared loads, stores and atomics: `ideal`, the number that
 // the task needs, divided by the number of the run. The message explains the worst access and

@@ -38,7 +38,7 @@ double nearest_option(double value, const std::vector<double>& options) {
   return best;
 }
 
-std::optional<Answer> Answer::of_sealed(const std::string& text) {
+std::optional<Answer> Answer::from_sealed(const std::string& text) {
   // The format is $y$COST$SALT$HASH. A text without a hash must not match any answer.
   const size_t hash = text.rfind('$');
   const bool whole = text.rfind(kMethod, 0) == 0 && text.size() - hash == 1 + 43;

@@ -17,7 +17,7 @@ class Answer {
  public:
   explicit Answer(double number) : held_(number) {}
   // From the text that sealed() returns; nullopt if the text is something else.
-  static std::optional<Answer> of_sealed(const std::string& text);
+  static std::optional<Answer> from_sealed(const std::string& text);
 
   bool is(double value) const;
   std::optional<double> number() const;  // nullopt: only its hash is known

@@ -34,7 +34,7 @@ const std::vector<std::string> kAboutTheLab = {"lab", "max_score", "order", "sub
 
 unsigned line_of(const toml::node& node) { return node.source().begin.line; }
 
-bool contains(const std::vector<std::string>& all, const std::string& one) {
+bool is_one_of(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
@@ -60,7 +60,7 @@ class RubricReader {
     file_ = std::move(file);
   }
 
-  std::vector<RubricRow> read(const std::string& lab) {
+  std::vector<RubricRow> read_rows(const std::string& lab) {
     for (auto&& [key, node] : file_->values) {
       const toml::table* table = node.as_table();
       if (table && table->contains("check"))
@@ -77,7 +77,7 @@ class RubricReader {
     demand_each_check();
     demand_shared_are_taken();
     demand_lab(lab);
-    demand_sum();
+    require_max_score_is_sum();
     return std::move(rows_);
   }
 
@@ -115,7 +115,7 @@ class RubricReader {
     else if (kind)
       take_declared(row, *kind);
     else
-      fail(at, "there is no check \"{}\"{}", row.check, nearest(row.check));
+      fail(at, "there is no check \"{}\"{}", row.check, nearest_name(row.check));
     for (const RubricRow& other : rows_)
       if (other.check == row.check)
         fail(at, "the check \"{}\" has two tables, [{}] and [{}]", row.check, other.table, name);
@@ -180,7 +180,7 @@ class RubricReader {
                                               "after", "reason", "hides"};
     for (auto&& [key, node] : table) {
       const std::string name(key.str());
-      if (own.count(name) || contains(row.takes_, name)) continue;
+      if (own.count(name) || is_one_of(row.takes_, name)) continue;
       const auto allowed = allowed_.find(row.check);
       const std::vector<std::string>& known =
           allowed == allowed_.end() ? row.takes_ : allowed->second;
@@ -236,14 +236,14 @@ class RubricReader {
 
   void demand_shared_are_taken() const {
     for (const auto& [key, line] : shared_) {
-      if (contains(kAboutTheLab, key)) continue;
+      if (is_one_of(kAboutTheLab, key)) continue;
       // A copy, since lambdas in C++17 cannot capture a structured binding.
       const auto takes_it = [name = key](const RegisteredCheck& check) {
-        return contains(check.takes, name);
+        return is_one_of(check.takes, name);
       };
       // A declared check may take a table, such as `inputs`, with all that is in it.
       const auto may_take_it = [name = key, table = key.substr(0, key.find('.'))](const auto& row) {
-        return contains(row.second, name) || contains(row.second, table);
+        return is_one_of(row.second, name) || is_one_of(row.second, table);
       };
       if (std::none_of(checks_.begin(), checks_.end(), takes_it) &&
           std::none_of(allowed_.begin(), allowed_.end(), may_take_it))
@@ -265,7 +265,7 @@ class RubricReader {
            level);
   }
 
-  void demand_sum() const {
+  void require_max_score_is_sum() const {
     const toml::node* node = file_->values.get("max_score");
     const auto max = node ? node->value<double>() : std::nullopt;
     if (!max) fail(node ? line_of(*node) : 1, "`max_score` is the sum of all points");
@@ -283,7 +283,7 @@ class RubricReader {
     return *value;
   }
 
-  std::string nearest(const std::string& name) const {
+  std::string nearest_name(const std::string& name) const {
     std::vector<std::string> all;
     for (const RegisteredCheck& check : checks_) all.push_back(check.name);
     const std::vector<std::string> near = suggestions(name, {all.begin(), all.end()}, 1);
@@ -302,7 +302,7 @@ namespace {
 
 const toml::node& value_of(const RubricText& file, const RubricRow& row,
                            const std::vector<std::string>& takes, const std::string& key) {
-  const toml::node* node = contains(takes, key) ? find(file, row.table, key) : nullptr;
+  const toml::node* node = is_one_of(takes, key) ? find(file, row.table, key) : nullptr;
   if (!node)
     throw std::logic_error(
         fmt::format("\"{}\" reads `{}` and does not say so: takes(...)", row.check, key));
@@ -344,7 +344,7 @@ std::optional<Answer> answer_of(const toml::node& question, const std::vector<do
   const toml::table* table = question.as_table();
   const toml::node* node = table ? table->get("answer") : nullptr;
   if (!node) return std::nullopt;
-  if (const auto sealed = node->value<std::string>()) return Answer::of_sealed(*sealed);
+  if (const auto sealed = node->value<std::string>()) return Answer::from_sealed(*sealed);
   const auto number = node->value<double>();
   if (!number) return std::nullopt;
   return Answer(options.empty() ? *number : nearest_option(*number, options));
@@ -374,9 +374,9 @@ bool RubricRow::flag(const std::string& key) const {
   file_->fail(line_of(node), fmt::format("`{}` is true or false", key));
 }
 
-bool RubricRow::has(const std::string& key) const { return contains(takes_, key); }
+bool RubricRow::has(const std::string& key) const { return is_one_of(takes_, key); }
 
-bool RubricRow::asks() const { return contains(takes_, "questions"); }
+bool RubricRow::asks() const { return is_one_of(takes_, "questions"); }
 
 std::vector<Question> RubricRow::questions() const {
   const toml::node& node = value_of(*file_, *this, takes_, "questions");
@@ -407,7 +407,7 @@ Rubric::Rubric(const std::filesystem::path& folder, const std::string& lab)
 
 Rubric::Rubric(const std::filesystem::path& folder, const std::string& lab,
                const std::vector<RegisteredCheck>& checks)
-    : lab_(lab), rows_(RubricReader(folder / (lab + ".toml"), checks).read(lab)) {}
+    : lab_(lab), rows_(RubricReader(folder / (lab + ".toml"), checks).read_rows(lab)) {}
 
 std::filesystem::path rubric_folder() { return root() / "data" / "limits"; }
 

@@ -89,11 +89,11 @@ std::string percent_or_nothing(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "";
 }
 
-struct Cells {
+struct RowCells {
   std::string name, copy, time, reaches, asked, noise, room, remark;
 };
 
-std::string line_of(const Cells& c) {
+std::string line_of(const RowCells& c) {
   return fmt::format("{:<28} {:>8} {:>8}  {:>7} {:>7}  {:>6} {:>7}  {}\n", c.name, c.copy, c.time,
                      c.reaches, c.asked, c.noise, c.room, c.remark);
 }
@@ -103,7 +103,7 @@ std::string line_of(const Cells& c) {
 Lab calibrate_lab(const Rubric& rubric, GradingSetup setup, device::LoadedModule& module,
                   const toolchain::Artifact& artifact) {
   setup.counts_as_passed = [](const RubricRow& row) { return !row.bonus; };
-  const SourceFile source = SourceFile::of_text("", "the reference solution");
+  const SourceFile source = SourceFile::from_text("", "the reference solution");
   Session session{setup, module, source, rubric};
   session.time = {setup.timer, &artifact, &artifact};
   Lab lab;
@@ -137,7 +137,7 @@ Calibration calibrate(const std::vector<std::string>& labs, const std::filesyste
       calibration.labs.push_back(none);
     }
   }
-  calibration.seconds = watch.passed();
+  calibration.seconds = watch.wall_seconds();
   return calibration;
 }
 

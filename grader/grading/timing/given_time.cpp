@@ -21,7 +21,7 @@ namespace {
 
 const std::string kSimulator = "sim:";
 
-std::string on_its_own_device(Check& check, const std::function<std::string(Check&)>& compute) {
+std::string compute_on_new_device(Check& check, const std::function<std::string(Check&)>& compute) {
   const Session& s = check.session;
   const std::unique_ptr<device::Device> device = device::open_device(check.device().name());
   const std::unique_ptr<device::LoadedModule> module = device->load(*s.artifact);
@@ -55,14 +55,14 @@ std::string given_text(Check& check, const std::string& kernel, const std::strin
   const std::string code = KernelCode(s.artifact->ptx).code(given_kernel(check, kernel));
   const auto profile =
       read_file(root() / "data/devices" / (device.substr(kSimulator.size()) + ".toml"));
-  if (code.empty() || !profile) return on_its_own_device(check, compute);
+  if (code.empty() || !profile) return compute_on_new_device(check, compute);
   const std::string key =
       toolchain::cache_key("time of a given kernel\n" + toolchain::identity_of("/proc/self/exe") +
                            toolchain::installed().identity + *profile + "\n" + work + "\n" + code);
   static std::map<std::string, std::string> known;
   if (const auto at = known.find(key); at != known.end()) return at->second;
   if (const auto kept = toolchain::load_cached_text(key)) return known[key] = *kept;
-  const std::string text = on_its_own_device(check, compute);
+  const std::string text = compute_on_new_device(check, compute);
   toolchain::store_cached_text(key, text);
   return known[key] = text;
 }
@@ -71,7 +71,8 @@ double given_time(Check& check, const std::string& kernel, const std::string& wo
                   const std::function<double(Check&)>& compute) {
   const auto text = [&](Check& own) { return fmt::format("{:.17g}", compute(own)); };
   const std::optional<double> kept = number_in(given_text(check, kernel, work, text));
-  return kept ? *kept : *number_in(on_its_own_device(check, text));  // the cached file was damaged
+  // Without `kept`, the cached file was damaged.
+  return kept ? *kept : *number_in(compute_on_new_device(check, text));
 }
 
 }  // namespace lab32::grading

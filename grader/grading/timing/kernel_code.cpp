@@ -12,7 +12,7 @@
 namespace lab32::grading {
 namespace {
 
-bool in_name(char c) {
+bool is_name_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
 }
 
@@ -22,12 +22,12 @@ std::string defined_name(const std::string& line) {
   for (size_t at = 0; at < line.size();) {
     const char c = line[at];
     if (c == '(') at = std::min(line.find(')', at), line.size());
-    if (c != '.' && !in_name(c)) {
+    if (c != '.' && !is_name_character(c)) {
       ++at;
       continue;
     }
     size_t end = at + 1;
-    while (end < line.size() && in_name(line[end])) ++end;
+    while (end < line.size() && is_name_character(line[end])) ++end;
     if (c != '.' && !std::isdigit(static_cast<unsigned char>(c))) return line.substr(at, end - at);
     at = end;
   }
@@ -91,7 +91,7 @@ std::string KernelCode::code(const std::string& name) const {
     all += text;
     for (size_t at = 0; at < text.size();) {
       size_t end = at;
-      while (end < text.size() && in_name(text[end])) ++end;
+      while (end < text.size() && is_name_character(text[end])) ++end;
       const std::string word = text.substr(at, end - at);
       if (text_.count(word) != 0 && seen.insert(word).second) open.push_back(word);
       at = end + 1;

@@ -83,7 +83,7 @@ std::string without_local_names(const std::string& text) {
 
 // XORs with a stream that depends on the text's hash, so that all modules differ. It is its own
 // inverse.
-std::string mixed(std::string bytes, uint64_t hash) {
+std::string xor_with_stream(std::string bytes, uint64_t hash) {
   Random stream(kKey ^ hash);
   for (size_t i = 0; i < bytes.size(); i += 8) {
     const uint64_t word = stream.bits();
@@ -98,7 +98,7 @@ std::string mixed(std::string bytes, uint64_t hash) {
 std::string bare_ptx(const std::string& ptx) {
   std::istringstream lines(ptx);
   std::string out;
-  bool in_section = false;  // of debug information, within braces
+  bool in_section = false;  // inside the braces of a section of debug information
   for (std::string line; std::getline(lines, line);) {
     const size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos) continue;
@@ -116,14 +116,14 @@ std::string bare_ptx(const std::string& ptx) {
 
 std::string sealed(const std::string& text) {
   const uint64_t hash = hash_of(text);
-  return kMagic + fmt::format("{:016x}\n", hash) + mixed(text, hash);
+  return kMagic + fmt::format("{:016x}\n", hash) + xor_with_stream(text, hash);
 }
 
 std::optional<std::string> unsealed(const std::string& bytes) {
   const size_t head = std::strlen(kMagic) + 17;
   if (bytes.size() < head || !begins_with(bytes, kMagic)) return std::nullopt;
   const uint64_t hash = std::strtoull(bytes.c_str() + std::strlen(kMagic), nullptr, 16);
-  std::string text = mixed(bytes.substr(head), hash);
+  std::string text = xor_with_stream(bytes.substr(head), hash);
   if (hash_of(text) != hash) return std::nullopt;
   return text;
 }

@@ -14,8 +14,8 @@ namespace lab32::grading {
 struct SpeedVerdict {
   // not_asked: the step does not make the reference solution faster by enough on this card.
   enum class Outcome : uint8_t { passed, failed, inconclusive, impossible, not_asked } outcome;
-  device::Interval seconds;  // of the submission, cold
-  device::Interval warm;     // of the submission, warm
+  device::Interval seconds;  // time of the submission with cold caches
+  device::Interval warm;     // time of the submission with warm caches
   device::Interval ratio;    // speed relative to the baseline
   double limit = 0;          // the ratio that is needed
   double floor_seconds = 0;  // the time to move the bytes at peak bandwidth; 0: unknown

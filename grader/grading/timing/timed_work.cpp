@@ -13,9 +13,9 @@ namespace lab32::grading {
 namespace {
 
 // An array on the session's device with elements of any type.
-class Bytes : public DeviceArray {
+class ByteArray : public DeviceArray {
  public:
-  Bytes(Check& check, const device::TimedArray& array)
+  ByteArray(Check& check, const device::TimedArray& array)
       : DeviceArray(check, array.name, 1, array.bytes) {
     if (!array.sets.empty()) upload(array.sets.front().data());
   }
@@ -28,7 +28,7 @@ InputSets<float> random_inputs(Check& check, size_t sets, size_t count) {
   return input_sets<float>(check, sets, [count](Random& random) { return random.floats(count); });
 }
 
-TimedWork from_in_to_out(const InputSets<float>& inputs) {
+TimedWork work_from_in_to_out(const InputSets<float>& inputs) {
   TimedWork work;
   const size_t count = inputs.at(0)->size();
   work.arrays = {read_array("in", inputs), written_array<float>("out", count)};
@@ -39,9 +39,9 @@ TimedWork from_in_to_out(const InputSets<float>& inputs) {
 std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const TimedVersion& version,
                                             const std::vector<device::TimedArray>& given) {
   Session& s = check.session;
-  std::vector<std::unique_ptr<Bytes>> arrays;
+  std::vector<std::unique_ptr<ByteArray>> arrays;
   for (const device::TimedArray& array : given)
-    arrays.push_back(std::make_unique<Bytes>(check, array));
+    arrays.push_back(std::make_unique<ByteArray>(check, array));
   PredictedTime all;
   for (const device::TimedStep& step : version.steps(s.module, check.device().multiprocessors())) {
     if (const device::Fill* fill = std::get_if<device::Fill>(&step)) {

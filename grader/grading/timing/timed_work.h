@@ -30,10 +30,10 @@ struct TimedVersion {
   std::function<std::string(size_t set, const Outputs& outputs)> mismatch;
   // For launches of a given kernel over inputs that are the same for every submission: the kernel
   // and what the inputs depend on. The modelled time is cached (given_time.h).
-  struct Given {
+  struct GivenKernel {
     std::string kernel, inputs;
   };
-  std::optional<Given> given = {};
+  std::optional<GivenKernel> given = {};
 };
 
 // The work for one n, from the input to the final result.
@@ -67,7 +67,7 @@ InputSets<float> random_inputs(Check& check, size_t sets, size_t count);
 
 // Work that reads each float of the inputs once and writes as many. It has the arrays and their
 // bytes; the caller adds steps and mismatch.
-TimedWork from_in_to_out(const InputSets<float>& inputs);
+TimedWork work_from_in_to_out(const InputSets<float>& inputs);
 
 // The values of an array in the form that a TimedArray uses.
 template <class T>

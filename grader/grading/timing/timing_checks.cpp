@@ -72,7 +72,7 @@ std::string bound_by(Check& check, const PredictedTime& time) {
   return withheld ? time.bottleneck.substr(0, time.bottleneck.find(':')) : time.bottleneck;
 }
 
-// Without a card: the modelled time of the launches.
+// Predicts the time of the launches, because there is no card.
 NotRun predict(Check& check, const std::string& kernel, uint32_t n, const TimedWork& work) {
   const std::optional<PredictedTime> time = predicted(check, kernel, n, work, work);
   check.measured("");
@@ -123,14 +123,15 @@ template <class Predict>
   check.not_run(reason);
 }
 
-device::Candidate submitted(Check& check, const std::string& name, const TimedVersion& version) {
+device::Candidate submitted_candidate(Check& check, const std::string& name,
+                                      const TimedVersion& version) {
   Session& s = check.session;
   return {name, s.time.submission, version.steps(s.module, s.time.timer->multiprocessors())};
 }
 
 // A launch of the reference solution from `module`.
-device::Candidate of_reference(Check& check, const std::string& name, const TimedVersion& version,
-                               device::LoadedModule& module) {
+device::Candidate reference_candidate(Check& check, const std::string& name,
+                                      const TimedVersion& version, device::LoadedModule& module) {
   const TimeKeeping& time = check.session.time;
   return {name, time.reference, version.steps(module, time.timer->multiprocessors()), false};
 }
@@ -147,10 +148,10 @@ device::TimingPlan plan_of(const TimedWork& work) {
 }
 
 // The work of the check, and the seconds that it took to make.
-TimedWork made(Check& check, const MakeWork& make, uint32_t n) {
+TimedWork make_timed_work(Check& check, const MakeWork& make, uint32_t n) {
   const WorkTimer watch;
   TimedWork work = make(check, n, kSets);
-  check.figure("spent_making_inputs", watch.passed());
+  check.figure("spent_making_inputs", watch.wall_seconds());
   return work;
 }
 
@@ -186,9 +187,9 @@ struct Result {
 };
 
 // The seconds that each part of the check has taken.
-struct Spent {
+struct TimeSpent {
   double card = 0, start = 0, rounds = 0, verifying = 0;
-  void record(Check& check) const {
+  void record_figures(Check& check) const {
     check.figure("spent_timing", card);
     check.figure("spent_starting_the_card", start);
     check.figure("spent_in_rounds", rounds);
@@ -201,13 +202,13 @@ template <class Judge>
 Result time_twice(Check& check, const std::string& kernel, uint32_t n, device::TimingPlan plan,
                   const TimedWork& work, int line, Judge judge) {
   Session& s = check.session;
-  Spent spent;
+  TimeSpent spent;
   for (bool twice = false;; twice = true) {
     const Progress::Step progress(s.setup.progress,
                                   "timing " + kernel + (twice ? " again, with more rounds" : ""));
     const WorkTimer watch;
-    device::Timed timed = s.time.timer->time(plan);
-    spent.card += watch.passed();
+    device::TimingResult timed = s.time.timer->time(plan);
+    spent.card += watch.wall_seconds();
     if (timed.fault) {
       check.measured(words(timed.fault->kind));
       const std::string kind = to_string(timed.fault->kind);
@@ -218,8 +219,8 @@ Result time_twice(Check& check, const std::string& kernel, uint32_t n, device::T
     spent.rounds += timed.timing->rounds_seconds;
     const WorkTimer verifying;
     verify(check, *timed.timing, work, line);
-    spent.verifying += verifying.passed();
-    spent.record(check);
+    spent.verifying += verifying.wall_seconds();
+    spent.record_figures(check);
     const SpeedVerdict verdict = judge(*timed.timing);
     if (twice || verdict.outcome != SpeedVerdict::Outcome::inconclusive)
       return {std::move(*timed.timing), verdict, twice};
@@ -241,7 +242,7 @@ void record_reference(Check& check, const device::Timing& timing, size_t referen
 }
 
 // The figures that all timing checks record, and their credit.
-void record(Check& check, const Result& result) {
+void record_figures(Check& check, const Result& result) {
   const SpeedVerdict& verdict = result.verdict;
   check.figure("seconds", verdict.seconds.median);
   check.figure("seconds_low", verdict.seconds.low);
@@ -257,7 +258,8 @@ void record(Check& check, const Result& result) {
 }
 
 // Ends the check with the verdict. `story`: how it was measured, for the message.
-void conclude(Check& check, const Result& result, uint64_t bytes, int line, std::string story) {
+void end_with_verdict(Check& check, const Result& result, uint64_t bytes, int line,
+                      std::string story) {
   const SpeedVerdict& verdict = result.verdict;
   if (result.twice) story += "\nTimed twice: the first rounds did not decide.";
   if (!verdict.note.empty()) story += "\n" + verdict.note;
@@ -317,7 +319,7 @@ void record_gain(Check& check, const device::Interval& gain) {
   plan.candidates = reference;
   plan.required_ratios = {{0, 1}};
   const Progress::Step progress(s.setup.progress, "timing the reference solution's " + step.kernel);
-  const device::Timed timed = s.time.timer->time(plan);
+  const device::TimingResult timed = s.time.timer->time(plan);
   if (!timed.timing) throw Error("the reference solution: " + describe(*timed.fault));
   const device::Interval gain = reference_gain(*timed.timing, 0);
   record_gain(check, gain);
@@ -340,13 +342,13 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
   check.require_prerequisites();
   const uint32_t n = check.row.count("n");
   const int line = check.line_of(speed.kernel);
-  const TimedWork work = made(check, speed.make, n);
+  const TimedWork work = make_timed_work(check, speed.make, n);
   device::TimingPlan plan = plan_of(work);
   plan.baseline = speed.baseline;
-  plan.candidates = {submitted(check, "your kernel", work)};
+  plan.candidates = {submitted_candidate(check, "your kernel", work)};
   if (s.time.reference) {
     plan.candidates.push_back(
-        of_reference(check, "reference solution", work, *loaded_reference(check)));
+        reference_candidate(check, "reference solution", work, *loaded_reference(check)));
     plan.required_ratios.push_back({1, std::nullopt});
   }
   const SpeedTerms terms{fraction, check.row.number("speed.of_reference")};
@@ -358,7 +360,7 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
   const SpeedVerdict& verdict = result.verdict;
   check.measured(fmt::format("{:.2f}, {}", verdict.ratio.median, duration(verdict.seconds.median)));
   check.expected(fmt::format("{:.2f} of a copy", verdict.limit));
-  record(check, result);
+  record_figures(check, result);
   if (timing.candidates.size() > 1) record_reference(check, timing, 1);
   check.figure("fraction", verdict.ratio.median);
   check.figure("fraction_low", verdict.ratio.low);
@@ -381,7 +383,7 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
         "\nThe reference solution reaches {:.2f} of a copy on this card, so the "
         "limit is {:.0f} % of that instead of {:.2f}.",
         verdict.limit / terms.of_reference, 100 * terms.of_reference, fraction);
-  conclude(check, result, work.bytes, line, std::move(story));
+  end_with_verdict(check, result, work.bytes, line, std::move(story));
 }
 
 void credit_step(Check& check, const StepCheck& step) {
@@ -399,16 +401,16 @@ void credit_step(Check& check, const StepCheck& step) {
   const int line = check.line_of(step.kernel);
   const StepTerms terms{check.row.number("steps.share_of_gain"),
                         check.row.number("steps.least_gain")};
-  const TimedWork work = made(check, step.make, n);
+  const TimedWork work = make_timed_work(check, step.make, n);
   const auto module = loaded_reference(check);
   const std::vector<device::Candidate> reference = {
-      of_reference(check, "the reference solution's " + step.kernel, work, *module),
-      of_reference(check, "the reference solution's " + step.before, work.before, *module)};
+      reference_candidate(check, "the reference solution's " + step.kernel, work, *module),
+      reference_candidate(check, "the reference solution's " + step.before, work.before, *module)};
   if (check.open_prerequisite()) end_without_submission(check, step, work, reference, terms);
 
   device::TimingPlan plan = plan_of(work);
-  plan.candidates = {submitted(check, step.kernel, work),
-                     submitted(check, step.before, work.before)};
+  plan.candidates = {submitted_candidate(check, step.kernel, work),
+                     submitted_candidate(check, step.before, work.before)};
   plan.candidates.insert(plan.candidates.end(), reference.begin(), reference.end());
   plan.required_ratios = {{kNow, kBefore}, {kReferenceNow, kReferenceBefore}};
   const Result result = time_twice(check, step.kernel, n, std::move(plan), work, line,
@@ -426,7 +428,7 @@ void credit_step(Check& check, const StepCheck& step) {
   check.measured(
       fmt::format("{:.2f} times, {}", verdict.ratio.median, duration(verdict.seconds.median)));
   check.expected(fmt::format("{:.2f} times {}", verdict.limit, step.form_before));
-  record(check, result);
+  record_figures(check, result);
   check.figure("before_seconds", start);
   check.figure("ratio", verdict.ratio.median);
   check.figure("ratio_low", verdict.ratio.low);
@@ -445,7 +447,7 @@ void credit_step(Check& check, const StepCheck& step) {
         "\nThe reference solution's {} takes {}, so the check compares with {}.", step.before,
         duration(device::median_interval(timing.candidates[kReferenceBefore].cold).median),
         duration(counted));
-  conclude(check, result, work.bytes, line, std::move(story));
+  end_with_verdict(check, result, work.bytes, line, std::move(story));
 }
 
 }  // namespace lab32::grading

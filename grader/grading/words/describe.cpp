@@ -45,9 +45,9 @@ const char* plural_of(const device::WorstAccess& access) {
   return access.atomic ? "atomics" : access.store ? "stores" : "loads";
 }
 
-Waste worst_global(Check& check, const device::Run& run) {
+WorstLine worst_global(Check& check, const device::Run& run) {
   const std::string& own = check.session.source.display();
-  Waste waste;
+  WorstLine waste;
   uint64_t most = 0;
   for (const counters::LineCounters& line : run.lines) {
     const uint64_t excess = line.counters.l2_sectors - line.counters.l2_sectors_ideal;

@@ -13,11 +13,11 @@ struct Check;
 
 // The line of the student's file whose global accesses move most sectors beyond the ideal, and its
 // worst access. line 0: every access was ideal.
-struct Waste {
+struct WorstLine {
   int line = 0;
   std::string message;
 };
-Waste worst_global(Check& check, const device::Run& run);
+WorstLine worst_global(Check& check, const device::Run& run);
 
 // "loads", "stores", "atomics"
 const char* plural_of(const device::WorstAccess& access);
@@ -25,7 +25,7 @@ const char* plural_of(const device::WorstAccess& access);
 // From here on the check withholds the details of its worst accesses, but not their lines, as long
 // as the check `question` has not passed.
 void withhold_until_passed(Check& check, const std::string& question);
-// The message of a Waste: `message`, or, if it is withheld, which check must pass first.
+// The message of a WorstLine: `message`, or, if it is withheld, which check must pass first.
 std::string unless_withheld(Check& check, std::string message);
 
 // A sentence about a shift or shuffle of a launch by an undefined amount; empty if it is not on a

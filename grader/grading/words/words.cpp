@@ -14,7 +14,7 @@ namespace {
 using report::Failure;
 using report::NotRun;
 
-std::string of_modelled(const NotRun& reason) {
+std::string modelled_time_words(const NotRun& reason) {
   const NotRun::Modelled& m = *reason.modelled;
   if (m.seconds_before)
     return fmt::format("No GPU here. For n = {} the model predicts {} for {} and {} for your {}.",
@@ -51,7 +51,7 @@ std::string prefix(const std::string& setting) { return setting.empty() ? "" : s
 std::string words(const NotRun& reason) {
   switch (reason.kind) {
     case NotRun::Kind::no_gpu:
-      return reason.modelled ? of_modelled(reason)
+      return reason.modelled ? modelled_time_words(reason)
                              : "The check needs a GPU, and this machine has none.";
     case NotRun::Kind::no_counters:
       return "The device `" + reason.device + "` does not count sectors.";
@@ -94,7 +94,7 @@ namespace {
 
 constexpr size_t kMostLines = 10, kMostBytes = 200;  // per line
 
-std::string visible(const std::string& line) {
+std::string printable_line(const std::string& line) {
   std::string text;
   for (const char c : line.substr(0, kMostBytes)) {
     const auto byte = static_cast<unsigned char>(c);
@@ -115,7 +115,7 @@ std::string printed_text(const std::string& setting, const std::string& output) 
   size_t lines = 0;
   for (size_t begin = 0; begin < output.size(); ++lines) {
     const size_t end = std::min(output.find('\n', begin), output.size());
-    if (lines < kMostLines) text += "\n    " + visible(output.substr(begin, end - begin));
+    if (lines < kMostLines) text += "\n    " + printable_line(output.substr(begin, end - begin));
     begin = end + 1;
   }
   if (lines > kMostLines) text += fmt::format("\n    and {} more lines", lines - kMostLines);

@@ -16,7 +16,7 @@ using Want = uint32_t (BankPattern::*)() const;
 
 // Runs the student's wavefronts() and load_wavefronts() on each pattern.
 Answers ask_arbiter(Check& check, const std::vector<BankPattern>& patterns) {
-  return ask<uint32_t>(check, "arbiter", patterns, "out_store", "out_load");
+  return ask_student<uint32_t>(check, "arbiter", patterns, "out_store", "out_load");
 }
 
 void check_widths(Check& check, const char* name, const std::vector<uint32_t>& widths, Want want) {

@@ -19,13 +19,13 @@ namespace {
 
 constexpr uint32_t kRowLength = 32;  // elements of a row of B1's matrix and of B4's image
 
-std::vector<int> integers(Random& random, size_t count, uint32_t bound) {
+std::vector<int> random_integers(Random& random, size_t count, uint32_t bound) {
   std::vector<int> values(count);
   for (int& v : values) v = static_cast<int>(random.below(bound));
   return values;
 }
 
-std::vector<uint8_t> pixels(Random& random, size_t count) {
+std::vector<uint8_t> random_pixels(Random& random, size_t count) {
   std::vector<uint8_t> values(count);
   for (uint8_t& v : values) v = static_cast<uint8_t>(random.below(256));
   return values;
@@ -49,7 +49,7 @@ std::vector<int> row_moments_of(const std::vector<uint8_t>& in) {
 constexpr uint32_t kBlock = 256;
 constexpr uint32_t kColumns =
     kRowLength;                  // the row length of B1's matrix, B2's table and B4's image
-constexpr uint32_t kRows = 256;  // of B2's table
+constexpr uint32_t kRows = 256;  // rows of B2's table
 constexpr uint32_t kShare = 64 * kBlock;  // elements per block in B2 and B5
 constexpr uint32_t kChannels = 64;
 
@@ -63,8 +63,8 @@ device::Run launch(Check& check, const char* kernel, uint32_t n, uint32_t share,
 }
 
 template <class T>
-void compare(Check& check, const char* kernel, uint32_t n, const Output<T>& out,
-             const std::vector<T>& want) {
+void compare_exactly(Check& check, const char* kernel, uint32_t n, const Output<T>& out,
+                     const std::vector<T>& want) {
   check_result(check, fmt::format("n = {}", n), check.line_of(kernel),
                mismatch(out.name(), out.read(), want));
 }
@@ -73,16 +73,16 @@ void compare(Check& check, const char* kernel, uint32_t n, const Output<T>& out,
 
 device::Run run_row_scan(Check& check, uint32_t n) {
   Random random = check.random();
-  Input<int> in(check, "in", integers(random, size_t{n} * kColumns, 1 << 25));
+  Input<int> in(check, "in", random_integers(random, size_t{n} * kColumns, 1 << 25));
   Output<int> out(check, "out", size_t{n} * kColumns);
   device::Run launched = launch(check, "row_scan", n, kBlock, {in, out});
-  compare(check, "row_scan", n, out, row_scan_of(in.values()));
+  compare_exactly(check, "row_scan", n, out, row_scan_of(in.values()));
   return launched;
 }
 
 // Rows that follow one another within a warp, upwards or downwards from any row. Sizes of the
 // result check also shuffle some, since the contract only promises that rows are `mostly` ramps.
-std::vector<uint8_t> ramps(Random& random, uint32_t n, bool pure) {
+std::vector<uint8_t> row_ramps(Random& random, uint32_t n, bool pure) {
   std::vector<uint8_t> rows(n);
   uint32_t at = 0, step = 1;
   for (uint32_t i = 0; i < n; ++i) {
@@ -98,36 +98,36 @@ std::vector<uint8_t> ramps(Random& random, uint32_t n, bool pure) {
 
 device::Run run_look_up(Check& check, uint32_t n, bool pure) {
   Random random = check.random();
-  Input<int> table(check, "table", integers(random, kRows * kColumns, 1u << 30));
-  Input<uint8_t> row(check, "row", ramps(random, n, pure));
-  Input<int> column(check, "column", integers(random, ceil_div(n, 32), kColumns));
+  Input<int> table(check, "table", random_integers(random, kRows * kColumns, 1u << 30));
+  Input<uint8_t> row(check, "row", row_ramps(random, n, pure));
+  Input<int> column(check, "column", random_integers(random, ceil_div(n, 32), kColumns));
   Output<int> out(check, "out", n);
   device::Run launched = launch(check, "look_up", n, kShare, {table, row, column, out});
   std::vector<int> want(n);
   for (uint32_t i = 0; i < n; ++i)
     want[i] =
         table.values()[row.values()[i] * kColumns + static_cast<uint32_t>(column.values()[i / 32])];
-  compare(check, "look_up", n, out, want);
+  compare_exactly(check, "look_up", n, out, want);
   return launched;
 }
 
 device::Run run_block_sums(Check& check, uint32_t n) {
   Random random = check.random();
-  Input<int> in(check, "in", integers(random, n, 1u << 20));
+  Input<int> in(check, "in", random_integers(random, n, 1u << 20));
   Output<int> out(check, "out", blocks_for(n, kBlock));
   device::Run launched = launch(check, "block_sums", n, kBlock, {in, out});
   std::vector<int> want(out.count());
   for (uint32_t i = 0; i < n; ++i) want[i / kBlock] += in.values()[i];
-  compare(check, "block_sums", n, out, want);
+  compare_exactly(check, "block_sums", n, out, want);
   return launched;
 }
 
 device::Run run_row_moments(Check& check, uint32_t n) {
   Random random = check.random();
-  Input<uint8_t> in(check, "in", pixels(random, size_t{n} * kColumns));
+  Input<uint8_t> in(check, "in", random_pixels(random, size_t{n} * kColumns));
   Output<int> out(check, "out", n);
   device::Run launched = launch(check, "row_moments", n, kBlock, {in, out});
-  compare(check, "row_moments", n, out, row_moments_of(in.values()));
+  compare_exactly(check, "row_moments", n, out, row_moments_of(in.values()));
   return launched;
 }
 
@@ -144,7 +144,7 @@ device::Run run_spectrum(Check& check, uint32_t n) {
   Input<uint32_t> in(check, "events", events);
   Output<uint32_t> total(check, "total", std::vector<uint32_t>(kChannels, 0));
   device::Run launched = launch(check, "spectrum", n, kShare, {in, total});
-  compare(check, "spectrum", n, total, want);
+  compare_exactly(check, "spectrum", n, total, want);
   return launched;
 }
 
@@ -194,13 +194,13 @@ TimedWork row_work(const char* kernel, uint32_t n, size_t results, const InputSe
 TimedWork row_scan_work(Check& check, uint32_t n, size_t sets) {
   const size_t count = size_t{n} * kRowLength;
   const auto inputs = input_sets<int>(
-      check, sets, [count](Random& random) { return integers(random, count, 1000); });
+      check, sets, [count](Random& random) { return random_integers(random, count, 1000); });
   return row_work("row_scan", n, count, inputs, row_scan_of);
 }
 
 TimedWork row_moments_work(Check& check, uint32_t n, size_t sets) {
   const auto inputs = input_sets<uint8_t>(
-      check, sets, [n](Random& random) { return pixels(random, size_t{n} * kRowLength); });
+      check, sets, [n](Random& random) { return random_pixels(random, size_t{n} * kRowLength); });
   return row_work("row_moments", n, n, inputs, row_moments_of);
 }
 
@@ -210,7 +210,7 @@ TEST_SUITE("lab:bank_conflicts") {
   LAB_CHECK("B1 row_scan: result" * takes("sizes")) { check_sizes(check, run_row_scan); }
 
   LAB_CHECK("B1 row_scan: wavefronts" *
-            takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("min_working_share", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "row_scan", run_row_scan, kBlock,
                      "In each iteration the addresses of neighbouring lanes are one row of the "
                      "tile apart. How many words should a row take, so that the 32 lanes use all "
@@ -222,7 +222,7 @@ TEST_SUITE("lab:bank_conflicts") {
   }
 
   LAB_CHECK("B2 look_up: wavefronts" *
-            takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("min_working_share", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(
         check, "look_up", [](Check& check, uint32_t n) { return run_look_up(check, n, true); },
         kShare,
@@ -233,7 +233,7 @@ TEST_SUITE("lab:bank_conflicts") {
   LAB_CHECK("B3 block_sums: result" * takes("sizes")) { check_sizes(check, run_block_sums); }
 
   LAB_CHECK("B3 block_sums: wavefronts" *
-            takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("min_working_share", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "block_sums", run_block_sums, kBlock,
                      "The sum does not depend on which two elements a step adds. Let the active "
                      "threads be neighbours, and let them add neighbouring elements.");
@@ -242,7 +242,7 @@ TEST_SUITE("lab:bank_conflicts") {
   LAB_CHECK("B4 row_moments: result" * takes("sizes")) { check_sizes(check, run_row_moments); }
 
   LAB_CHECK("B4 row_moments: wavefronts" *
-            takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("min_working_share", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "row_moments", run_row_moments, kBlock,
                      "The hardware serves an int4 access 8 lanes at a time. In which bank does "
                      "the row of each of these lanes begin, and in which should it?");
@@ -251,7 +251,7 @@ TEST_SUITE("lab:bank_conflicts") {
   LAB_CHECK("B5 spectrum: result" * takes("sizes")) { check_sizes(check, run_spectrum); }
 
   LAB_CHECK("B5 spectrum: wavefronts" *
-            takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("min_working_share", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "spectrum", run_spectrum, kShare,
                      "Atomics of several lanes on one word, or on one bank, are served one after "
                      "the other. The task has room for 32 words per channel: which lanes could "

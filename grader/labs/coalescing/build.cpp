@@ -14,7 +14,7 @@ namespace {
 
 // Runs the student's requests() and sectors() on each pattern.
 Answers ask_coalescer(Check& check, const std::vector<Pattern>& patterns) {
-  return ask<uint64_t>(check, "coalescer", patterns, "out_requests", "out_sectors");
+  return ask_student<uint64_t>(check, "coalescer", patterns, "out_requests", "out_sectors");
 }
 
 // A given kernel with its arrays, and the element that each thread accesses in each access.
@@ -23,7 +23,7 @@ struct GivenLaunch {
   std::string kernel;
   uint64_t stride = 0;                  // the kernel's last argument; 0: it has none
   std::vector<std::string> arrays;      // in the order of the parameters and of the accesses
-  std::vector<uint64_t> elements = {};  // of each array, as a function of the thread
+  std::vector<uint64_t> elements = {};  // elements of each array, as a function of the thread
   uint64_t (*element)(uint64_t thread, size_t access, uint64_t stride) = nullptr;
 };
 

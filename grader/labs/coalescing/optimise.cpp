@@ -16,7 +16,7 @@ constexpr uint32_t kBlock = 256;
 
 std::string setting_of(uint32_t n) { return fmt::format("n = {}", n); }
 
-std::vector<float> positive(Random& random, size_t count) {
+std::vector<float> positive_floats(Random& random, size_t count) {
   std::vector<float> values(count);
   for (float& v : values) v = 1.5f + 0.5f * random.unit();
   return values;
@@ -85,7 +85,7 @@ struct Particle {
 };
 constexpr const char* kFieldNames[kFields] = {"x", "y", "z", "vx", "vy", "vz", "mass", "charge"};
 
-Particle pushed(Particle p, float ex, float ey, float ez, float dt) {
+Particle pushed_particle(Particle p, float ex, float ey, float ez, float dt) {
   const double a = double{dt} * p.charge / p.mass;
   const auto sum = [](double base, double step) { return static_cast<float>(base + step); };
   Particle q = p;
@@ -117,7 +117,7 @@ std::string particle_mismatch(Check& check, const std::vector<Particle>& got,
 device::Run run_push(Check& check, uint32_t n) {
   Random random = check.random();
   std::vector<Particle> particles(n);
-  const std::vector<float> values = positive(random, size_t{n} * kFields);
+  const std::vector<float> values = positive_floats(random, size_t{n} * kFields);
   if (n > 0) std::memcpy(particles.data(), values.data(), values.size() * sizeof(float));
   const float ex = random_factor(random), ey = random_factor(random), ez = random_factor(random),
               dt = random_factor(random) / 8;
@@ -127,7 +127,7 @@ device::Run run_push(Check& check, uint32_t n) {
                                      {{blocks_for(n, kBlock)}, {kBlock}},
                                      {in, out, ex, ey, ez, dt, static_cast<int>(n)},
                                      setting_of(n)});
-  for (Particle& p : particles) p = pushed(p, ex, ey, ez, dt);
+  for (Particle& p : particles) p = pushed_particle(p, ex, ey, ez, dt);
   check_result(check, setting_of(n), check.line_of("push"),
                particle_mismatch(check, out.read(), particles));
   return launched;
@@ -137,7 +137,7 @@ device::Run run_centre(Check& check, uint32_t n) {
   Random random = check.random();
   std::vector<float> mean(4);
   for (float& m : mean) m = random_factor(random) / 8;
-  Input<float> in(check, "in", positive(random, size_t{n} * 4));
+  Input<float> in(check, "in", positive_floats(random, size_t{n} * 4));
   Input<float> means(check, "mean", mean);
   Output<float> out(check, "out", size_t{n} * 4);
   device::Run launched = run(check, {"centre",
@@ -154,8 +154,8 @@ device::Run run_centre(Check& check, uint32_t n) {
 device::Run run_axpy(Check& check, uint32_t n) {
   Random random = check.random();
   const float a = random_factor(random);
-  Input<float> x(check, "x", positive(random, n));
-  const std::vector<float> before = positive(random, n);
+  Input<float> x(check, "x", positive_floats(random, n));
+  const std::vector<float> before = positive_floats(random, n);
   Output<float> y(check, "y", before);
   device::Run launched = run(check, {"axpy",
                                      {{blocks_for(n, 4 * kBlock)}, {kBlock}},
@@ -174,7 +174,7 @@ using Task = device::Run (*)(Check& check, uint32_t n);
 // The last block may cost as much as a full block of any task.
 SecretSize secret_size(Check& check) { return grading::secret_size(check, kWarpSize, 16 * kBlock); }
 
-void recount(Check& check, const device::Run& launched, const SecretSize& size) {
+void recount_sectors_of(Check& check, const device::Run& launched, const SecretSize& size) {
   require_lane_accesses(check, launched);
   recount_sectors(check, setting_of(size.n) + ":", size.share * check.row.number("ideal"),
                   launched);
@@ -187,7 +187,7 @@ void credit_shared_out(Check& check, Task task, const std::string& idea) {
   credit_sectors(check, launched, check.row.number("ideal"), idea);
   if (check.verdict.credit < 1) return;
   const SecretSize size = secret_size(check);
-  recount(check, launch_keeping_table(check, [&] { return task(check, size.n); }), size);
+  recount_sectors_of(check, launch_keeping_table(check, [&] { return task(check, size.n); }), size);
 }
 
 void check_sizes(Check& check, Task task) {
@@ -203,7 +203,7 @@ TEST_SUITE("lab:coalescing") {
   }
 
   LAB_CHECK("B1 scale: sectors" *
-            takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
+            takes("min_working_share", "n", "ideal", "drawn", "relative_tolerance")) {
     credit_shared_out(check, run_scale,
                       "A thread may process any 16 elements. Choose them so that in each iteration "
                       "neighbouring lanes access neighbouring elements.");
@@ -240,7 +240,7 @@ TEST_SUITE("lab:coalescing") {
                    "values side by side that neighbouring lanes read together.");
     if (check.verdict.credit < 1) return;
     const SecretSize size = secret_size(check);
-    recount(check, launch_keeping_table(check, [&] { return read_one(size.n); }), size);
+    recount_sectors_of(check, launch_keeping_table(check, [&] { return read_one(size.n); }), size);
   }
 
   LAB_CHECK("B3 push: result" * takes("sizes", "relative_tolerance")) {
@@ -248,7 +248,7 @@ TEST_SUITE("lab:coalescing") {
   }
 
   LAB_CHECK("B3 push: sectors" *
-            takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
+            takes("min_working_share", "n", "ideal", "drawn", "relative_tolerance")) {
     credit_shared_out(check, run_push,
                       "The particles of a block are contiguous floats. Load and store them as "
                       "floats in global memory, and use the structures only in shared memory.");
@@ -259,7 +259,7 @@ TEST_SUITE("lab:coalescing") {
   }
 
   LAB_CHECK("B4 centre: sectors" *
-            takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
+            takes("min_working_share", "n", "ideal", "drawn", "relative_tolerance")) {
     credit_shared_out(check, run_centre,
                       "A warp is 32 threads with consecutive threadIdx.x. Which index of the table "
                       "varies fastest in memory, and which one varies from lane to lane?");
@@ -269,8 +269,8 @@ TEST_SUITE("lab:coalescing") {
     check_sizes(check, run_axpy);
   }
 
-  LAB_CHECK("B5 axpy: requests" * takes("threads_at_work", "n", "ideal_requests", "ideal", "drawn",
-                                        "relative_tolerance")) {
+  LAB_CHECK("B5 axpy: requests" * takes("min_working_share", "n", "ideal_requests", "ideal",
+                                        "drawn", "relative_tolerance")) {
     const device::Run counted = run_axpy(check, check.row.count("n"));
     require_lane_accesses(check, counted);
     credit_requests(check, counted, check.row.number("ideal"), check.row.number("ideal_requests"),
@@ -279,7 +279,7 @@ TEST_SUITE("lab:coalescing") {
     const SecretSize size = secret_size(check);
     const device::Run launched =
         launch_keeping_table(check, [&] { return run_axpy(check, size.n); });
-    recount(check, launched, size);
+    recount_sectors_of(check, launched, size);
     recount_at_secret_size(check, setting_of(size.n) + ":", "requests",
                            size.share * check.row.number("ideal_requests"),
                            counters_of(check, launched, Counted::global).global_requests(),

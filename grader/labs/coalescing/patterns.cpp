@@ -16,7 +16,8 @@ constexpr uint64_t kBase = 0x7f5e00000000;  // addresses of GPU allocations need
 constexpr uint64_t kSector = 32;
 constexpr uint32_t kWidths[] = {1, 2, 4, 8, 16};
 
-Pattern strided(uint32_t bytes, uint64_t stride, uint64_t offset, uint32_t active = 0xffffffff) {
+Pattern strided_pattern(uint32_t bytes, uint64_t stride, uint64_t offset,
+                        uint32_t active = 0xffffffff) {
   Pattern p;
   p.bytes = bytes;
   p.active = active;
@@ -24,28 +25,30 @@ Pattern strided(uint32_t bytes, uint64_t stride, uint64_t offset, uint32_t activ
   return p;
 }
 
-std::vector<Pattern> edges() {
+std::vector<Pattern> edge_case_patterns() {
   std::vector<Pattern> found;
   for (uint32_t bytes : kWidths) {
-    found.push_back(strided(bytes, bytes, 0));
-    found.push_back(strided(bytes, bytes, bytes));  // one element beyond the beginning of a line
-    found.push_back(strided(bytes, bytes, 0, 0));   // no active lane
-    found.push_back(strided(bytes, bytes, 96, 1));  // one lane
-    found.push_back(strided(bytes, bytes, 0, 0x80000000));
-    found.push_back(strided(bytes, 0, 64));  // one address for all
-    found.push_back(strided(bytes, 32, 0));  // each lane in a sector of its own
-    found.push_back(strided(bytes, 4096, 0));
-    found.push_back(strided(bytes, bytes, 0, 0x0000ffff));
-    found.push_back(strided(bytes, 2 * bytes, 0, 0x55555555));
-    Pattern swapped = strided(bytes, bytes, 0);
+    found.push_back(strided_pattern(bytes, bytes, 0));
+    found.push_back(
+        strided_pattern(bytes, bytes, bytes));  // one element beyond the beginning of a line
+    found.push_back(strided_pattern(bytes, bytes, 0, 0));   // no active lane
+    found.push_back(strided_pattern(bytes, bytes, 96, 1));  // one lane
+    found.push_back(strided_pattern(bytes, bytes, 0, 0x80000000));
+    found.push_back(strided_pattern(bytes, 0, 64));  // one address for all
+    found.push_back(strided_pattern(bytes, 32, 0));  // each lane in a sector of its own
+    found.push_back(strided_pattern(bytes, 4096, 0));
+    found.push_back(strided_pattern(bytes, bytes, 0, 0x0000ffff));
+    found.push_back(strided_pattern(bytes, 2 * bytes, 0, 0x55555555));
+    Pattern swapped = strided_pattern(bytes, bytes, 0);
     for (int lane = 0; lane < 32; lane += 2)
       std::swap(swapped.address[lane], swapped.address[lane + 1]);
     found.push_back(swapped);
-    Pattern reversed = strided(bytes, bytes, 0);
+    Pattern reversed = strided_pattern(bytes, bytes, 0);
     std::reverse(reversed.address.begin(), reversed.address.end());
     found.push_back(reversed);
     for (int bit : {32, 37, 41, 46}) {
-      Pattern twins = strided(bytes, 0, 0);  // two sectors whose addresses differ in one high bit
+      Pattern twins =
+          strided_pattern(bytes, 0, 0);  // two sectors whose addresses differ in one high bit
       for (int lane = 1; lane < 32; lane += 2) twins.address[lane] ^= uint64_t{1} << bit;
       found.push_back(twins);
     }
@@ -93,7 +96,7 @@ Pattern random_pattern(Random& random) {
   return p;
 }
 
-uint32_t distinct(const Pattern& p, uint32_t active, uint64_t granule) {
+uint32_t distinct_units(const Pattern& p, uint32_t active, uint64_t granule) {
   std::set<uint64_t> seen;
   for (int lane = 0; lane < 32; ++lane)
     if (active >> lane & 1) seen.insert(p.address[lane] / granule);
@@ -101,7 +104,7 @@ uint32_t distinct(const Pattern& p, uint32_t active, uint64_t granule) {
 }
 
 // The sectors from the lowest to the highest address, including those that no lane accesses.
-uint32_t span(const Pattern& p) {
+uint32_t sectors_spanned(const Pattern& p) {
   uint64_t low = ~uint64_t{0}, high = 0;
   for (int lane = 0; lane < 32; ++lane) {
     if (!(p.active >> lane & 1)) continue;
@@ -112,7 +115,7 @@ uint32_t span(const Pattern& p) {
 }
 
 // How often the sector changes from one active lane to the next.
-uint32_t changes(const Pattern& p) {
+uint32_t sector_changes(const Pattern& p) {
   uint32_t count = 0;
   uint64_t last = ~uint64_t{0};
   for (int lane = 0; lane < 32; ++lane) {
@@ -123,25 +126,25 @@ uint32_t changes(const Pattern& p) {
   return count;
 }
 
-struct Idea {
+struct Misconception {
   uint32_t (*answer)(const Pattern&);
   const char* hint;
 };
 
-constexpr Idea kIdeas[] = {
-    {[](const Pattern& p) { return distinct(p, 0xffffffff, 32); },
+constexpr Misconception kMisconceptions[] = {
+    {[](const Pattern& p) { return distinct_units(p, 0xffffffff, 32); },
      "It seems to count inactive lanes, too: they have no address."},
-    {[](const Pattern& p) { return distinct(p, p.active, 128); },
+    {[](const Pattern& p) { return distinct_units(p, p.active, 128); },
      "It seems to count lines of 128 bytes; a line has four sectors, each fetched "
      "only if a lane needs it."},
-    {[](const Pattern& p) { return distinct(p, p.active, 64); },
+    {[](const Pattern& p) { return distinct_units(p, p.active, 64); },
      "It seems to count pieces of 64 bytes; a sector is smaller."},
     {[](const Pattern& p) { return static_cast<uint32_t>(p.lanes()); },
      "It seems to count lanes: lanes that access the same sector share it."},
     {[](const Pattern& p) { return (p.lanes() * p.bytes + 31) / 32; },
      "It seems to count bytes without regard to their addresses."},
-    {span, "It seems to count also the sectors in between, which no lane accesses."},
-    {changes,
+    {sectors_spanned, "It seems to count also the sectors in between, which no lane accesses."},
+    {sector_changes,
      "It seems to compare each lane with the previous one only: a later lane may "
      "access a sector again."},
 };
@@ -179,7 +182,7 @@ std::string Pattern::show() const {
 
 std::vector<Pattern> patterns(Random& random, int count) {
   std::vector<Pattern> found;
-  for (const Pattern& edge : edges()) {
+  for (const Pattern& edge : edge_case_patterns()) {
     const bool some = edge.active != 0 && edge.active != 0xffffffff;
     for (uint32_t kind = 0; kind < (some ? kDecoys : 1); ++kind) {
       found.push_back(edge);
@@ -196,7 +199,7 @@ std::vector<Pattern> patterns(Random& random, int count) {
 std::vector<Pattern> variants(const Pattern& p) { return grading::variants(p, 0, kSector); }
 
 std::string misconception(const std::vector<Pattern>& patterns, const std::vector<int>& sectors) {
-  for (const Idea& idea : kIdeas) {
+  for (const Misconception& idea : kMisconceptions) {
     bool all = true;
     for (size_t i = 0; i < patterns.size() && all; ++i)
       all = static_cast<int>(idea.answer(patterns[i])) == sectors[i];

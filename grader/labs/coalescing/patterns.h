@@ -23,7 +23,7 @@ struct Pattern {
   uint32_t sectors() const;
 
   int lanes() const { return __builtin_popcount(active); }
-  int effort() const { return lanes(); }  // of thinking it through
+  int effort() const { return lanes(); }  // effort of thinking the pattern through
 
   // The address of each lane, as an offset from a line of 128 bytes; a table if there are many
   // lanes.

@@ -12,7 +12,7 @@ constexpr float kFactor = 2.5f;
 
 TimedWork scale_work(Check& check, uint32_t n, size_t sets) {
   const InputSets<float> inputs = random_inputs(check, sets, n);
-  TimedWork work = from_in_to_out(inputs);
+  TimedWork work = work_from_in_to_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t) {
     return std::vector<device::TimedStep>{
         device::TimedLaunch{"scale",
@@ -37,7 +37,7 @@ TimedWork push_work(Check& check, uint32_t n, size_t sets) {
     for (float& v : input) v = 1.5f + 0.5f * v;
     return input;
   });
-  TimedWork work = from_in_to_out(inputs);
+  TimedWork work = work_from_in_to_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t) {
     const float none = 0;
     return std::vector<device::TimedStep>{device::TimedLaunch{

@@ -8,15 +8,15 @@
 namespace lab32::checks::occupancy {
 namespace {
 
-struct Answered {
+struct StudentAnswers {
   std::vector<int> blocks, limits, waves;
   std::vector<float> last;
 };
 
 // Runs the student's functions on each case with the given kernel. Both kinds of cases must be
 // equally many.
-Answered ask_calculator(Check& check, const std::vector<OccupancyCase>& cases,
-                        const std::vector<WaveCase>& wave_cases) {
+StudentAnswers ask_calculator(Check& check, const std::vector<OccupancyCase>& cases,
+                              const std::vector<WaveCase>& wave_cases) {
   const size_t count = std::max(cases.size(), wave_cases.size());
   std::vector<MultiprocessorLimits> sm;
   std::vector<Usage> usage;
@@ -80,7 +80,7 @@ void check_cases(Check& check, const char* function, const std::vector<Occupancy
   check.lose(check.line_of(function), message);
 }
 
-bool zeros(const std::vector<int>& values) {
+bool are_all_zero(const std::vector<int>& values) {
   return std::all_of(values.begin(), values.end(), [](int v) { return v == 0; });
 }
 
@@ -94,7 +94,7 @@ TEST_SUITE("lab:occupancy") {
     for (size_t i = 0; i < cases.size(); ++i)
       if (got[i] != cases[i].blocks) wrong.push_back(i);
     check_cases(
-        check, "resident_blocks", cases, wrong, zeros(got),
+        check, "resident_blocks", cases, wrong, are_all_zero(got),
         [&](size_t i) { return answer_text(!is_poison(got[i]), quantity(got[i], "block")); },
         misconception(cases, got));
   }
@@ -110,7 +110,7 @@ TEST_SUITE("lab:occupancy") {
       part = part && (got[i] & cases[i].limits) == got[i] && got[i] != 0;
     }
     check_cases(
-        check, "limits", cases, wrong, zeros(got),
+        check, "limits", cases, wrong, are_all_zero(got),
         [&](size_t i) { return answer_text(!is_poison(got[i]), names_of(got[i])); },
         part ? "The resource that your function names is a limit, but which other one "
                "allows no more blocks either?"
@@ -120,7 +120,7 @@ TEST_SUITE("lab:occupancy") {
   LAB_CHECK("A3 waves and the last one" * takes("random_cases")) {
     Random random = check.random();
     const std::vector<WaveCase> cases = wave_cases(random, check.row.count("random_cases"));
-    const Answered got = ask_calculator(check, {occupancy_cases(random, 0).front()}, cases);
+    const StudentAnswers got = ask_calculator(check, {occupancy_cases(random, 0).front()}, cases);
     check.expected("all right");
     size_t wrong = 0, shown = 0;
     const auto wrong_waves = [&](size_t i) { return got.waves[i] != cases[i].waves(); };

@@ -18,7 +18,7 @@ constexpr int32_t kQuarters = 4;
 int32_t rounded_up(int32_t n, int32_t unit) { return (n + unit - 1) / unit * unit; }
 
 // What a calculator may ignore. With everything at its default it is right, as a test shows.
-struct Forgotten {
+struct IgnoredRules {
   bool warp = false;           // count single threads
   bool register_unit = false;  // a warp gets exactly the registers it asks for
   bool quarters = false;       // treat the registers as one pool
@@ -27,7 +27,7 @@ struct Forgotten {
   bool blocks = false;  // ignore the limit on blocks
 };
 
-int32_t blocks_without(const MultiprocessorLimits& sm, const Usage& usage, const Forgotten& f) {
+int32_t blocks_without(const MultiprocessorLimits& sm, const Usage& usage, const IgnoredRules& f) {
   const int32_t warps = (usage.threads + kWarpSize - 1) / kWarpSize;
   const int32_t threads =
       f.warp ? sm.threads / usage.threads : sm.threads / kWarpSize / std::max(warps, 1);
@@ -65,7 +65,7 @@ void add(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usa
   }
 }
 
-int32_t between(Random& random, int32_t least, int32_t most) {
+int32_t random_between(Random& random, int32_t least, int32_t most) {
   return least + static_cast<int32_t>(random.below(static_cast<uint32_t>(most - least + 1)));
 }
 
@@ -74,22 +74,22 @@ int32_t between(Random& random, int32_t least, int32_t most) {
 // blocks; and arbitrary.
 Usage random_usage(Random& random, const model::Profile& gpu, size_t kind) {
   const model::Multiprocessor& m = gpu.multiprocessor;
-  Usage usage{between(random, 1, 1024), between(random, 16, 32), 0};
+  Usage usage{random_between(random, 1, 1024), random_between(random, 16, 32), 0};
   if (random.below(2) == 0) usage.threads = rounded_up(usage.threads, kWarpSize);
   if (kind % 4 == 0) {
-    usage.threads = between(random, 1, 256);
-    usage.registers = between(random, 33, 168);
+    usage.threads = random_between(random, 1, 256);
+    usage.registers = random_between(random, 33, 168);
   }
   if (kind % 4 == 1) {
-    usage.threads = between(random, 1, 96);
-    const int32_t share = static_cast<int32_t>(m.shared_bytes) / between(random, 2, 14);
+    usage.threads = random_between(random, 1, 96);
+    const int32_t share = static_cast<int32_t>(m.shared_bytes) / random_between(random, 2, 14);
     const int32_t slack = static_cast<int32_t>(m.reserved_shared_bytes_per_block) + 512;
-    usage.shared = std::max(0, share - between(random, 0, slack));
+    usage.shared = std::max(0, share - random_between(random, 0, slack));
   }
-  if (kind % 4 == 2) usage.threads = between(random, 1, 64);
+  if (kind % 4 == 2) usage.threads = random_between(random, 1, 64);
   if (kind % 4 == 3) {
-    usage.registers = between(random, 16, 128);
-    usage.shared = between(random, 0, static_cast<int32_t>(gpu.shared_bytes_opt_in) / 4);
+    usage.registers = random_between(random, 16, 128);
+    usage.shared = random_between(random, 0, static_cast<int32_t>(gpu.shared_bytes_opt_in) / 4);
   }
   return usage;
 }
@@ -158,37 +158,38 @@ std::string names_of(int32_t limits) {
 }
 
 std::string misconception(const std::vector<OccupancyCase>& cases, const std::vector<int>& blocks) {
-  struct Idea {
+  struct Misconception {
     const char* words;
-    Forgotten forgotten;
+    IgnoredRules ignored;
   };
-  std::array<Idea, 6> ideas{};
-  ideas[0].words =
+  std::array<Misconception, 6> misconceptions{};
+  misconceptions[0].words =
       "It seems to count single threads. The last warp of a block may have few "
       "threads: how many thread slots does it take?";
-  ideas[0].forgotten.warp = true;
-  ideas[1].words =
+  misconceptions[0].ignored.warp = true;
+  misconceptions[1].words =
       "It seems to give a warp exactly the registers it asks for. In which units "
       "are they given?";
-  ideas[1].forgotten.register_unit = true;
-  ideas[2].words =
+  misconceptions[1].ignored.register_unit = true;
+  misconceptions[2].words =
       "It seems to treat the registers as one pool. They lie in four quarters, and "
       "a warp takes its registers from one of them: how many are left over in each?";
-  ideas[2].forgotten.quarters = true;
-  ideas[3].words = "It seems to ignore the shared memory that the system reserves in each block.";
-  ideas[3].forgotten.reserved = true;
-  ideas[4].words =
+  misconceptions[2].ignored.quarters = true;
+  misconceptions[3].words =
+      "It seems to ignore the shared memory that the system reserves in each block.";
+  misconceptions[3].ignored.reserved = true;
+  misconceptions[4].words =
       "It seems to give a block exactly the shared memory it asks for. In which "
       "units is it given?";
-  ideas[4].forgotten.shared_unit = true;
-  ideas[5].words =
+  misconceptions[4].ignored.shared_unit = true;
+  misconceptions[5].words =
       "It seems to ignore the limit on the number of resident blocks, which holds "
       "for small blocks, too.";
-  ideas[5].forgotten.blocks = true;
-  for (const Idea& idea : ideas) {
+  misconceptions[5].ignored.blocks = true;
+  for (const Misconception& idea : misconceptions) {
     bool all = true;
     for (size_t i = 0; i < cases.size() && all; ++i)
-      all = blocks[i] == blocks_without(cases[i].limits_of_gpu(), cases[i].usage, idea.forgotten);
+      all = blocks[i] == blocks_without(cases[i].limits_of_gpu(), cases[i].usage, idea.ignored);
     if (all) return idea.words;
   }
   return "";
@@ -199,9 +200,10 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases) {
                                  {2112, 1056}, {2111, 1056}, {139, 132},   {1000003, 792}};
   for (uint32_t i = 0; i < random_cases; ++i) {
     WaveCase c;
-    c.resident = between(random, 1, 4224);
+    c.resident = random_between(random, 1, 4224);
     // Every fourth case has no partial wave.
-    c.grid = i % 4 == 0 ? c.resident * between(random, 1, 9) : between(random, 1, 20000);
+    c.grid =
+        i % 4 == 0 ? c.resident * random_between(random, 1, 9) : random_between(random, 1, 20000);
     cases.push_back(c);
   }
   return cases;

@@ -7,7 +7,7 @@
 
 namespace lab32::checks::occupancy {
 
-std::vector<int32_t> links(uint32_t nodes) {
+std::vector<int32_t> random_links(uint32_t nodes) {
   Random random(nodes);
   std::vector<int32_t> next(nodes);
   for (uint32_t i = 0; i < nodes; i += 8) {
@@ -18,16 +18,16 @@ std::vector<int32_t> links(uint32_t nodes) {
 }
 
 // Positions in quarters of cells, so that their sums are exact.
-std::vector<Cell> field(uint64_t seed) {
+std::vector<FieldVector> vector_field(uint64_t seed) {
   Random random(seed);
-  std::vector<Cell> cells(size_t{kSide} * kSide * kSide);
+  std::vector<FieldVector> cells(size_t{kSide} * kSide * kSide);
   const auto quarters = [&] { return static_cast<float>(random.below(64)) / 4; };
-  for (Cell& c : cells)
+  for (FieldVector& c : cells)
     c = {quarters(), quarters(), quarters(), static_cast<float>(1 + random.below(16384)) / 16384};
   return cells;
 }
 
-std::vector<float> starts(uint32_t n) {
+std::vector<float> start_positions(uint32_t n) {
   std::vector<float> start(size_t{3} * n);
   for (uint32_t i = 0; i < n; ++i) {
     start[i] = static_cast<float>(i % 1024) / 16;
@@ -37,8 +37,8 @@ std::vector<float> starts(uint32_t n) {
   return start;
 }
 
-std::vector<float> traced(const std::vector<Cell>& field, const std::vector<float>& start,
-                          uint32_t n, uint32_t steps) {
+std::vector<float> traced_paths(const std::vector<FieldVector>& field,
+                                const std::vector<float>& start, uint32_t n, uint32_t steps) {
   std::vector<float> out(size_t{kTraced} * n);
   for (size_t i = 0; i < n; ++i) {
     double at[3] = {start[i], start[n + i], start[2 * size_t{n} + i]};
@@ -46,7 +46,8 @@ std::vector<float> traced(const std::vector<Cell>& field, const std::vector<floa
     sums[4] = 1e30, sums[5] = -1e30;
     for (uint32_t k = 0; k < steps; ++k) {
       const auto side = [](double v) { return static_cast<uint32_t>(v) % kSide; };
-      const Cell& f = field[side(at[0]) + size_t{kSide} * (side(at[1]) + kSide * side(at[2]))];
+      const FieldVector& f =
+          field[side(at[0]) + size_t{kSide} * (side(at[1]) + kSide * side(at[2]))];
       const double step[3] = {f.x, f.y, f.z};
       sums[4] = std::min(sums[4], double{f.w}), sums[5] = std::max(sums[5], double{f.w});
       sums[6] += f.w, sums[7] += double{f.w} * f.w;

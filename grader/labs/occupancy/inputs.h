@@ -8,17 +8,17 @@
 namespace lab32::checks::occupancy {
 
 // Each group of eight nodes, which is a sector of links, stays together wherever its links lead.
-std::vector<int32_t> links(uint32_t nodes);
+std::vector<int32_t> random_links(uint32_t nodes);
 
 constexpr uint32_t kSide = 64;    // width of the field in cells
 constexpr uint32_t kTraced = 14;  // numbers per particle
-struct Cell {
+struct FieldVector {
   float x, y, z, w;
 };
-std::vector<Cell> field(uint64_t seed);
+std::vector<FieldVector> vector_field(uint64_t seed);
 // x of all particles, then y, then z. Neighbours start in one cell and therefore stay together.
-std::vector<float> starts(uint32_t n);
-std::vector<float> traced(const std::vector<Cell>& field, const std::vector<float>& start,
-                          uint32_t n, uint32_t steps);
+std::vector<float> start_positions(uint32_t n);
+std::vector<float> traced_paths(const std::vector<FieldVector>& field,
+                                const std::vector<float>& start, uint32_t n, uint32_t steps);
 
 }  // namespace lab32::checks::occupancy

@@ -44,16 +44,16 @@ double full_copy_seconds(Check& check, uint32_t n) {
   });
 }
 
-void run_trace(Check& check, uint32_t n, uint32_t steps, const std::vector<Cell>& cells) {
-  const Input<Cell> in(check, "field", cells);
-  const Input<float> start(check, "start", starts(n));
+void run_trace(Check& check, uint32_t n, uint32_t steps, const std::vector<FieldVector>& cells) {
+  const Input<FieldVector> in(check, "field", cells);
+  const Input<float> start(check, "start", start_positions(n));
   const Output<float> out(check, "out", size_t{kTraced} * n);
   run(check, {"trace",
               {{blocks_for(n, kTraceBlock)}, {kTraceBlock}},
               {in, start, out, static_cast<int>(n), static_cast<int>(steps)},
               n_is(n)});
   check_result(check, n_is(n), check.line_of("trace"),
-               mismatch("out", out.read(), traced(cells, start.values(), n, steps),
+               mismatch("out", out.read(), traced_paths(cells, start.values(), n, steps),
                         relative_tolerance(check)));
 }
 
@@ -89,7 +89,7 @@ TEST_SUITE("lab:occupancy") {
   }
 
   LAB_CHECK("B3 trace: result" * takes("sizes", "steps", "relative_tolerance")) {
-    const std::vector<Cell> cells = field(check.random().bits());
+    const std::vector<FieldVector> cells = vector_field(check.random().bits());
     for (uint32_t n : sizes(check)) run_trace(check, n, check.row.count("steps"), cells);
     right_result(check);
   }

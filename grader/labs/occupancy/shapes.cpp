@@ -32,8 +32,8 @@ namespace {
 struct Residency {
   uint32_t fit = 0;     // blocks that fit on a multiprocessor
   uint32_t blocks = 0;  // resident blocks at the start, limited by the grid
-  uint32_t warps = 0;   // of the resident blocks
-  double waves = 0;     // of the whole grid
+  uint32_t warps = 0;   // warps of the resident blocks
+  double waves = 0;     // waves of the whole grid
   uint32_t warps_per_block = 0;
 
   // "6 blocks of 8 warps reside on a multiprocessor: 48 warps; ..."
@@ -52,7 +52,7 @@ int line_of_shape(Check& check, const std::string& kernel) {
 }
 
 // Loses the check, at the kernel's LAB32_LAUNCH record, if no block fits.
-Residency residency(Check& check, const std::string& kernel, const device::Shape& shape) {
+Residency residency_of(Check& check, const std::string& kernel, const device::Shape& shape) {
   Session& s = check.session;
   device::Kernel* const found = s.module.find(given_kernel(check, kernel));
   uint64_t all = 0;
@@ -77,7 +77,7 @@ Residency residency(Check& check, const std::string& kernel, const device::Shape
 // The average share of time for which a multiprocessor works, until the busiest one finishes.
 // Blocks go to the multiprocessors in turn, each thread strides over n by the number of threads in
 // the grid, and a warp is busy while one of its threads works.
-double balance(Check& check, uint64_t n, const device::Shape& shape) {
+double balance_of_multiprocessors(Check& check, uint64_t n, const device::Shape& shape) {
   const uint64_t block = shape.block.count(), threads = block * shape.grid.count();
   const uint32_t multiprocessors = check.device().multiprocessors();
   // Iterations of a block's warps: those of the first lane, which has the most.
@@ -183,9 +183,9 @@ TEST_SUITE("lab:occupancy") {
     const int steps = static_cast<int>(check.row.count("steps"));
     const LaunchConfig config = launch_config(check, "follow");
     const Residency resident =
-        residency(check, "follow", config.shape(n, check.device().multiprocessors()));
+        residency_of(check, "follow", config.shape(n, check.device().multiprocessors()));
     const Work work = [&](Check& own) -> Launched {
-      const auto next = std::make_shared<Input<int32_t>>(own, "next", links(nodes));
+      const auto next = std::make_shared<Input<int32_t>>(own, "next", random_links(nodes));
       return [=, &own](const LaunchConfig& shape) {
         const Output<int32_t> out(own, "out", n);
         return run_to_count(own, {given_kernel(own, "follow"),
@@ -214,7 +214,7 @@ TEST_SUITE("lab:occupancy") {
           static_cast<uint32_t>(std::min<uint64_t>(kPixel * (width + kBorder), UINT32_MAX / 2));
       return shape;
     };
-    const Residency resident = residency(check, "smooth", shape_of(config));
+    const Residency resident = residency_of(check, "smooth", shape_of(config));
     const Work work = [&](Check& own) -> Launched {
       Random random(n);
       const auto in = std::make_shared<Input<float>>(own, "in", random.floats(size_t{4} * n));
@@ -236,8 +236,8 @@ TEST_SUITE("lab:occupancy") {
     const uint32_t n = check.row.count("n");
     const LaunchConfig config = launch_config(check, "orbits");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
-    const Residency resident = residency(check, "orbits", shape);
-    const double share = balance(check, n, shape);
+    const Residency resident = residency_of(check, "orbits", shape);
+    const double share = balance_of_multiprocessors(check, n, shape);
     check.measured(fmt::format("{:.0f} % busy", 100 * share));
     check.expected(fmt::format("{:.0f} %", 100 * check.row.number("balance")));
     check.figure("balance", share);
@@ -251,7 +251,7 @@ TEST_SUITE("lab:occupancy") {
     const uint32_t n = check.row.count("n");
     const LaunchConfig config = launch_config(check, "match");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
-    const Residency resident = residency(check, "match", shape);
+    const Residency resident = residency_of(check, "match", shape);
     // One row is enough to find out how much of L1 such blocks leave free.
     const Input<float> row(check, "rows", std::vector<float>(32, 1.0f));
     const Output<float> out(check, "out", 1);
@@ -273,7 +273,7 @@ TEST_SUITE("lab:occupancy") {
           fmt::format("{} Their rows take {:.0f} KB, but L1 has {} KB: L1 has evicted the sectors "
                       "of a row before the warp reads the next column. How many warps' rows fit?",
                       resident.words(), bytes / 1024, run.occupancy->l1_bytes / 1024));
-    credit_balance(check, balance(check, n, shape), resident, "match");
+    credit_balance(check, balance_of_multiprocessors(check, n, shape), resident, "match");
     credit_warps(check, resident, "match");
   }
 }

@@ -18,7 +18,7 @@ namespace {
 
 TimedWork copy_work(Check& check, uint32_t n, size_t sets) {
   const InputSets<float> inputs = random_inputs(check, sets, n);
-  TimedWork work = from_in_to_out(inputs);
+  TimedWork work = work_from_in_to_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t multiprocessors) {
     return std::vector<device::TimedStep>{device::TimedLaunch{
         "copy",
@@ -46,7 +46,7 @@ LaunchConfig skeletons_shape(Check& check) {
 
 // A given kernel in the shape of the submission's LAB32_LAUNCH; `as_given`: in the skeleton's
 // shape.
-struct Shaped {
+struct KernelInOwnShape {
   std::string kernel;
   uint32_t n = 0;
   std::vector<device::TimedArg> args;
@@ -54,8 +54,8 @@ struct Shaped {
   uint32_t pixel = 0, border = 0;
   std::string inputs = "";  // what the inputs depend on besides n
 
-  TimedVersion version(Check& check, bool as_given,
-                       decltype(TimedVersion::mismatch) mismatch) const {
+  TimedVersion timed_version(Check& check, bool as_given,
+                             decltype(TimedVersion::mismatch) mismatch) const {
     TimedVersion made;
     const LaunchConfig skeletons = skeletons_shape(check);
     made.steps = [*this, &check, as_given, skeletons](device::LoadedModule& module,
@@ -82,7 +82,7 @@ struct Shaped {
 // versions write the same values to arrays of their own; all sets have the same expected values
 // `want`.
 template <class T>
-TimedWork shaped_work(Check& check, Shaped shaped, std::vector<device::TimedArray> inputs,
+TimedWork shaped_work(Check& check, KernelInOwnShape shaped, std::vector<device::TimedArray> inputs,
                       std::shared_ptr<const std::vector<T>> want, double tolerance,
                       const std::vector<device::Arg>& numbers) {
   TimedWork work;
@@ -98,7 +98,7 @@ TimedWork shaped_work(Check& check, Shaped shaped, std::vector<device::TimedArra
     for (size_t i = 0; i < out; ++i) shaped.args.emplace_back(ArrayIndex{i});
     shaped.args.emplace_back(ArrayIndex{index});
     for (const device::Arg& number : numbers) shaped.args.emplace_back(number);
-    return shaped.version(check, as_given, [=](size_t, const Outputs& outputs) {
+    return shaped.timed_version(check, as_given, [=](size_t, const Outputs& outputs) {
       return mismatch("out", values_of<T>(outputs[as_given ? 1 : 0]), *want, tolerance);
     });
   };
@@ -108,14 +108,14 @@ TimedWork shaped_work(Check& check, Shaped shaped, std::vector<device::TimedArra
 }
 
 TimedWork follow_work(Check& check, uint32_t n, uint32_t nodes, uint32_t steps) {
-  const std::vector<int32_t> next = links(nodes);
+  const std::vector<int32_t> next = random_links(nodes);
   auto want = std::make_shared<std::vector<int32_t>>(n);
   for (uint32_t i = 0; i < n; ++i) {
     int32_t at = static_cast<int32_t>(i);
     for (uint32_t k = 0; k < steps; ++k) at = next[static_cast<size_t>(at)];
     (*want)[i] = at;
   }
-  Shaped shaped{"follow", n, {}};
+  KernelInOwnShape shaped{"follow", n, {}};
   shaped.inputs = fmt::format("nodes {}, steps {}", nodes, steps);
   return shaped_work<int32_t>(check, shaped, {read_array("next", next)}, want, 0,
                               {static_cast<int>(n), static_cast<int>(steps)});
@@ -133,7 +133,7 @@ TimedWork smooth_work(Check& check, uint32_t n, double tolerance) {
         if (i + k >= kReach && i + k - kReach < n) sum += in[4 * (i + k - kReach) + part];
       (*want)[4 * i + part] = static_cast<float>(sum / 5);
     }
-  Shaped shaped{"smooth", n, {}};
+  KernelInOwnShape shaped{"smooth", n, {}};
   shaped.pixel = 16, shaped.border = 2 * kReach;
   return shaped_work<float>(check, shaped, {read_array("in", in)}, want, tolerance,
                             {static_cast<int>(n)});
@@ -184,9 +184,9 @@ TimedWork match_work(Check& check, uint32_t n) {
 // Blocks of 1024 threads, of the submission's kernel and of the kernel without launch bounds.
 TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance, size_t sets) {
   constexpr uint32_t kBlock = 1024;
-  const auto fields =
-      input_sets<Cell>(check, sets, [](Random& random) { return field(random.bits()); });
-  const std::vector<float> start = starts(n);
+  const auto fields = input_sets<FieldVector>(
+      check, sets, [](Random& random) { return vector_field(random.bits()); });
+  const std::vector<float> start = start_positions(n);
   TimedWork work;
   work.arrays = {read_array("field", fields), read_array("start", start),
                  written_array<float>("out", size_t{kTraced} * n),
@@ -203,7 +203,7 @@ TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance,
     };
     made.mismatch = [=](size_t set, const Outputs& outputs) {
       return mismatch("out", values_of<float>(outputs[as_given ? 1 : 0]),
-                      traced(*fields[set], start, n, steps), tolerance);
+                      traced_paths(*fields[set], start, n, steps), tolerance);
     };
     return made;
   };

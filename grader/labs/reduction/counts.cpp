@@ -12,12 +12,12 @@
 namespace lab32::checks::reduction {
 namespace {
 
-struct Words {
+struct CounterWords {
   const char *key, *least;  // keys of the rubric
   const char *one, *many, *per;
 };
 
-Words words_of(Counter counter) {
+CounterWords words_of(Counter counter) {
   switch (counter) {
     case Counter::accesses:
       return {"accesses", "least_accesses", "access", "accesses", "block"};
@@ -43,21 +43,21 @@ std::string short_number(double value, double other) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
-std::string counted(const std::string& number, const Words& words) {
+std::string count_text(const std::string& number, const CounterWords& words) {
   return number + " " + (number == "1" ? words.one : words.many);
 }
 
 // For the table: "74 wavefronts", "29 per block".
-void show_counts(Check& check, double got, double limit, const Words& words) {
-  check.measured(counted(short_number(got, limit), words));
+void show_counts(Check& check, double got, double limit, const CounterWords& words) {
+  check.measured(count_text(short_number(got, limit), words));
   check.expected(short_number(limit, got) + " per " + words.per);
 }
 
 uint64_t idle_of(const counters::SharedTraffic& t) { return 32 * t.requests - t.lanes; }
 
 // The line of the student's file for which `of` is largest; nullptr: it is 0 on all lines.
-const counters::LineCounters* largest(Check& check, const device::Run& run,
-                                      uint64_t (*of)(const counters::Counters&)) {
+const counters::LineCounters* line_with_most(Check& check, const device::Run& run,
+                                             uint64_t (*of)(const counters::Counters&)) {
   const counters::LineCounters* found = nullptr;
   for (const counters::LineCounters& line : run.lines)
     if (line.file == check.session.source.display() && line.line > 0 && of(line.counters) > 0 &&
@@ -123,7 +123,7 @@ double StepVerdict::reached(Counter counter) const {
 void StepVerdict::explain_excess(Counter counter) const {
   const counters::LineCounters* line = nullptr;
   if (counter == Counter::accesses || counter == Counter::idle_lanes) {
-    line = largest(check_, run_, [](const counters::Counters& c) {
+    line = line_with_most(check_, run_, [](const counters::Counters& c) {
       return idle_of(c.shared_load) + idle_of(c.shared_store) + idle_of(c.shared_atom);
     });
     if (!line) return;
@@ -137,17 +137,19 @@ void StepVerdict::explain_excess(Counter counter) const {
                     block_, requests / blocks_,
                     static_cast<double>(lanes) / static_cast<double>(requests)));
   } else if (counter == Counter::wavefronts) {
-    const Waste waste = worst_shared(check_, run_);
+    const WorstLine waste = worst_shared(check_, run_);
     check_.explain(waste.line,
                    waste.line > 0
                        ? waste.message
                        : "No access has a bank conflict, but there are more accesses than the step "
                          "needs.");
   } else if (counter == Counter::barriers) {
-    check_.explain(0, fmt::format("All {} threads of a block wait at {}.", block_,
-                                  counted(short_number(counts_.barriers, 0), words_of(counter))));
+    check_.explain(0,
+                   fmt::format("All {} threads of a block wait at {}.", block_,
+                               count_text(short_number(counts_.barriers, 0), words_of(counter))));
   } else if (counter == Counter::instructions) {
-    line = largest(check_, run_, [](const counters::Counters& c) { return c.warp_instructions; });
+    line = line_with_most(check_, run_,
+                          [](const counters::Counters& c) { return c.warp_instructions; });
     if (!line) return;
     check_.explain(line->line,
                    fmt::format("{:.0f} % of the instructions are on this line.",
@@ -157,7 +159,7 @@ void StepVerdict::explain_excess(Counter counter) const {
 }
 
 void StepVerdict::credit_improvement(Counter counter, double limit, const std::string& idea) {
-  const Words words = words_of(counter);
+  const CounterWords words = words_of(counter);
   const double got = reached(counter);
   show_counts(check_, got, limit, words);
   check_.figure(std::string("ideal_") + words.key, limit);
@@ -169,13 +171,13 @@ void StepVerdict::credit_improvement(Counter counter, double limit, const std::s
 }
 
 void StepVerdict::credit_earlier_step(Counter counter, double limit) {
-  const Words words = words_of(counter);
+  const CounterWords words = words_of(counter);
   const double got = reached(counter);
   const bool first = check_.verdict.credit == 1;
   check_.credit_at_most(limit, got);
   if (got <= limit) return;
   check_.explain(0, fmt::format("An earlier step needs only {} per {}; here there {} {}.",
-                                counted(short_number(limit, got), words), words.per,
+                                count_text(short_number(limit, got), words), words.per,
                                 got == 1 ? "is" : "are", short_number(got, limit)));
   if (!first) return;
   // If points were lost before, the table already shows their count.
@@ -184,7 +186,7 @@ void StepVerdict::credit_earlier_step(Counter counter, double limit) {
 }
 
 void StepVerdict::recount(Counter counter, double limit, const std::string& elsewhere) {
-  const Words words = words_of(counter);
+  const CounterWords words = words_of(counter);
   const double got = reached(counter);
   const bool worst = got > 0 && limit / got < check_.verdict.credit;
   check_.credit_at_most(limit, got);
@@ -193,13 +195,14 @@ void StepVerdict::recount(Counter counter, double limit, const std::string& else
   check_.verdict.line = 0;
   show_counts(check_, got, limit, words);
   explain_excess(counter);
-  check_.explain(0, fmt::format("{} there {} {} per {}, where the same idea needs {}.", elsewhere,
-                                got == 1 ? "is" : "are", counted(short_number(got, limit), words),
-                                words.per, short_number(limit, got)));
+  check_.explain(0,
+                 fmt::format("{} there {} {} per {}, where the same idea needs {}.", elsewhere,
+                             got == 1 ? "is" : "are", count_text(short_number(got, limit), words),
+                             words.per, short_number(limit, got)));
 }
 
 void StepVerdict::require_no_later_step(Counter counter, const std::string& later) {
-  const Words words = words_of(counter);
+  const CounterWords words = words_of(counter);
   const double least = check_.row.number(words.least), got = reached(counter);
   if (got >= least) return;
   check_.measured("another step");
@@ -212,7 +215,7 @@ void StepVerdict::require_no_later_step(Counter counter, const std::string& late
       failure, 0,
       fmt::format("The sum is right, but this is another step: it has {}, where this step's "
                   "kernel has at least {} per {}. {}",
-                  counted(short_number(got, least), words), short_number(least, got), words.per,
+                  count_text(short_number(got, least), words), short_number(least, got), words.per,
                   later));
 }
 

@@ -16,10 +16,11 @@ namespace lab32::checks::reduction {
 struct StepCounts {
   StepCounts(Check& check, const device::Run& run, uint64_t blocks, uint64_t elements);
 
-  double accesses, wavefronts, barriers;  // per block; an access is one of a warp to shared memory
-  double lanes;                           // active lanes per access
-  double idle_lanes;                      // inactive lanes of these accesses, per element
-  double instructions;                    // PTX instructions of a warp, per 32 elements
+  // Per block; an access is one instruction of a warp that reads or writes shared memory.
+  double accesses, wavefronts, barriers;
+  double lanes;         // active lanes per access
+  double idle_lanes;    // inactive lanes of these accesses, per element
+  double instructions;  // PTX instructions of a warp, per 32 elements
 
  private:
   StepCounts(const counters::Counters& c, double blocks, double elements);

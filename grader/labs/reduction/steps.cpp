@@ -19,7 +19,7 @@ namespace {
 struct Step {
   const char* kernel;
   uint32_t elements;  // per thread
-  bool templated;     // by the block size
+  bool templated;     // a template over the block size
 
   std::string name(uint32_t block) const {
     return templated ? fmt::format("{}<{}>", kernel, block) : kernel;
@@ -147,7 +147,7 @@ const char kTreeInMemory[] =
 TEST_SUITE("lab:reduction") {
   LAB_CHECK("v2: result" * takes("blocks", "many")) { check_blocks(check, kV2); }
 
-  LAB_CHECK("v2: divergence" * takes("threads_at_work", "block", "accesses", "least_wavefronts",
+  LAB_CHECK("v2: divergence" * takes("min_working_share", "block", "accesses", "least_wavefronts",
                                      "least_barriers", "blocks", "many")) {
     CountedStep v2(check, kV2);
     v2.require_no_later_step(
@@ -165,7 +165,7 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v3: result" * takes("blocks", "many")) { check_blocks(check, kV3); }
 
-  LAB_CHECK("v3: wavefronts" * takes("threads_at_work", "block", "wavefronts", "accesses",
+  LAB_CHECK("v3: wavefronts" * takes("min_working_share", "block", "wavefronts", "accesses",
                                      "least_barriers", "blocks", "many")) {
     CountedStep v3(check, kV3);
     v3.require_no_later_step(Counter::barriers, kBarrierEachStep);
@@ -179,7 +179,7 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v4: result" * takes("blocks", "many")) { check_blocks(check, kV4); }
 
-  LAB_CHECK("v4: idle lanes" * takes("threads_at_work", "block", "idle_lanes", "accesses",
+  LAB_CHECK("v4: idle lanes" * takes("min_working_share", "block", "idle_lanes", "accesses",
                                      "wavefronts", "least_barriers", "blocks", "many")) {
     CountedStep v4(check, kV4);
     v4.require_no_later_step(Counter::barriers, kBarrierEachStep);
@@ -194,7 +194,7 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v5: result" * takes("blocks", "many")) { check_blocks(check, kV5); }
 
-  LAB_CHECK("v5: barriers" * takes("threads_at_work", "block", "barriers", "wavefronts",
+  LAB_CHECK("v5: barriers" * takes("min_working_share", "block", "barriers", "wavefronts",
                                    "least_accesses", "blocks", "many")) {
     CountedStep v5(check, kV5);
     v5.require_no_later_step(Counter::accesses, kTreeInMemory);
@@ -208,7 +208,7 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v6: result" * takes("blocks", "many")) { check_blocks(check, kV6); }
 
-  LAB_CHECK("v6: instructions" * takes("threads_at_work", "block", "instructions", "barriers",
+  LAB_CHECK("v6: instructions" * takes("min_working_share", "block", "instructions", "barriers",
                                        "least_accesses", "blocks", "many")) {
     CountedStep v6(check, kV6);
     v6.require_no_later_step(Counter::accesses, kTreeInMemory);

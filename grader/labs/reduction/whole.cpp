@@ -16,23 +16,23 @@
 namespace lab32::checks::reduction {
 namespace {
 
-struct Whole {
+struct WholeVersion {
   const char* kernel;
-  bool templated;    // by the block size
+  bool templated;    // a template over the block size
   bool starts_at_0;  // out[0] is 0 before the launch, instead of poisoned
   // The rubric's keys for the sizes at which ints and floats are counted.
   const char *elements, *floats;
 };
 
-const Whole kV7{"reduce_v7", true, true, "elements", "floats"},
+const WholeVersion kV7{"reduce_v7", true, true, "elements", "floats"},
     kV8{"reduce_v8", false, false, "elements_v8", "floats"};
 
-int line_of_whole(Check& check, const Whole& version) {
+int line_of_whole(Check& check, const WholeVersion& version) {
   return check.session.source.find(version.kernel);
 }
 
 // The LAB32_LAUNCH record. A block of v7 must be one that the file instantiates.
-LaunchConfig record_of(Check& check, const Whole& version) {
+LaunchConfig record_of(Check& check, const WholeVersion& version) {
   const LaunchConfig record = launch_config(check, version.kernel);
   if (!version.templated) return record;
   const std::vector<double> blocks = check.row.numbers("blocks");
@@ -53,13 +53,14 @@ struct Launched {
 };
 
 template <class T>
-struct Sum;
+struct SumCase;
 
 template <>
-struct Sum<int> {
+struct SumCase<int> {
   static constexpr const char* type = "int";
   static std::vector<int> values(Random& random, size_t n) { return small_ints(random, n); }
-  static std::string wrong(int got, const std::vector<int>& in, const device::Shape& shape) {
+  static std::string mismatch_text(int got, const std::vector<int>& in,
+                                   const device::Shape& shape) {
     const int64_t want = std::accumulate(in.begin(), in.end(), int64_t{0});
     if (got == want) return "";
     if (is_poison(got) && want != got) return "out[0] was not written.";
@@ -70,10 +71,10 @@ struct Sum<int> {
 };
 
 template <>
-struct Sum<float> {
+struct SumCase<float> {
   static constexpr const char* type = "float";
   static std::vector<float> values(Random& random, size_t n) { return small_floats(random, n); }
-  static std::string wrong(float got, const std::vector<float>& in, const device::Shape&) {
+  static std::string mismatch_text(float got, const std::vector<float>& in, const device::Shape&) {
     // All elements are positive, so the sum of their absolute values is their sum. A double adds
     // 2^24 floats of 24 bits exactly.
     const double want = std::accumulate(in.begin(), in.end(), 0.0);
@@ -93,31 +94,32 @@ struct Sum<float> {
 };
 
 template <class T>
-std::string name_of(const Whole& version, const LaunchConfig& record) {
-  return version.templated ? fmt::format("{}<{}, {}>", version.kernel, Sum<T>::type, record.block)
-                           : fmt::format("{}<{}>", version.kernel, Sum<T>::type);
+std::string name_of(const WholeVersion& version, const LaunchConfig& record) {
+  return version.templated
+             ? fmt::format("{}<{}, {}>", version.kernel, SumCase<T>::type, record.block)
+             : fmt::format("{}<{}>", version.kernel, SumCase<T>::type);
 }
 
 template <class T>
-device::Run launch_once(Check& check, const Whole& version, const LaunchConfig& record,
+device::Run launch_once(Check& check, const WholeVersion& version, const LaunchConfig& record,
                         std::vector<T> values, const std::string& what = "") {
   const uint32_t n = static_cast<uint32_t>(values.size());
   const device::Shape shape = record.shape(n, check.device().multiprocessors());
   const std::string name = name_of<T>(version, record);
   const std::string setting =
-      fmt::format("{}, n = {}, {} block{} of {}{}", Sum<T>::type, n, shape.grid.count(),
+      fmt::format("{}, n = {}, {} block{} of {}{}", SumCase<T>::type, n, shape.grid.count(),
                   shape.grid.count() == 1 ? "" : "s", record.block, what);
   Input<T> in(check, "in", std::move(values));
   Output<T> out(check, "out", std::vector<T>(1, T{0}));
   if (!version.starts_at_0) out.poison();
   const Launch launch{name, shape, {in, out, static_cast<int>(n)}, setting};
   device::Run launched = run(check, launch);
-  std::string wrong = Sum<T>::wrong(out.read()[0], in.values(), shape);
+  std::string wrong = SumCase<T>::mismatch_text(out.read()[0], in.values(), shape);
   if (!wrong.empty()) {
     Output<T> again(check, "out", std::vector<T>(1, T{0}));
     if (!version.starts_at_0) again.poison();
     if (run_in_fresh_module(check, {name, shape, {in, again, static_cast<int>(n)}, setting}) &&
-        Sum<T>::wrong(again.read()[0], in.values(), shape).empty())
+        SumCase<T>::mismatch_text(again.read()[0], in.values(), shape).empty())
       wrong +=
           " The first launch is right: a `__device__` variable keeps its value from "
           "one launch to the next. Which of your variables does not begin with the "
@@ -131,27 +133,29 @@ device::Run launch_once(Check& check, const Whole& version, const LaunchConfig& 
 // The launch whose counters are checked: ints at the published size, floats at a size that depends
 // on the seed and is too large for a float that counts in steps of one.
 template <class T>
-Launched counted(Check& check, const Whole& version) {
-  const std::string key = fmt::format("{} of {}s", version.kernel, Sum<T>::type);
+Launched counted_launch(Check& check, const WholeVersion& version) {
+  const std::string key = fmt::format("{} of {}s", version.kernel, SumCase<T>::type);
   Random random(stream_of(check.session.setup.seed, key));
   const uint64_t elements = std::is_same_v<T, int>
                                 ? static_cast<uint64_t>(check.row.number(version.elements))
                                 : static_cast<uint64_t>(check.row.number(version.floats)) + 1 +
                                       random.below(check.row.count("floats_more"));
   const LaunchConfig record = record_of(check, version);
-  return {
-      shared_launch(
-          check, key, name_of<T>(version, record),
-          [&] { return launch_once<T>(check, version, record, Sum<T>::values(random, elements)); }),
-      record.shape(elements, check.device().multiprocessors()), elements};
+  return {shared_launch(check, key, name_of<T>(version, record),
+                        [&] {
+                          return launch_once<T>(check, version, record,
+                                                SumCase<T>::values(random, elements));
+                        }),
+          record.shape(elements, check.device().multiprocessors()), elements};
 }
 
 template <class T>
-void check_sizes(Check& check, const Whole& version) {
+void check_sizes(Check& check, const WholeVersion& version) {
   Random random = check.random();
   LaunchConfig record = record_of(check, version);
-  for (uint32_t n : sizes(check)) launch_once<T>(check, version, record, Sum<T>::values(random, n));
-  counted<T>(check, version);
+  for (uint32_t n : sizes(check))
+    launch_once<T>(check, version, record, SumCase<T>::values(random, n));
+  counted_launch<T>(check, version);
   const size_t other = check.row.count("n");
   if constexpr (std::is_same_v<T, int>)
     launch_once<T>(check, version, record, ints_to_the_limit(random, other),
@@ -159,7 +163,7 @@ void check_sizes(Check& check, const Whole& version) {
   if (version.templated) {
     for (double block : check.row.numbers("blocks")) {
       record.block = static_cast<uint32_t>(block);
-      launch_once<T>(check, version, record, Sum<T>::values(random, other));
+      launch_once<T>(check, version, record, SumCase<T>::values(random, other));
     }
   }
   right_result(check);
@@ -170,10 +174,10 @@ void check_sizes(Check& check, const Whole& version) {
 // elements, so it scales them.
 using FloatLimit = std::function<void(const Launched& floats, double scale)>;
 
-void recount_with_floats(Check& check, const Whole& version, const FloatLimit& limit_of) {
+void recount_with_floats(Check& check, const WholeVersion& version, const FloatLimit& limit_of) {
   const std::string result = fmt::format("{} float: result", version.kernel + sizeof("reduce"));
   if (check.verdict.credit < 1 || !check.has_passed(result)) return;
-  const Launched floats = counted<float>(check, version);
+  const Launched floats = counted_launch<float>(check, version);
   limit_of(floats, static_cast<double>(floats.elements) / check.row.number(version.elements));
 }
 
@@ -184,9 +188,9 @@ void recount_floats(Check& check, const char* what, double limit, uint64_t got,
 }
 
 // Gives points for the instructions of the counted launches.
-void credit_instructions(Check& check, const Whole& version, const std::string& idea) {
+void credit_instructions(Check& check, const WholeVersion& version, const std::string& idea) {
   const double limit = check.row.number("instructions");
-  const Launched ints = counted<int>(check, version);
+  const Launched ints = counted_launch<int>(check, version);
   StepVerdict verdict(check, *ints.run, record_of(check, version).block, ints.shape.grid.count(),
                       ints.elements);
   verdict.figures();
@@ -234,7 +238,7 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v7: sectors" * takes("ideal", "elements", "floats", "floats_more", "blocks")) {
     const double ideal = check.row.number("ideal");
-    credit_sectors(check, *counted<int>(check, kV7).run, ideal,
+    credit_sectors(check, *counted_launch<int>(check, kV7).run, ideal,
                    "A thread that takes a contiguous piece reads neighbouring elements one "
                    "after the other, but the 32 lanes of a warp read at the same time. How far "
                    "apart should the elements of one thread be?");
@@ -244,13 +248,13 @@ TEST_SUITE("lab:reduction") {
     });
   }
 
-  LAB_CHECK("v7: instructions" * takes("threads_at_work", "instructions", "floats_instructions",
+  LAB_CHECK("v7: instructions" * takes("min_working_share", "instructions", "floats_instructions",
                                        "threads", "elements", "floats", "floats_more", "blocks")) {
     credit_instructions(
         check, kV7,
         "Each block pays for one tree, whatever its number of elements: how many "
         "blocks does the GPU need to be busy? v6's tree is also cheaper than v1's.");
-    credit_threads(check, counted<int>(check, kV7), line_of_whole(check, kV7));
+    credit_threads(check, counted_launch<int>(check, kV7), line_of_whole(check, kV7));
   }
 
   LAB_CHECK("v8 int: result" * takes("n", "sizes", "elements_v8")) { check_sizes<int>(check, kV8); }
@@ -259,10 +263,10 @@ TEST_SUITE("lab:reduction") {
     check_sizes<float>(check, kV8);
   }
 
-  LAB_CHECK("v8: requests" * takes("threads_at_work", "ideal", "ideal_requests", "elements_v8",
+  LAB_CHECK("v8: requests" * takes("min_working_share", "ideal", "ideal_requests", "elements_v8",
                                    "floats", "floats_more")) {
     const double sectors = check.row.number("ideal"), requests = check.row.number("ideal_requests");
-    credit_requests(check, *counted<int>(check, kV8).run, sectors, requests,
+    credit_requests(check, *counted_launch<int>(check, kV8).run, sectors, requests,
                     line_of_whole(check, kV8));
     recount_with_floats(check, kV8, [&](const Launched& floats, double scale) {
       credit_work(check, *floats.run);
@@ -272,8 +276,8 @@ TEST_SUITE("lab:reduction") {
     });
   }
 
-  LAB_CHECK("v8: threads" * takes("threads_at_work", "threads", "elements_v8")) {
-    const Launched launched = counted<int>(check, kV8);
+  LAB_CHECK("v8: threads" * takes("min_working_share", "threads", "elements_v8")) {
+    const Launched launched = counted_launch<int>(check, kV8);
     credit_work(check, *launched.run);
     const double each =
         static_cast<double>(launched.shape.grid.count() * launched.shape.block.count()) /
@@ -285,7 +289,7 @@ TEST_SUITE("lab:reduction") {
     credit_threads(check, launched, line_of_whole(check, kV8));
   }
 
-  LAB_CHECK("v8: instructions" * takes("threads_at_work", "instructions", "floats_instructions",
+  LAB_CHECK("v8: instructions" * takes("min_working_share", "instructions", "floats_instructions",
                                        "elements_v8", "floats", "floats_more")) {
     credit_instructions(check, kV8,
                         "Loading four elements at once needs a quarter of the loads, addresses and "

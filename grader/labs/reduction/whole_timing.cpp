@@ -59,8 +59,8 @@ std::vector<device::TimedStep> launches(Check& check, int version, uint32_t n, s
 }
 
 // `out`: which of the written arrays the version writes, from 1.
-TimedVersion timed(Check& check, int version, uint32_t n, size_t out,
-                   std::shared_ptr<const Parts> parts) {
+TimedVersion timed_version(Check& check, int version, uint32_t n, size_t out,
+                           std::shared_ptr<const Parts> parts) {
   return {[=, &check](device::LoadedModule& module, uint32_t multiprocessors) {
             return launches(check, version, n, out, module, multiprocessors);
           },
@@ -84,11 +84,11 @@ TimedWork ladder_work(Check& check, int version, int before, uint32_t n, size_t 
       parts->back().push_back(std::accumulate(at, at + kBlock, 0));
   }
   TimedWork work;
-  static_cast<TimedVersion&>(work) = timed(check, version, n, 1, parts);
+  static_cast<TimedVersion&>(work) = timed_version(check, version, n, 1, parts);
   work.arrays = {read_array("in", inputs), written_array<int>("out", results_of(version, n))};
   work.bytes = work.arrays[0].bytes;
   if (before > 0) {
-    work.before = timed(check, before, n, 2, parts);
+    work.before = timed_version(check, before, n, 2, parts);
     work.arrays.push_back(written_array<int>("out of the version before", results_of(before, n)));
   }
   return work;

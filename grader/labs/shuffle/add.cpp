@@ -55,7 +55,7 @@ void require_sectors(Check& check, const device::Run& launched) {
   const double sectors = static_cast<double>(c.global_sectors());
   check.credit(check.row.number("ideal_sectors"), sectors);
   if (sectors <= check.row.number("ideal_sectors")) return;
-  const Waste waste = worst_global(check, launched);
+  const WorstLine waste = worst_global(check, launched);
   check.explain(
       waste.line,
       fmt::format("The kernel moves {} sectors, where {} are enough, and the check gives that "
@@ -121,7 +121,7 @@ void credit_barriers(Check& check, const device::Run& launched, double ideal, in
 }
 
 // The counters of a sum of ones in blocks of 256, with passes until one number is left.
-struct Passes {
+struct PassCounts {
   float result = 0;
   uint32_t passes = 0;
   double sectors = 0, adds = 0, wavefronts = 0, barriers = 0;
@@ -135,7 +135,7 @@ struct Passes {
     wavefronts += scale * static_cast<double>(c.shared_wavefronts());
     barriers += scale * static_cast<double>(c.block_barriers);
   }
-  void take(Check& check, std::optional<double> seconds) {
+  void add_pass(Check& check, std::optional<double> seconds) {
     if (!check.session.setup.modelled_times) return;
     modelled = seconds && modelled >= 0 ? modelled + *seconds : -1;
   }
@@ -166,7 +166,7 @@ std::optional<double> first_pass(Check& check, const CountPass& count, uint32_t 
 
 std::vector<float> ones(uint32_t n) { return std::vector<float>(n, 1.0f); }
 
-Passes sum_all(Check& check, const std::string& kernel, const Input<float>& ones_of_all) {
+PassCounts sum_all(Check& check, const std::string& kernel, const Input<float>& ones_of_all) {
   const auto pass = [&](const DeviceArray& in, const DeviceArray& out, const std::string& setting,
                         device::LaunchOptions::Model model) {
     Launch made{kernel,
@@ -179,15 +179,15 @@ Passes sum_all(Check& check, const std::string& kernel, const Input<float>& ones
     return made;
   };
   using Model = device::LaunchOptions::Model;
-  Passes total;
-  total.take(check, first_pass(
-                        check,
-                        [&](uint32_t n) {
-                          const Input<float> in(check, "in", ones(n));
-                          const Output<float> out(check, "out", blocks_for(n, 2 * kBlock));
-                          return run_to_count(check, pass(in, out, "", Model::cold));
-                        },
-                        static_cast<uint32_t>(ones_of_all.count())));
+  PassCounts total;
+  total.add_pass(check, first_pass(
+                            check,
+                            [&](uint32_t n) {
+                              const Input<float> in(check, "in", ones(n));
+                              const Output<float> out(check, "out", blocks_for(n, 2 * kBlock));
+                              return run_to_count(check, pass(in, out, "", Model::cold));
+                            },
+                            static_cast<uint32_t>(ones_of_all.count())));
   std::vector<float> left;
   const auto go_on = [&](const Input<float>& in) {
     const bool first = total.passes == 0;
@@ -196,7 +196,7 @@ Passes sum_all(Check& check, const std::string& kernel, const Input<float>& ones
         run(check, pass(in, out, fmt::format("pass {}, n = {}", total.passes + 1, in.count()),
                         first ? Model::none : if_asked(check, Model::warm)));
     total.add(counters_of(check, launched));
-    if (!first) total.take(check, seconds_of(launched));
+    if (!first) total.add_pass(check, seconds_of(launched));
     left = out.read();
   };
   go_on(ones_of_all);
@@ -209,9 +209,9 @@ Passes sum_all(Check& check, const std::string& kernel, const Input<float>& ones
 }
 
 // The given kernel. All its warps do the same, so only some of them are simulated.
-Passes sum_by_atomics(Check& check, uint32_t n) {
+PassCounts sum_by_atomics(Check& check, uint32_t n) {
   constexpr uint32_t kPart = 16;
-  Passes total;
+  PassCounts total;
   const auto count = [&](uint32_t part) {
     const Input<float> in(check, "in", ones(part));
     const Output<float> sum(check, "total", std::vector<float>(1, 0));
@@ -222,11 +222,11 @@ Passes sum_by_atomics(Check& check, uint32_t n) {
                                 if_asked(check, device::LaunchOptions::Model::cold)});
   };
   total.add(counters_of(check, count(n / kPart)), kPart);
-  total.take(check, first_pass(check, count, n));
+  total.add_pass(check, first_pass(check, count, n));
   return total;
 }
 
-std::string row_of(Check& check, const char* name, const Passes& p) {
+std::string row_of(Check& check, const char* name, const PassCounts& p) {
   // How many adds a number of elements takes would answer A2.
   const bool may_show = p.adds == 0 || check.has_passed("A2 who adds");
   if (may_show) check.figure(fmt::format("{} adds", name), p.adds);
@@ -305,8 +305,8 @@ TEST_SUITE("lab:shuffle") {
     right_result(check);
   }
 
-  LAB_CHECK("B1 reduce_shared: wavefronts" *
-            takes("threads_at_work", "n", "ideal", "ideal_sectors", "least_wavefronts", "drawn")) {
+  LAB_CHECK("B1 reduce_shared: wavefronts" * takes("min_working_share", "n", "ideal",
+                                                   "ideal_sectors", "least_wavefronts", "drawn")) {
     const device::Run launched = sum_once(check, "reduce_shared", kBlock, check.row.count("n"));
     require_tree(check, launched);
     require_sectors(check, launched);
@@ -340,7 +340,7 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("B3 reduce_shuffle: wavefronts" *
-            takes("threads_at_work", "n", "ideal", "ideal_sectors", "drawn")) {
+            takes("min_working_share", "n", "ideal", "ideal_sectors", "drawn")) {
     const device::Run launched = sum_once(check, "reduce_shuffle", kBlock, check.row.count("n"));
     require_sectors(check, launched);
     credit_wavefronts(check, launched, check.row.number("ideal"),
@@ -356,7 +356,7 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("B3 reduce_shuffle: barriers" *
-            takes("threads_at_work", "n", "ideal", "ideal_sectors", "drawn")) {
+            takes("min_working_share", "n", "ideal", "ideal_sectors", "drawn")) {
     const device::Run launched = sum_once(check, "reduce_shuffle", kBlock, check.row.count("n"));
     require_sectors(check, launched);
     credit_barriers(check, launched, check.row.number("ideal"), check.line_of("reduce_shuffle"));
@@ -370,10 +370,10 @@ TEST_SUITE("lab:shuffle") {
 
   LAB_CHECK("B4 a sum of 2^24 ones" * takes("n")) {
     const uint32_t n = check.row.count("n");
-    const Passes atomic = sum_by_atomics(check, n);
+    const PassCounts atomic = sum_by_atomics(check, n);
     const Input<float> in(check, "in", ones(n));
-    const Passes shared = sum_all(check, "reduce_shared", in),
-                 shuffle = sum_all(check, "reduce_shuffle", in);
+    const PassCounts shared = sum_all(check, "reduce_shared", in),
+                     shuffle = sum_all(check, "reduce_shuffle", in);
     const std::string table = row_of(check, "reduce_atomic", atomic) +
                               row_of(check, "reduce_shared", shared) +
                               row_of(check, "reduce_shuffle", shuffle);

@@ -116,7 +116,7 @@ void credit_adds(Check& check, const device::Run& launched, int line, const std:
 void recount_adds(Check& check, const device::Run& launched, const SecretSize& size) {
   const counters::Counters& c = counters_of(check, launched, Counted::global);
   const std::string where = fmt::format("n = {}:", size.n);
-  const Waste waste = worst_global(check, launched);
+  const WorstLine waste = worst_global(check, launched);
   recount_at_secret_size(check, where, "adds", size.share * check.row.number("ideal"),
                          c.red.sectors + c.atom.sectors, waste);
   recount_at_secret_size(check, where, "sectors loaded",
@@ -140,7 +140,7 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("C1 sum_by_warps: adds" *
-            takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
+            takes("min_working_share", "n", "ideal", "ideal_loads", "drawn")) {
     credit_total(check, "sum_by_warps",
                  "What can the lanes of a warp compute together before one of them adds?");
   }
@@ -151,7 +151,7 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("C2 sum_by_blocks: adds" *
-            takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
+            takes("min_working_share", "n", "ideal", "ideal_loads", "drawn")) {
     credit_total(check, "sum_by_blocks",
                  "Use two levels: the block computes its sum, and one of its threads adds it.");
   }
@@ -165,7 +165,7 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("C3 sum_by_key: adds" *
-            takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
+            takes("min_working_share", "n", "ideal", "ideal_loads", "drawn")) {
     Random random = check.random();
     credit_adds(check,
                 totals_of(check, four_keys(random, check.row.count("n")), kWarpSize * kLines),

@@ -15,7 +15,7 @@ constexpr double kRounding = 0x1p-24, kSmallest = 0x1p-149;
 
 double roundings(size_t n) { return static_cast<double>(n) / 32 + 10; }
 
-double largest(const std::vector<float>& row) {
+double largest_magnitude(const std::vector<float>& row) {
   double most = 0;
   for (float x : row) most = std::max(most, std::abs(double{x}));
   return most;
@@ -81,15 +81,16 @@ std::vector<float> make_row(RowKind kind, Random& random, uint32_t n) {
   return row;
 }
 
-Near mean_of(const std::vector<float>& row) {
+ExpectedValue mean_of(const std::vector<float>& row) {
   double sum = 0;
   for (float x : row) sum += x;
   const double k = roundings(row.size());
-  return {sum / static_cast<double>(row.size()), 2 * k * (kRounding * largest(row) + kSmallest)};
+  return {sum / static_cast<double>(row.size()),
+          2 * k * (kRounding * largest_magnitude(row) + kSmallest)};
 }
 
-Near variance_of(const std::vector<float>& row) {
-  const Near mean = mean_of(row);
+ExpectedValue variance_of(const std::vector<float>& row) {
+  const ExpectedValue mean = mean_of(row);
   double squares = 0;
   for (float x : row) squares += (x - mean.value) * (x - mean.value);
   const double variance = squares / static_cast<double>(row.size());
@@ -98,7 +99,7 @@ Near variance_of(const std::vector<float>& row) {
                         mean.tolerance * mean.tolerance};
 }
 
-std::vector<Near> softmax_of(const std::vector<float>& row) {
+std::vector<ExpectedValue> softmax_of(const std::vector<float>& row) {
   const double top = *std::max_element(row.begin(), row.end());
   double sum = 0, weighted = 0;
   for (float x : row) {
@@ -107,7 +108,7 @@ std::vector<Near> softmax_of(const std::vector<float>& row) {
     if (e > 0) weighted += e * (top - x);
   }
   const double base = 3 * weighted / sum + 8 * roundings(row.size()) + 16;
-  std::vector<Near> want;
+  std::vector<ExpectedValue> want;
   for (float x : row) {
     const double y = std::exp(x - top) / sum;
     want.push_back({y, y == 0 ? 0x1p-126 : kRounding * y * (3 * (top - x) + base) + 0x1p-126});
@@ -115,11 +116,12 @@ std::vector<Near> softmax_of(const std::vector<float>& row) {
   return want;
 }
 
-std::vector<Near> layer_norm_of(const std::vector<float>& row, const std::vector<float>& weight,
-                                const std::vector<float>& bias, float epsilon) {
-  const Near mean = mean_of(row), variance = variance_of(row);
+std::vector<ExpectedValue> layer_norm_of(const std::vector<float>& row,
+                                         const std::vector<float>& weight,
+                                         const std::vector<float>& bias, float epsilon) {
+  const ExpectedValue mean = mean_of(row), variance = variance_of(row);
   const double spread = std::sqrt(variance.value + epsilon);
-  std::vector<Near> want;
+  std::vector<ExpectedValue> want;
   for (size_t i = 0; i < row.size(); ++i) {
     const double z = (row[i] - mean.value) / spread;
     const double of_variance = variance.tolerance / (2 * spread * spread);
@@ -131,7 +133,7 @@ std::vector<Near> layer_norm_of(const std::vector<float>& row, const std::vector
 }
 
 std::string far_off(const std::string& name, const std::vector<float>& got,
-                    const std::vector<Near>& want) {
+                    const std::vector<ExpectedValue>& want) {
   std::vector<size_t> wrong;
   size_t unwritten = 0;
   for (size_t i = 0; i < want.size(); ++i) {

@@ -23,33 +23,34 @@ const char* name_of(RowKind kind);
 // n >= 1 finite values; in a `padded` row a part of the tail, never all, is -infinity.
 std::vector<float> make_row(RowKind kind, Random& random, uint32_t n);
 
-struct Near {
+struct ExpectedValue {
   double value = 0, tolerance = 0;
 };
 
 // |error| <= 2 k u max|x|: k roundings of a sum, twice, since an update adds a difference.
-Near mean_of(const std::vector<float>& row);
+ExpectedValue mean_of(const std::vector<float>& row);
 
 // The variance of the whole population (divided by n). Chan, Golub and LeVeque (The American
 // Statistician 37, 1983): the relative error of an update is at most k u times the condition number
 // sqrt(1 + mean^2 / variance), with a small factor, 4 here. If the mean is found first, the square
 // of its error is added. x^2 - mean^2 has the square of the condition number instead.
-Near variance_of(const std::vector<float>& row);
+ExpectedValue variance_of(const std::vector<float>& row);
 
 // e^(x - max) / sum. The exponent x - max is rounded, and a fast exponential rounds it again. An
 // absolute error of the exponent is a relative error of the result, in the numerator and, weighted,
 // in the sum. 8 k + 16 roundings cover adding, rescaling and dividing. Below 2^-126 floats lose
 // digits.
-std::vector<Near> softmax_of(const std::vector<float>& row);
+std::vector<ExpectedValue> softmax_of(const std::vector<float>& row);
 
 // (x - mean) / sqrt(variance + epsilon) * weight + bias: the errors of mean and variance, and 8
 // roundings.
-std::vector<Near> layer_norm_of(const std::vector<float>& row, const std::vector<float>& weight,
-                                const std::vector<float>& bias, float epsilon);
+std::vector<ExpectedValue> layer_norm_of(const std::vector<float>& row,
+                                         const std::vector<float>& weight,
+                                         const std::vector<float>& bias, float epsilon);
 
 // Empty if every value is within its tolerance; NaN never is. Otherwise a sentence as mismatch() in
 // arrays.h makes it.
 std::string far_off(const std::string& name, const std::vector<float>& got,
-                    const std::vector<Near>& want);
+                    const std::vector<ExpectedValue>& want);
 
 }  // namespace lab32::checks::shuffle

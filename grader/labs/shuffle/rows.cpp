@@ -28,36 +28,36 @@ const Kinds kFinite = {RowKind::noise,    RowKind::equal,   RowKind::offset, Row
 const Kinds kAny = {RowKind::noise,    RowKind::equal,   RowKind::offset, RowKind::alternating,
                     RowKind::denormal, RowKind::outlier, RowKind::steep,  RowKind::padded};
 
-struct Table {
+struct RowTable {
   Kinds kinds;  // one row of each
   uint32_t columns = 0;
   std::vector<std::vector<float>> rows;
 
   uint32_t count() const { return static_cast<uint32_t>(rows.size()); }
-  std::vector<float> flat() const {
+  std::vector<float> all_values() const {
     std::vector<float> all;
     for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
     return all;
   }
 };
 
-Table make_table(Random& random, const Kinds& kinds, uint32_t columns) {
-  Table table{kinds, columns, {}};
+RowTable make_table(Random& random, const Kinds& kinds, uint32_t columns) {
+  RowTable table{kinds, columns, {}};
   for (RowKind kind : kinds) table.rows.push_back(make_row(kind, random, columns));
   return table;
 }
 
-std::string setting_of(const Table& table) {
+std::string setting_of(const RowTable& table) {
   return fmt::format("{} x {}", table.count(), table.columns);
 }
 
-std::string row_name(const Table& table, size_t row) {
+std::string row_name(const RowTable& table, size_t row) {
   return fmt::format("In row {} ({}): ", row, name_of(table.kinds[row]));
 }
 
 // Checks kernels that write one number per row.
-void check_numbers(Check& check, const std::string& kernel, const Table& table,
-                   const Output<float>& out, const std::vector<Near>& want) {
+void check_numbers(Check& check, const std::string& kernel, const RowTable& table,
+                   const Output<float>& out, const std::vector<ExpectedValue>& want) {
   const std::vector<float> got = out.read();
   const std::string wrong = far_off(out.name(), got, want);
   if (wrong.empty()) return;
@@ -66,9 +66,9 @@ void check_numbers(Check& check, const std::string& kernel, const Table& table,
   check_result(check, setting_of(table), check.line_of(kernel), row_name(table, row) + wrong);
 }
 
-// Checks kernels that write a row per row.
-void check_rows(Check& check, const std::string& kernel, const Table& table,
-                const Output<float>& out, const std::vector<std::vector<Near>>& want) {
+// Checks kernels that write one output row for each input row.
+void check_rows(Check& check, const std::string& kernel, const RowTable& table,
+                const Output<float>& out, const std::vector<std::vector<ExpectedValue>>& want) {
   const std::vector<float> got = out.read();
   for (size_t row = 0; row < want.size(); ++row) {
     const auto begin = got.begin() + static_cast<ptrdiff_t>(row * table.columns);
@@ -80,9 +80,9 @@ void check_rows(Check& check, const std::string& kernel, const Table& table,
 }
 
 // Launches row_range or row_moments, which have a warp per row and write two numbers.
-device::Run by_warps(Check& check, const std::string& kernel, const Table& table,
-                     Output<float>& first, Output<float>& second) {
-  Input<float> in(check, "in", table.flat());
+device::Run run_warp_per_row(Check& check, const std::string& kernel, const RowTable& table,
+                             Output<float>& first, Output<float>& second) {
+  Input<float> in(check, "in", table.all_values());
   return run(check,
              {kernel,
               {{blocks_for(table.count(), kRowsBlock)}, {kWarpsBlock}},
@@ -92,10 +92,10 @@ device::Run by_warps(Check& check, const std::string& kernel, const Table& table
 
 device::Run run_range(Check& check, const Kinds& kinds, uint32_t columns) {
   Random random = check.random();
-  const Table table = make_table(random, kinds, columns);
+  const RowTable table = make_table(random, kinds, columns);
   Output<float> low(check, "low", table.count()), high(check, "high", table.count());
-  device::Run launched = by_warps(check, "row_range", table, low, high);
-  std::vector<Near> lowest, highest;
+  device::Run launched = run_warp_per_row(check, "row_range", table, low, high);
+  std::vector<ExpectedValue> lowest, highest;
   for (const auto& row : table.rows) {
     lowest.push_back({*std::min_element(row.begin(), row.end()), 0});
     highest.push_back({*std::max_element(row.begin(), row.end()), 0});
@@ -107,10 +107,10 @@ device::Run run_range(Check& check, const Kinds& kinds, uint32_t columns) {
 
 device::Run run_moments(Check& check, const Kinds& kinds, uint32_t columns) {
   Random random = check.random();
-  const Table table = make_table(random, kinds, columns);
+  const RowTable table = make_table(random, kinds, columns);
   Output<float> mean(check, "mean", table.count()), variance(check, "variance", table.count());
-  device::Run launched = by_warps(check, "row_moments", table, mean, variance);
-  std::vector<Near> means, variances;
+  device::Run launched = run_warp_per_row(check, "row_moments", table, mean, variance);
+  std::vector<ExpectedValue> means, variances;
   for (const auto& row : table.rows) {
     means.push_back(mean_of(row));
     variances.push_back(variance_of(row));
@@ -122,14 +122,14 @@ device::Run run_moments(Check& check, const Kinds& kinds, uint32_t columns) {
 
 device::Run run_softmax(Check& check, const Kinds& kinds, uint32_t columns) {
   Random random = check.random();
-  const Table table = make_table(random, kinds, columns);
-  Input<float> in(check, "in", table.flat());
+  const RowTable table = make_table(random, kinds, columns);
+  Input<float> in(check, "in", table.all_values());
   Output<float> out(check, "out", in.count());
   device::Run launched = run(check, {"softmax",
                                      {{table.count()}, {kRowBlock}},
                                      {in, out, static_cast<int>(columns)},
                                      setting_of(table)});
-  std::vector<std::vector<Near>> want;
+  std::vector<std::vector<ExpectedValue>> want;
   for (const auto& row : table.rows) want.push_back(softmax_of(row));
   check_rows(check, "softmax", table, out, want);
   return launched;
@@ -137,9 +137,9 @@ device::Run run_softmax(Check& check, const Kinds& kinds, uint32_t columns) {
 
 device::Run run_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
   Random random = check.random();
-  const Table table = make_table(random, kinds, columns);
+  const RowTable table = make_table(random, kinds, columns);
   const float epsilon = 1e-5f;
-  Input<float> in(check, "in", table.flat());
+  Input<float> in(check, "in", table.all_values());
   Input<float> weight(check, "weight", random.floats(columns)),
       bias(check, "bias", random.floats(columns));
   Output<float> out(check, "out", in.count());
@@ -147,7 +147,7 @@ device::Run run_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
                                      {{table.count()}, {kRowBlock}},
                                      {in, weight, bias, out, static_cast<int>(columns), epsilon},
                                      setting_of(table)});
-  std::vector<std::vector<Near>> want;
+  std::vector<std::vector<ExpectedValue>> want;
   for (const auto& row : table.rows)
     want.push_back(layer_norm_of(row, weight.values(), bias.values(), epsilon));
   check_rows(check, "layer_norm", table, out, want);
@@ -174,11 +174,11 @@ void check_columns(Check& check, Task task, const Kinds& kinds) {
 }
 
 // A launch for counters; the values in the table do not matter.
-device::Run counted(Check& check, Task task, uint32_t columns) {
+device::Run run_for_counters(Check& check, Task task, uint32_t columns) {
   return task(check, Kinds(check.row.count("rows"), RowKind::noise), columns);
 }
-device::Run counted(Check& check, Task task) {
-  return counted(check, task, check.row.count("columns"));
+device::Run run_for_counters(Check& check, Task task) {
+  return run_for_counters(check, task, check.row.count("columns"));
 }
 
 // Checks the sectors of rows of a secret length, a multiple of a sector. Traffic that does not grow
@@ -191,10 +191,11 @@ void recount_at_secret_length(Check& check, Task task) {
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / kUnit,
                  most = static_cast<uint32_t>(range.at(1)) / kUnit,
                  columns = kUnit * (least + random.below(most - least + 1));
-  recount_sectors(check, fmt::format("{} x {}:", check.row.count("rows"), columns),
-                  check.row.number("ideal") * columns / check.row.number("columns") +
-                      2 * check.row.number("rows"),
-                  launch_keeping_table(check, [&] { return counted(check, task, columns); }));
+  recount_sectors(
+      check, fmt::format("{} x {}:", check.row.count("rows"), columns),
+      check.row.number("ideal") * columns / check.row.number("columns") +
+          2 * check.row.number("rows"),
+      launch_keeping_table(check, [&] { return run_for_counters(check, task, columns); }));
 }
 
 const char kOnce[] =
@@ -204,12 +205,12 @@ const char kOnce[] =
 constexpr uint32_t kTimedBlock = 256, kColumns = 4096;
 constexpr float kEpsilon = 1e-5f;
 
-using Reference = std::function<std::vector<Near>(const std::vector<float>& row)>;
+using Reference = std::function<std::vector<ExpectedValue>(const std::vector<float>& row)>;
 
 // Work over `rows` rows of noise, with the check of each row of the result.
 TimedWork row_work(Check& check, uint32_t rows, size_t sets, const Reference& reference) {
   const InputSets<float> inputs = random_inputs(check, sets, size_t{rows} * kColumns);
-  TimedWork work = from_in_to_out(inputs);
+  TimedWork work = work_from_in_to_out(inputs);
   work.mismatch = [inputs, rows, reference](size_t set, const Outputs& outputs) {
     const std::vector<float> got = values_of<float>(outputs[0]);
     for (ptrdiff_t row = 0; row < rows; ++row) {
@@ -262,7 +263,7 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("D1 row_range: shared" * takes("rows", "columns", "ideal", "drawn_columns")) {
-    const device::Run launched = counted(check, run_range);
+    const device::Run launched = run_for_counters(check, run_range);
     credit_sectors(check, launched, check.row.number("ideal"),
                    "Let neighbouring lanes read neighbouring elements.");
     if (check.verdict.credit == 1) none_shared(check, launched, check.line_of("row_range"));
@@ -274,7 +275,7 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("D2 row_moments: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
-    credit_sectors(check, counted(check, run_moments), check.row.number("ideal"),
+    credit_sectors(check, run_for_counters(check, run_moments), check.row.number("ideal"),
                    "One pass is enough: mean and variance can be updated together, value by "
                    "value.");
     recount_at_secret_length(check, run_moments);
@@ -285,7 +286,7 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("D3 softmax: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
-    credit_sectors(check, counted(check, run_softmax), check.row.number("ideal"), kOnce);
+    credit_sectors(check, run_for_counters(check, run_softmax), check.row.number("ideal"), kOnce);
     recount_at_secret_length(check, run_softmax);
   }
 
@@ -294,7 +295,8 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("D4 layer_norm: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
-    credit_sectors(check, counted(check, run_layer_norm), check.row.number("ideal"), kOnce);
+    credit_sectors(check, run_for_counters(check, run_layer_norm), check.row.number("ideal"),
+                   kOnce);
     recount_at_secret_length(check, run_layer_norm);
   }
 

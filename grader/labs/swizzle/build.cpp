@@ -25,7 +25,8 @@ const Swizzle kSwizzles[] = {{3, 0, 3}, {1, 0, 1}, {2, 0, 3}, {5, 0, 5}, {2, 1, 
 constexpr uint32_t kOffsets = 4096;
 
 // Adds a picture of the student's mapping. `to`: where it sends the offsets from 0 on.
-void draw(Check& check, const pictures::SwizzleShape& shape, const std::vector<uint32_t>& to) {
+void add_mapping_picture(Check& check, const pictures::SwizzleShape& shape,
+                         const std::vector<uint32_t>& to) {
   const std::vector<uint32_t> offsets = pictures::group_offsets(shape);
   if (check.mappings.size() == std::size(kSwizzles) || offsets.back() >= to.size()) return;
   std::vector<uint32_t> places;
@@ -33,8 +34,8 @@ void draw(Check& check, const pictures::SwizzleShape& shape, const std::vector<u
   check.mappings.push_back(pictures::mapping_of(shape, places));
 }
 
-std::vector<uint32_t> ask(Check& check, const Swizzle& swizzle,
-                          const std::vector<uint32_t>& offsets) {
+std::vector<uint32_t> ask_student(Check& check, const Swizzle& swizzle,
+                                  const std::vector<uint32_t>& offsets) {
   const uint32_t n = static_cast<uint32_t>(offsets.size());
   Input<uint32_t> in(check, "in", offsets);
   Output<uint32_t> out(check, "out", n);
@@ -44,11 +45,11 @@ std::vector<uint32_t> ask(Check& check, const Swizzle& swizzle,
               {in, out, static_cast<int>(n)},
               swizzle.name()});
   const std::vector<uint32_t> to = out.read();
-  draw(check, {swizzle.bits, swizzle.base, swizzle.shift}, to);
+  add_mapping_picture(check, {swizzle.bits, swizzle.base, swizzle.shift}, to);
   return to;
 }
 
-std::string binary(uint32_t value) {
+std::string binary_digits(uint32_t value) {
   std::string text;
   for (int bit = value >> 12 ? 31 : 11; bit >= 0; --bit) {
     text += value >> bit & 1 ? '1' : '0';
@@ -110,7 +111,7 @@ void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
         "it maps offset {} to {}, which is wrong:\n"
         "    in  {}\n"
         "    out {}",
-        shown->offset, shown->got, binary(shown->offset), binary(shown->got));
+        shown->offset, shown->got, binary_digits(shown->offset), binary_digits(shown->got));
   message += fmt::format("\nYYY is {}, ZZZ is {}; bit 0 is the last digit. All other bits stay.",
                          bit_range(s.first_y(), s.bits), bit_range(s.first_z(), s.bits));
   const std::string hint = swizzle_misconception(tries);
@@ -155,27 +156,27 @@ struct Tile {
   int rows = kTileRows;
   int nx() const { return row_bytes / type.bytes; }
   int elements() const { return rows * nx(); }
-  std::string setting() const {
+  std::string setting_text() const {
     return fmt::format("{} rows of {} {}s ({} bytes)", rows, nx(), type.name, row_bytes);
   }
 };
 
-struct Placed {
+struct StudentPlacements {
   std::vector<int> chunk, documented, general;
 };
 
-Placed place(Check& check, const Tile& tile) {
+StudentPlacements run_placements(Check& check, const Tile& tile) {
   const uint32_t n = static_cast<uint32_t>(tile.elements());
   Output<int> chunk(check, "chunk", 5 * n), documented(check, "documented", 2 * n),
       general(check, "general", n);
   run(check, {given_kernel(check, fmt::format("place_all<{}>", tile.type.name)),
               {{blocks_for(n, 256)}, {256}},
               {tile.rows, tile.nx(), chunk, documented, general},
-              tile.setting()});
+              tile.setting_text()});
   return {chunk.read(), documented.read(), general.read()};
 }
 
-void check_chunks(Check& check, const Tile& tile, const Placed& got) {
+void check_chunks(Check& check, const Tile& tile, const StudentPlacements& got) {
   static const char* const kFields[] = {"i16", "y16", "x16", "swz_y16", "swz_x16"};
   for (int i = 0; i < tile.elements(); ++i) {
     const int y = i / tile.nx(), x = i % tile.nx();
@@ -186,7 +187,7 @@ void check_chunks(Check& check, const Tile& tile, const Placed& got) {
       check.measured(fmt::format("{} wrong", kFields[k]));
       check.lose(check.line_of("chunk_of"),
                  fmt::format("{}: the {} of the element in row {}, column {} is not {}.",
-                             tile.setting(), kFields[k], y, x, got.chunk[5 * i + k]));
+                             tile.setting_text(), kFields[k], y, x, got.chunk[5 * i + k]));
     }
   }
   for (int i = 0; i < tile.elements(); ++i) {
@@ -199,7 +200,7 @@ void check_chunks(Check& check, const Tile& tile, const Placed& got) {
         check.line_of("documented_place"),
         fmt::format("{}: the element in row {}, column {} does not go to row {}, column {}. Its "
                     "chunk goes to chunk column {}; the element keeps its place inside the chunk.",
-                    tile.setting(), y, x, q.y, q.x, got.chunk[5 * i + 4]));
+                    tile.setting_text(), y, x, q.y, q.x, got.chunk[5 * i + 4]));
   }
 }
 
@@ -208,7 +209,7 @@ std::string at(int i, int nx) { return fmt::format("({}, {})", i / nx, i % nx); 
 [[noreturn]] void lose_general(Check& check, const Tile& tile, const std::string& column,
                                const std::string& message) {
   check.measured(column);
-  check.lose(check.line_of("general_place"), tile.setting() + ": " + message);
+  check.lose(check.line_of("general_place"), tile.setting_text() + ": " + message);
 }
 
 void check_permutation(Check& check, const Tile& tile, const std::vector<int>& general) {
@@ -269,7 +270,7 @@ TEST_SUITE("lab:swizzle") {
     const Swizzle swizzle = kSwizzles[0];
     std::vector<uint32_t> offsets(64);
     std::iota(offsets.begin(), offsets.end(), 0);
-    const std::vector<uint32_t> got = ask(check, swizzle, offsets);
+    const std::vector<uint32_t> got = ask_student(check, swizzle, offsets);
     size_t right = 0;
     for (uint32_t i : offsets) right += got[i] == swizzle(i);
     check.measured(fmt::format("{} of 64 right", right));
@@ -296,7 +297,7 @@ TEST_SUITE("lab:swizzle") {
     std::vector<SwizzleTry> tries;
     std::vector<std::vector<uint32_t>> all;
     for (const Swizzle& s : kSwizzles) {
-      all.push_back(ask(check, s, offsets));
+      all.push_back(ask_student(check, s, offsets));
       for (size_t i = 0; i < offsets.size(); ++i) tries.push_back({s, offsets[i], all.back()[i]});
     }
     // A function that returns only the offset or 0 is reported by check_formula, whose hint says
@@ -327,7 +328,7 @@ TEST_SUITE("lab:swizzle") {
     check.expected("all right");
     for (const Type& type : kTypes) {
       const Tile tile{type, kLineBytes};
-      check_chunks(check, tile, place(check, tile));
+      check_chunks(check, tile, run_placements(check, tile));
     }
     check.measured("4 types right");
   }
@@ -371,7 +372,7 @@ TEST_SUITE("lab:swizzle") {
     for (const auto& [row_bytes, rows] : shapes) {
       for (const Type& type : kTypes) {
         const Tile tile{type, row_bytes, rows};
-        const std::vector<int> general = place(check, tile).general;
+        const std::vector<int> general = run_placements(check, tile).general;
         check_permutation(check, tile, general);
         check_whole_chunks(check, tile, general);
         if (tile.row_bytes <= kLineBytes && kLineBytes % tile.row_bytes == 0)

@@ -18,12 +18,12 @@ uint32_t moved(uint32_t y, int shift) { return shift >= 0 ? y >> shift : y << -s
 
 uint32_t low_bits(int bits) { return (uint32_t{1} << bits) - 1; }
 
-struct Idea {
+struct Misconception {
   uint32_t (*answer)(const Swizzle& s, uint32_t offset);
   const char* hint;
 };
 
-const Idea kIdeas[] = {
+const Misconception kMisconceptions[] = {
     {[](const Swizzle&, uint32_t) { return uint32_t{0}; },
      "It seems to return 0 for every offset."},
     {[](const Swizzle&, uint32_t offset) { return offset; },
@@ -65,7 +65,7 @@ uint32_t Swizzle::operator()(uint32_t offset) const {
 std::string Swizzle::name() const { return fmt::format("Swizzle<{}, {}, {}>", bits, base, shift); }
 
 std::string swizzle_misconception(const std::vector<SwizzleTry>& tries) {
-  for (const Idea& idea : kIdeas) {
+  for (const Misconception& idea : kMisconceptions) {
     bool all = true;
     for (const SwizzleTry& t : tries) all = all && idea.answer(t.swizzle, t.offset) == t.got;
     if (all) return idea.hint;

@@ -16,7 +16,7 @@ namespace lab32::checks::swizzle {
 namespace {
 
 constexpr uint32_t kWeighingThreads = 256;         // a block of 8 warps
-constexpr uint32_t kTileElements = 64 * 64;        // of 2 bytes each
+constexpr uint32_t kTileElements = 64 * 64;        // elements of 2 bytes each
 constexpr uint32_t kWeighedTile = 8 * 4 * 32 * 8;  // results of a tile, of 2 bytes each
 
 // kWarps warps read a tile as kStrips strips of kSteps matrices.
@@ -38,9 +38,9 @@ std::vector<uint32_t> strip_weights(Random& random) {
 }
 
 // Element `index` of the results of a tile, in the order of the contract.
-struct Weighed {
+struct ResultPosition {
   uint32_t warp, step, lane, matrix, half;
-  explicit Weighed(uint32_t index)
+  explicit ResultPosition(uint32_t index)
       : warp(index / 8 / kWarpSize / kSteps % kWarps),
         step(index / 8 / kWarpSize % kSteps),
         lane(index / 8 % kWarpSize),
@@ -61,7 +61,7 @@ struct Weighed {
 std::vector<uint16_t> weighed(const std::vector<uint16_t>& elements,
                               const std::vector<uint32_t>& weights, bool transpose) {
   // All tiles take their results from the same places.
-  std::vector<Weighed> places;
+  std::vector<ResultPosition> places;
   std::vector<uint32_t> offsets;  // within the first strip
   for (uint32_t i = 0; i < kWeighedTile; ++i) {
     places.emplace_back(i);
@@ -79,7 +79,7 @@ std::vector<uint16_t> weighed(const std::vector<uint16_t>& elements,
   return results;
 }
 
-device::Run weigh(Check& check, const char* kernel, bool transpose, uint32_t tiles) {
+device::Run run_weighing(Check& check, const char* kernel, bool transpose, uint32_t tiles) {
   Random random = check.random();
   Input<uint16_t> in(check, "in", tile_elements(random, tiles));
   Input<uint32_t> weight(check, "weight", strip_weights(random));
@@ -96,7 +96,7 @@ device::Run weigh(Check& check, const char* kernel, bool transpose, uint32_t til
   if (!wrong.empty()) {
     uint32_t i = 0;
     while (got[i] == want[i]) ++i;
-    const Weighed r(i % kWeighedTile);
+    const ResultPosition r(i % kWeighedTile);
     wrong += fmt::format(
         " In elements of 2 bytes, that is warp {}, k = {}, lane {}, matrix {}: row "
         "{} of each strip, column {}. Do the store and the load use the same place "
@@ -110,7 +110,7 @@ device::Run weigh(Check& check, const char* kernel, bool transpose, uint32_t til
 void check_results(Check& check, const char* kernel) {
   for (double tiles : check.row.numbers("tiles"))
     for (bool transpose : {false, true})
-      weigh(check, kernel, transpose, static_cast<uint32_t>(tiles));
+      run_weighing(check, kernel, transpose, static_cast<uint32_t>(tiles));
   right_result(check);
 }
 
@@ -131,8 +131,8 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
       "C1 plain: wavefronts");  // the skeleton's accesses are those of weigh_plain
   for (const char* transpose : {"false", "true"})
     limit_shared(check, fmt::format("{}<{}>", kernel, transpose), check.row.number("shared_bytes"));
-  const device::Run straight = weigh(check, kernel, false, check.row.count("tiles"));
-  const device::Run turned = weigh(check, kernel, true, check.row.count("tiles"));
+  const device::Run straight = run_weighing(check, kernel, false, check.row.count("tiles"));
+  const device::Run turned = run_weighing(check, kernel, true, check.row.count("tiles"));
   const bool second = counters_of(check, turned).shared_wavefronts() >
                       counters_of(check, straight).shared_wavefronts();
   const device::Run& judged = second ? turned : straight;
@@ -146,21 +146,21 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
                        static_cast<double>(c.shared_wavefronts()));
   if (static_cast<double>(c.shared_wavefronts()) <= check.row.number("ideal") &&
       c.shared_ideal() < c.shared_wavefronts()) {
-    const Waste waste = worst_shared(check, judged);
+    const WorstLine waste = worst_shared(check, judged);
     check.explain(blamed_line(check, kernel, waste.line), waste.message);
   }
   const SecretSize size = secret_size(check, 1, 0, "tiles");
   for (bool transpose : {false, true}) {
     if (check.verdict.credit < 1) return;
     const device::Run other =
-        launch_keeping_table(check, [&] { return weigh(check, kernel, transpose, size.n); });
+        launch_keeping_table(check, [&] { return run_weighing(check, kernel, transpose, size.n); });
     const std::string where = fmt::format("{} tiles{}:", size.n, transpose ? ", .trans" : "");
     recount_wavefronts(check, where, size.share * check.row.number("ideal"), other);
     recount_sectors(check, where, size.share * check.row.number("most_sectors"), other);
   }
 }
 
-MakeWork weighing(const std::string& kernel) {
+MakeWork weighing_work(const std::string& kernel) {
   return [=](Check& check, uint32_t tiles, size_t sets) {
     Random random = check.random();
     const std::vector<uint32_t> weights = strip_weights(random);
@@ -188,7 +188,7 @@ MakeWork weighing(const std::string& kernel) {
 
 TEST_SUITE("lab:swizzle") {
   LAB_CHECK("C1 plain: wavefronts" * takes("questions")) {
-    const counters::Counters c = counters_of(check, weigh(check, "weigh_plain", false, 1));
+    const counters::Counters c = counters_of(check, run_weighing(check, "weigh_plain", false, 1));
     const auto each = [](const counters::SharedTraffic& t) {
       return static_cast<double>(t.wavefronts) / static_cast<double>(t.requests);
     };
@@ -204,7 +204,7 @@ TEST_SUITE("lab:swizzle") {
   LAB_CHECK("C2 padded: result" * takes("tiles")) { check_results(check, "weigh_padded"); }
 
   LAB_CHECK("C2 padded: wavefronts" *
-            takes("threads_at_work", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("min_working_share", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "weigh_padded",
                      "The 8 rows of a matrix begin one pitch apart. Which pitch sends them to 8 "
                      "different groups of banks? ldmatrix needs a multiple of 16 bytes.");
@@ -213,18 +213,18 @@ TEST_SUITE("lab:swizzle") {
   LAB_CHECK("C3 swizzled: result" * takes("tiles")) { check_results(check, "weigh_swizzled"); }
 
   LAB_CHECK("C3 swizzled: wavefronts" *
-            takes("threads_at_work", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("min_working_share", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "weigh_swizzled",
                      "The store and the load may put a chunk into another column, row by row. In "
                      "part A no two of 8 rows kept a column in the same place.");
   }
 
   LAB_CHECK("E1 padded: time" * takes_of_speed()) {
-    credit_speed(check, {"weigh_padded", weighing("weigh_padded")});
+    credit_speed(check, {"weigh_padded", weighing_work("weigh_padded")});
   }
 
   LAB_CHECK("E2 swizzled: time" * takes_of_speed()) {
-    credit_speed(check, {"weigh_swizzled", weighing("weigh_swizzled")});
+    credit_speed(check, {"weigh_swizzled", weighing_work("weigh_swizzled")});
   }
 }
 

@@ -46,7 +46,10 @@ void check_mode(Check& check, const TensorBox& box) {
   }
 }
 
-// Checks every recorded box of these modes. Plain boxes come first in the record.
+// Launches the student's function for every box that an H200 has recorded (tensor_boxes()) in the
+// swizzle modes of the rubric row, and compares where each element lands. For each mode the record
+// begins with boxes at base 0 that are as wide as the mode, so that a message is about a simple
+// box.
 void check_modes(Check& check) {
   check.expected("as on an H200");
   int boxes = 0;

@@ -75,7 +75,7 @@ std::string place(const std::vector<T>& got, const std::vector<T>& want, uint32_
 
 // Launches the version for n rows and m columns, and checks the result.
 template <class T>
-device::Run turn(Check& check, const Version& version, uint32_t n, uint32_t m) {
+device::Run run_transpose(Check& check, const Version& version, uint32_t n, uint32_t m) {
   Random random = check.random();
   const std::string kernel = fmt::format("{}<{}>", version.kernel, kType<T>);
   const std::string setting = fmt::format("{} x {} {}s", n, m, kType<T>);
@@ -94,12 +94,12 @@ device::Run turn(Check& check, const Version& version, uint32_t n, uint32_t m) {
   return launched;
 }
 
-device::Run turn(Check& check, const std::string& type, const Version& version, uint32_t n,
-                 uint32_t m) {
-  if (type == "int") return turn<int>(check, version, n, m);
-  if (type == "float") return turn<float>(check, version, n, m);
-  if (type == "double") return turn<double>(check, version, n, m);
-  return turn<short>(check, version, n, m);
+device::Run run_transpose(Check& check, const std::string& type, const Version& version, uint32_t n,
+                          uint32_t m) {
+  if (type == "int") return run_transpose<int>(check, version, n, m);
+  if (type == "float") return run_transpose<float>(check, version, n, m);
+  if (type == "double") return run_transpose<double>(check, version, n, m);
+  return run_transpose<short>(check, version, n, m);
 }
 
 // All shapes with all types, and the large shape with the type in the version's rubric.
@@ -107,7 +107,7 @@ void check_shapes(Check& check, const Version& version) {
   const std::vector<double> rows = check.row.numbers("rows"),
                             columns = check.row.numbers("columns");
   const auto turn_all = [&](uint32_t n, uint32_t m) {
-    for (const char* type : {"int", "float", "short"}) turn(check, type, version, n, m);
+    for (const char* type : {"int", "float", "short"}) run_transpose(check, type, version, n, m);
   };
   for (size_t i = 0; i < rows.size(); ++i)
     turn_all(static_cast<uint32_t>(rows[i]), static_cast<uint32_t>(columns[i]));
@@ -115,24 +115,24 @@ void check_shapes(Check& check, const Version& version) {
   Random random(stream_of(check.session.setup.seed, check.row.check + " shapes"));
   turn_all(4 * (1 + random.below(50)), 4 * (1 + random.below(50)));
   turn_all(1 + random.below(200), 1 + random.below(200));
-  turn(check, check.row.text("large"), version,
-       static_cast<uint32_t>(check.row.number("large_rows")),
-       static_cast<uint32_t>(check.row.number("large_columns")));
+  run_transpose(check, check.row.text("large"), version,
+                static_cast<uint32_t>(check.row.number("large_rows")),
+                static_cast<uint32_t>(check.row.number("large_columns")));
   right_result(check);
 }
 
 // The launch of floats whose sectors, requests and wavefronts the checks of a version use.
-std::shared_ptr<const device::Run> counted(Check& check, const Version& version) {
+std::shared_ptr<const device::Run> counted_launch(Check& check, const Version& version) {
   const uint32_t n = check.row.count("rows"), m = check.row.count("columns");
   return shared_launch(check, fmt::format("{} {} x {}", version.kernel, n, m),
                        given_kernel(check, fmt::format("{}<float>", version.kernel)),
-                       [&] { return turn<float>(check, version, n, m); });
+                       [&] { return run_transpose<float>(check, version, n, m); });
 }
 
 // A second launch, of another type and a shape that depends on the seed.
 struct SecretLaunch {
   std::shared_ptr<const device::Run> run;
-  double share;  // of the published limits, in proportion to the bytes
+  double share;  // factor on the published limits, in proportion to the bytes
   std::string where;
 };
 
@@ -147,7 +147,7 @@ SecretLaunch launch_at_secret_size(Check& check, const Version& version) {
                  m = kTileOfAny * (least + random.below(most - least + 1));
   const double published = check.row.number("rows") * check.row.number("columns") * sizeof(float);
   const uint64_t in_bytes = uint64_t{n} * m * sizeof(T);
-  const auto launch = [&] { return turn<T>(check, version, n, m); };
+  const auto launch = [&] { return run_transpose<T>(check, version, n, m); };
   return {shared_launch(check, key,
                         given_kernel(check, fmt::format("{}<{}>", version.kernel, kType<T>)),
                         [&] { return launch_keeping_table(check, launch); }),
@@ -163,7 +163,7 @@ const char kSectorQuestions[] = "A1 what naive touches", kBankQuestions[] = "A2 
 
 void credit_version_sectors(Check& check, const Version& version, const char* idea) {
   withhold_until_passed(check, kSectorQuestions);
-  credit_sectors(check, *counted(check, version), check.row.number("ideal"), idea);
+  credit_sectors(check, *counted_launch(check, version), check.row.number("ideal"), idea);
   if (check.verdict.credit < 1) return;
   recount_sectors(check, launch_at_secret_size<int>(check, version));
   if (check.verdict.credit == 1)
@@ -172,7 +172,7 @@ void credit_version_sectors(Check& check, const Version& version, const char* id
 
 void credit_version_wavefronts(Check& check, const Version& version, const char* idea) {
   withhold_until_passed(check, kBankQuestions);
-  credit_wavefronts(check, *counted(check, version), check.row.number("ideal"), idea);
+  credit_wavefronts(check, *counted_launch(check, version), check.row.number("ideal"), idea);
   if (check.verdict.credit < 1) return;
   const SecretLaunch other = launch_at_secret_size<int>(check, version);
   recount_wavefronts(check, other.where, other.share * check.row.number("ideal"), *other.run);
@@ -192,32 +192,33 @@ Version best(Check& check) {
   return {"transpose_best", tile.rows, tile.columns, {tile.threads}};
 }
 
-std::string per(uint64_t count, uint64_t requests) {
+std::string per_request(uint64_t count, uint64_t requests) {
   return fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(requests));
 }
 
 // The counters of given kernels, shown as a table once the questions are answered.
-struct Row {
+struct CounterRow {
   std::string name;
   counters::Counters counters;
 };
 
-void show_sectors(Check& check, const std::vector<Row>& rows) {
+void show_sectors(Check& check, const std::vector<CounterRow>& rows) {
   std::string table = "The profiler's table of the given kernel, sectors per request:";
   table += fmt::format("\n    {:<24}{:>8}{:>8}", "", "loads", "stores");
   for (const auto& [name, c] : rows)
-    table += fmt::format("\n    {:<24}{:>8}{:>8}", name, per(c.load.sectors, c.load.requests),
-                         per(c.store.sectors, c.store.requests));
+    table +=
+        fmt::format("\n    {:<24}{:>8}{:>8}", name, per_request(c.load.sectors, c.load.requests),
+                    per_request(c.store.sectors, c.store.requests));
   check.explain(0, table);
 }
 
-void show_wavefronts(Check& check, const std::vector<Row>& rows) {
+void show_wavefronts(Check& check, const std::vector<CounterRow>& rows) {
   std::string table = "The profiler's table of the given kernel, wavefronts per request:";
   table += fmt::format("\n    {:<24}{:>8}{:>8}", "", "loads", "stores");
   for (const auto& [name, c] : rows)
     table += fmt::format("\n    {:<24}{:>8}{:>8}", name,
-                         per(c.shared_load.wavefronts, c.shared_load.requests),
-                         per(c.shared_store.wavefronts, c.shared_store.requests));
+                         per_request(c.shared_load.wavefronts, c.shared_load.requests),
+                         per_request(c.shared_store.wavefronts, c.shared_store.requests));
   check.explain(0, table);
 }
 
@@ -236,16 +237,16 @@ counters::Counters count_transposed_tile(Check& check, uint32_t wide, uint32_t p
 
 TEST_SUITE("lab:transpose") {
   LAB_CHECK("A1 what naive touches" * takes("rows", "columns", "questions")) {
-    std::vector<Row> rows;
+    std::vector<CounterRow> rows;
     for (const char* type : {"double", "short"})
       rows.push_back({fmt::format("transpose_naive<{}>", type),
-                      counters_of(check, turn(check, type, kNaive, check.row.count("rows"),
-                                              check.row.count("columns")))});
+                      counters_of(check, run_transpose(check, type, kNaive, check.row.count("rows"),
+                                                       check.row.count("columns")))});
     if (ask_questions(check)) show_sectors(check, rows);
   }
 
   LAB_CHECK("A2 a column of a tile" * takes("questions")) {
-    std::vector<Row> rows;
+    std::vector<CounterRow> rows;
     for (const auto& [wide, pitch] : {std::pair{16u, 16u}, {16u, 17u}, {32u, 32u}, {32u, 33u}}) {
       rows.push_back({fmt::format("turn_tile<{}, {}>", wide, pitch),
                       count_transposed_tile(check, wide, pitch)});
@@ -264,13 +265,13 @@ TEST_SUITE("lab:transpose") {
     credit_version_sectors(check, kTiled, kSectorIdea);
     // Conflicts cost no points in this check. They are the next version's idea, and are shown here
     // because this version causes them.
-    const auto launched = counted(check, kTiled);
+    const auto launched = counted_launch(check, kTiled);
     const counters::Counters& c = counters_of(check, *launched);
     withhold_until_passed(check, kBankQuestions);
     if (check.has_passed(kBankQuestions))
       check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
     check.figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
-    const Waste waste = worst_shared(check, *launched);
+    const WorstLine waste = worst_shared(check, *launched);
     if (check.verdict.credit == 1 && waste.line > 0)
       check.explain(waste.line,
                     "No points are lost here: B2 is about these conflicts. " + waste.message);
@@ -278,7 +279,7 @@ TEST_SUITE("lab:transpose") {
 
   LAB_CHECK("B1 tiled: partial tiles" * takes("rows", "columns", "ideal")) {
     withhold_until_passed(check, kSectorQuestions);
-    credit_sectors(check, *counted(check, kTiled), check.row.number("ideal"), kSectorIdea);
+    credit_sectors(check, *counted_launch(check, kTiled), check.row.number("ideal"), kSectorIdea);
   }
 
   LAB_CHECK("B2 padded: result" *
@@ -291,7 +292,7 @@ TEST_SUITE("lab:transpose") {
   }
 
   LAB_CHECK("B2 padded: wavefronts" *
-            takes("threads_at_work", "rows", "columns", "ideal", "drawn", "shared_bytes")) {
+            takes("min_working_share", "rows", "columns", "ideal", "drawn", "shared_bytes")) {
     for (const char* type : {"int", "float"})
       limit_shared(check, fmt::format("transpose_padded<{}>", type),
                    check.row.number("shared_bytes"));
@@ -311,7 +312,7 @@ TEST_SUITE("lab:transpose") {
   }
 
   LAB_CHECK("B3 swizzled: wavefronts" *
-            takes("threads_at_work", "rows", "columns", "ideal", "drawn", "shared_bytes")) {
+            takes("min_working_share", "rows", "columns", "ideal", "drawn", "shared_bytes")) {
     for (const char* type : {"int", "float"})
       limit_shared(check, fmt::format("transpose_swizzled<{}>", type),
                    check.row.number("shared_bytes"));
@@ -330,9 +331,9 @@ TEST_SUITE("lab:transpose") {
   }
 
   LAB_CHECK("B4 best: requests" *
-            takes("threads_at_work", "rows", "columns", "ideal", "ideal_requests", "drawn")) {
+            takes("min_working_share", "rows", "columns", "ideal", "ideal_requests", "drawn")) {
     withhold_until_passed(check, kSectorQuestions);
-    credit_requests(check, *counted(check, best(check)), check.row.number("ideal"),
+    credit_requests(check, *counted_launch(check, best(check)), check.row.number("ideal"),
                     check.row.number("ideal_requests"), check.line_of("transpose_best"));
     if (check.verdict.credit < 1) return;
     const SecretLaunch other = launch_at_secret_size<int>(check, best(check));
@@ -342,7 +343,8 @@ TEST_SUITE("lab:transpose") {
                            worst_global(check, *other.run));
   }
 
-  LAB_CHECK("B4 best: wavefronts" * takes("threads_at_work", "rows", "columns", "ideal", "drawn")) {
+  LAB_CHECK("B4 best: wavefronts" *
+            takes("min_working_share", "rows", "columns", "ideal", "drawn")) {
     credit_version_wavefronts(
         check, best(check),
         "The hardware serves accesses of 16 bytes 8 lanes at a time, and of 8 bytes "

@@ -12,8 +12,8 @@ namespace {
 constexpr uint32_t kTimedTile = 32;
 
 // One version on n x n floats. `out`: which of the written arrays it writes, from 1.
-TimedVersion one(Check& check, const std::string& version, uint32_t n, size_t out,
-                 const InputSets<float>& inputs) {
+TimedVersion timed_version(Check& check, const std::string& version, uint32_t n, size_t out,
+                           const InputSets<float>& inputs) {
   TimedVersion made;
   made.steps = [=, &check](device::LoadedModule& module, uint32_t) {
     const device::Shape shape =
@@ -29,7 +29,7 @@ TimedVersion one(Check& check, const std::string& version, uint32_t n, size_t ou
   made.mismatch = [=](size_t set, const Outputs& outputs) {
     const std::vector<float> got = values_of<float>(outputs[out - 1]);
     const std::vector<float>& in = *inputs[set];
-    // In squares, for the host's caches.
+    // Squares of the matrix fit in the host's caches.
     for (size_t y0 = 0; y0 < n; y0 += kTimedTile)
       for (size_t x0 = 0; x0 < n; x0 += kTimedTile)
         for (size_t y = y0; y < y0 + kTimedTile && y < n; ++y)
@@ -46,10 +46,10 @@ TimedWork work_of(Check& check, const std::string& version, const std::string& b
                   size_t sets) {
   const size_t count = size_t{n} * n;
   const InputSets<float> inputs = random_inputs(check, sets, count);
-  TimedWork work = from_in_to_out(inputs);
-  static_cast<TimedVersion&>(work) = one(check, version, n, 1, inputs);
+  TimedWork work = work_from_in_to_out(inputs);
+  static_cast<TimedVersion&>(work) = timed_version(check, version, n, 1, inputs);
   if (!before.empty()) {
-    work.before = one(check, before, n, 2, inputs);
+    work.before = timed_version(check, before, n, 2, inputs);
     work.arrays.push_back(written_array<float>("out of the version before", count));
   }
   return work;

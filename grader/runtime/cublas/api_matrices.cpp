@@ -87,9 +87,10 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, const Gemv& p) {
         [=](Runtime&, DeviceAccess& access) {
           const T f = by.get(access), g = keep.get(access);
           const bool reads = f != T();
-          const T* A = reads ? access.read<T>("A", p.a, {p.m, p.n, p.lda}) : nullptr;
-          const T* X = reads ? access.read<T>("x", p.x, vector_of(columns, p.step_x)) : nullptr;
-          T* Y = access.update<T>("y", p.y, vector_of(rows, p.step_y), g != T());
+          const T* A = reads ? access.pointer_to_read<T>("A", p.a, {p.m, p.n, p.lda}) : nullptr;
+          const T* X =
+              reads ? access.pointer_to_read<T>("x", p.x, vector_of(columns, p.step_x)) : nullptr;
+          T* Y = access.pointer_to_update<T>("y", p.y, vector_of(rows, p.step_y), g != T());
           access.count_operations(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(p.m) *
                                   static_cast<double>(p.n));
           for (int64_t i = 0; i < rows; ++i) {
@@ -120,9 +121,9 @@ cublasStatus_t ger(const char* name, const char* routine, cublasHandle_t handle,
         r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, DeviceAccess& access) {
           const T f = by.get(access);
           if (f == T()) return;
-          const T* X = access.read<T>("x", p.x, vector_of(p.m, p.step_x));
-          const T* Y = access.read<T>("y", p.y, vector_of(p.n, p.step_y));
-          T* A = access.update<T>("A", p.a, {p.m, p.n, p.lda});
+          const T* X = access.pointer_to_read<T>("x", p.x, vector_of(p.m, p.step_x));
+          const T* Y = access.pointer_to_read<T>("y", p.y, vector_of(p.n, p.step_y));
+          T* A = access.pointer_to_update<T>("A", p.a, {p.m, p.n, p.lda});
           for (int64_t j = 0; j < p.n; ++j) {
             const T v = Y[place(j, p.n, p.step_y)], g = f * (p.conjugated ? conjugate(v) : v);
             for (int64_t i = 0; i < p.m; ++i) A[j * p.lda + i] += X[place(i, p.m, p.step_x)] * g;
@@ -157,9 +158,9 @@ cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle
     return submit(r, handle, name, fmt::format("{} x {}", p.m, p.n),
                   [=](Runtime&, DeviceAccess& access) {
                     const T f = by_a.get(access), g = by_b.get(access);
-                    const T* A = f == T() ? nullptr : access.read<T>("A", p.a, of_a);
-                    const T* B = g == T() ? nullptr : access.read<T>("B", p.b, of_b);
-                    T* C = access.write<T>("C", p.c, {p.m, p.n, p.ldc});
+                    const T* A = f == T() ? nullptr : access.pointer_to_read<T>("A", p.a, of_a);
+                    const T* B = g == T() ? nullptr : access.pointer_to_read<T>("B", p.b, of_b);
+                    T* C = access.pointer_to_write<T>("C", p.c, {p.m, p.n, p.ldc});
                     const auto element = [](const T* from, cublasOperation_t op, int64_t leading,
                                             int64_t i, int64_t j) {
                       if (op == CUBLAS_OP_N) return from[j * leading + i];
@@ -188,9 +189,9 @@ cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle
         r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, DeviceAccess& access) {
           const bool left = p.side == CUBLAS_SIDE_LEFT;
           const int64_t length = left ? p.m : p.n;
-          const T* A = access.read<T>("A", p.a, {p.m, p.n, p.lda});
-          const T* X = access.read<T>("x", p.x, vector_of(length, p.step));
-          T* C = access.write<T>("C", p.c, {p.m, p.n, p.ldc});
+          const T* A = access.pointer_to_read<T>("A", p.a, {p.m, p.n, p.lda});
+          const T* X = access.pointer_to_read<T>("x", p.x, vector_of(length, p.step));
+          T* C = access.pointer_to_write<T>("C", p.c, {p.m, p.n, p.ldc});
           for (int64_t j = 0; j < p.n; ++j)
             for (int64_t i = 0; i < p.m; ++i)
               C[j * p.ldc + i] = A[j * p.lda + i] * X[place(left ? i : j, length, p.step)];
@@ -252,13 +253,13 @@ RANK_ONE(cuDoubleComplex, Zgerc, "ZGERC", true)
 namespace {
 
 // The status that an H100 returns for a failed copy. The runtime also remembers its own error.
-cublasStatus_t mapped(cudaError_t error) {
+cublasStatus_t copy_status(cudaError_t error) {
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
 // Both sides of a copy. The steps count elements of a vector or rows of a matrix. A null `stream`
 // means that the call waits for the copy.
-struct Sides {
+struct CopySides {
   const void* from;
   int64_t step_from;
   void* to;
@@ -268,40 +269,42 @@ struct Sides {
 };
 
 // Steps and the width are in bytes.
-cublasStatus_t copy(size_t width, size_t height, const Sides& s) {
+cublasStatus_t copy(size_t width, size_t height, const CopySides& s) {
   if (!s.from || !s.to) return CUBLAS_STATUS_MAPPING_ERROR;
   const auto from_pitch = static_cast<size_t>(s.step_from),
              to_pitch = static_cast<size_t>(s.step_to);
   // Rows without gaps are copied as one piece, which is a one-dimensional copy in a captured graph.
   if (width == from_pitch && width == to_pitch)
-    return mapped(s.stream ? cudaMemcpyAsync(s.to, s.from, width * height, s.kind, *s.stream)
-                           : cudaMemcpy(s.to, s.from, width * height, s.kind));
-  return mapped(s.stream ? cudaMemcpy2DAsync(s.to, to_pitch, s.from, from_pitch, width, height,
-                                             s.kind, *s.stream)
-                         : cudaMemcpy2D(s.to, to_pitch, s.from, from_pitch, width, height, s.kind));
+    return copy_status(s.stream ? cudaMemcpyAsync(s.to, s.from, width * height, s.kind, *s.stream)
+                                : cudaMemcpy(s.to, s.from, width * height, s.kind));
+  return copy_status(
+      s.stream
+          ? cudaMemcpy2DAsync(s.to, to_pitch, s.from, from_pitch, width, height, s.kind, *s.stream)
+          : cudaMemcpy2D(s.to, to_pitch, s.from, from_pitch, width, height, s.kind));
 }
 
 // Converts steps of `element` bytes each into bytes.
-Sides in_bytes(Sides s, int64_t element) {
+CopySides with_steps_in_bytes(CopySides s, int64_t element) {
   s.step_from *= element;
   s.step_to *= element;
   return s;
 }
 
-cublasStatus_t vector(int64_t n, int64_t element, const Sides& s) {
+cublasStatus_t vector(int64_t n, int64_t element, const CopySides& s) {
   if (element <= 0 || s.step_from <= 0 || s.step_to <= 0) return CUBLAS_STATUS_INVALID_VALUE;
   if (n == 0) return CUBLAS_STATUS_SUCCESS;
   if (n < 0) return CUBLAS_STATUS_MAPPING_ERROR;
-  return copy(static_cast<size_t>(element), static_cast<size_t>(n), in_bytes(s, element));
+  return copy(static_cast<size_t>(element), static_cast<size_t>(n),
+              with_steps_in_bytes(s, element));
 }
 
-cublasStatus_t matrix(int64_t rows, int64_t columns, int64_t element, const Sides& s) {
+cublasStatus_t matrix(int64_t rows, int64_t columns, int64_t element, const CopySides& s) {
   if (rows < 0 || columns < 0 || element <= 0 || s.step_from <= 0 || s.step_to <= 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (rows == 0 || columns == 0) return CUBLAS_STATUS_SUCCESS;
   if (s.step_from < rows || s.step_to < rows) return CUBLAS_STATUS_MAPPING_ERROR;
   return copy(static_cast<size_t>(element * rows), static_cast<size_t>(columns),
-              in_bytes(s, element));
+              with_steps_in_bytes(s, element));
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ std::string elements(int64_t n) { return fmt::format("{} elements", n); }
 
 // The elements of a vector in BLAS' order: with a negative step, BLAS starts at the last one.
 template <class T>
-class Steps {
+class StridedVector {
  public:
-  Steps(T* at, int64_t n, int64_t step)
+  StridedVector(T* at, int64_t n, int64_t step)
       : at_(at ? at + (step < 0 ? (1 - n) * step : 0) : at), step_(step) {}
   T& operator[](int64_t i) const { return at_[i * step_]; }
 
@@ -41,29 +41,29 @@ cublasStatus_t reduce(const char* name, cublasHandle_t handle, int64_t n, Result
     if (!out) throw Error("the result is a null pointer");
     if (handle->pointers == CUBLAS_POINTER_MODE_DEVICE)
       return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
-        Result* to = access.write<Result>("the result", out, {1, 1, 1});
+        Result* to = access.pointer_to_write<Result>("the result", out, {1, 1, 1});
         *to = work(access);
       });
     Result result{};
-    const cublasStatus_t status =
-        submit_and_wait(r, handle, name, elements(n),
-                        [&](Runtime&, DeviceAccess& access) { result = canonical(work(access)); });
+    const cublasStatus_t status = submit_and_wait(
+        r, handle, name, elements(n),
+        [&](Runtime&, DeviceAccess& access) { result = canonical_nan(work(access)); });
     if (status == CUBLAS_STATUS_SUCCESS) *out = result;
     return status;
   });
 }
 
 template <class T>
-struct Wide {
+struct AccumulatorType {
   using type = long double;
 };
 template <>
-struct Wide<float> {
+struct AccumulatorType<float> {
   using type = double;
 };
 template <class T>
-struct Wide<std::complex<T>> {
-  using type = std::complex<typename Wide<T>::type>;
+struct AccumulatorType<std::complex<T>> {
+  using type = std::complex<typename AccumulatorType<T>::type>;
 };
 
 enum class Conjugated : bool { no, yes };
@@ -78,11 +78,13 @@ struct Vector {
 template <class T>
 cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n, Vector<const T> x,
                    Vector<const T> y, T* out, Conjugated conjugated) {
-  using W = typename Wide<T>::type;
+  using W = typename AccumulatorType<T>::type;
   return reduce<T>(name, handle, n, out, [=](DeviceAccess& access) {
     if (n <= 0) return T();
-    const Steps<const T> a(access.read<T>("x", x.at, vector_of(n, x.step)), n, x.step);
-    const Steps<const T> b(access.read<T>("y", y.at, vector_of(n, y.step)), n, y.step);
+    const StridedVector<const T> a(access.pointer_to_read<T>("x", x.at, vector_of(n, x.step)), n,
+                                   x.step);
+    const StridedVector<const T> b(access.pointer_to_read<T>("y", y.at, vector_of(n, y.step)), n,
+                                   y.step);
     W sum{};
     for (int64_t i = 0; i < n; ++i)
       sum += W(conjugated == Conjugated::yes ? conjugate(a[i]) : a[i]) * W(b[i]);
@@ -104,10 +106,10 @@ using Real = decltype(magnitude(T()));
 template <class T>
 cublasStatus_t asum(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                     Real<T>* out) {
-  using W = typename Wide<Real<T>>::type;
+  using W = typename AccumulatorType<Real<T>>::type;
   return reduce<Real<T>>(name, handle, n, out, [=](DeviceAccess& access) {
     if (n <= 0 || step <= 0) return Real<T>();
-    const Steps<const T> a(access.read<T>("x", x, vector_of(n, step)), n, step);
+    const StridedVector<const T> a(access.pointer_to_read<T>("x", x, vector_of(n, step)), n, step);
     W sum = 0;
     for (int64_t i = 0; i < n; ++i) {
       if constexpr (kComplex<T>)
@@ -124,10 +126,10 @@ cublasStatus_t asum(const char* name, cublasHandle_t handle, int64_t n, const T*
 template <class T>
 cublasStatus_t nrm2(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                     Real<T>* out) {
-  using W = typename Wide<Real<T>>::type;
+  using W = typename AccumulatorType<Real<T>>::type;
   return reduce<Real<T>>(name, handle, n, out, [=](DeviceAccess& access) {
     if (n <= 0 || step <= 0) return Real<T>();
-    const Steps<const T> a(access.read<T>("x", x, vector_of(n, step)), n, step);
+    const StridedVector<const T> a(access.pointer_to_read<T>("x", x, vector_of(n, step)), n, step);
     W sum = 0;
     bool infinite = false;
     const auto add = [&](W v) {
@@ -152,11 +154,11 @@ enum class Wanted : bool { least, most };
 // The 1-based index of the first element with the largest (or smallest) magnitude. NaNs are
 // skipped; if all elements are NaNs, the result is 1.
 template <class T, class Index>
-cublasStatus_t extreme(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
-                       Index* out, Wanted wanted) {
+cublasStatus_t index_of_extreme(const char* name, cublasHandle_t handle, int64_t n, const T* x,
+                                int64_t step, Index* out, Wanted wanted) {
   return reduce<Index>(name, handle, n, out, [=](DeviceAccess& access) -> Index {
     if (n <= 0 || step <= 0) return 0;
-    const Steps<const T> a(access.read<T>("x", x, vector_of(n, step)), n, step);
+    const StridedVector<const T> a(access.pointer_to_read<T>("x", x, vector_of(n, step)), n, step);
     int64_t best = -1;
     for (int64_t i = 0; i < n; ++i) {
       const auto v = magnitude(a[i]);
@@ -175,11 +177,11 @@ cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, 
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
       const Extent of_x = vector_of(n, x.step), of_y = vector_of(n, y.step);
-      T* from = swaps ? access.update<T>("x", x.at, of_x)
-                      : const_cast<T*>(access.read<T>("x", x.at, of_x));
-      T* to = access.update<T>("y", y.at, of_y, swaps);
+      T* from = swaps ? access.pointer_to_update<T>("x", x.at, of_x)
+                      : const_cast<T*>(access.pointer_to_read<T>("x", x.at, of_x));
+      T* to = access.pointer_to_update<T>("y", y.at, of_y, swaps);
       access.keep_bits();
-      const Steps<T> a(from, n, x.step), b(to, n, y.step);
+      const StridedVector<T> a(from, n, x.step), b(to, n, y.step);
       for (int64_t i = 0; i < n; ++i) {
         if (swaps)
           std::swap(a[i], b[i]);
@@ -201,8 +203,10 @@ cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const vo
     return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
       const T f = factor.get(access);
       if (f == T()) return;
-      const Steps<const T> a(access.read<T>("x", x.at, vector_of(n, x.step)), n, x.step);
-      const Steps<T> b(access.update<T>("y", y.at, vector_of(n, y.step)), n, y.step);
+      const StridedVector<const T> a(access.pointer_to_read<T>("x", x.at, vector_of(n, x.step)), n,
+                                     x.step);
+      const StridedVector<T> b(access.pointer_to_update<T>("y", y.at, vector_of(n, y.step)), n,
+                               y.step);
       for (int64_t i = 0; i < n; ++i) b[i] += f * a[i];
     });
   });
@@ -218,18 +222,18 @@ cublasStatus_t scal(const char* name, cublasHandle_t handle, int64_t n, const vo
     if (factor.is_null()) throw Error("alpha is a null pointer");
     return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
       const S f = factor.get(access);
-      const Steps<T> a(access.update<T>("x", x, vector_of(n, step)), n, step);
+      const StridedVector<T> a(access.pointer_to_update<T>("x", x, vector_of(n, step)), n, step);
       for (int64_t i = 0; i < n; ++i) a[i] *= f;
     });
   });
 }
 
 template <class T>
-Host<T>* on_host(T* p) {
+Host<T>* as_host_type(T* p) {
   return reinterpret_cast<Host<T>*>(p);
 }
 template <class T>
-const Host<T>* on_host(const T* p) {
+const Host<T>* as_host_type(const T* p) {
   return reinterpret_cast<const Host<T>*>(p);
 }
 
@@ -243,8 +247,8 @@ const Host<T>* on_host(const T* p) {
 #define DOT(symbol, name, Int, T, conjugated)                                                    \
   cublasStatus_t symbol(cublasHandle_t h, Int n, const T* x, Int step_x, const T* y, Int step_y, \
                         T* out) {                                                                \
-    return dot<Host<T>>(name, h, n, {on_host(x), step_x}, {on_host(y), step_y}, on_host(out),    \
-                        Conjugated::conjugated);                                                 \
+    return dot<Host<T>>(name, h, n, {as_host_type(x), step_x}, {as_host_type(y), step_y},        \
+                        as_host_type(out), Conjugated::conjugated);                              \
   }
 FOR_BOTH(DOT, Sdot, float, no)
 FOR_BOTH(DOT, Ddot, double, no)
@@ -255,7 +259,7 @@ FOR_BOTH(DOT, Zdotc, cuDoubleComplex, yes)
 
 #define SUM(symbol, name, Int, function, T, R)                                   \
   cublasStatus_t symbol(cublasHandle_t h, Int n, const T* x, Int step, R* out) { \
-    return function<Host<T>>(name, h, n, on_host(x), step, out);                 \
+    return function<Host<T>>(name, h, n, as_host_type(x), step, out);            \
   }
 FOR_BOTH(SUM, Sasum, asum, float, float)
 FOR_BOTH(SUM, Dasum, asum, double, double)
@@ -266,9 +270,9 @@ FOR_BOTH(SUM, Dnrm2, nrm2, double, double)
 FOR_BOTH(SUM, Scnrm2, nrm2, cuComplex, float)
 FOR_BOTH(SUM, Dznrm2, nrm2, cuDoubleComplex, double)
 
-#define EXTREME(symbol, name, Int, T, wanted)                                        \
-  cublasStatus_t symbol(cublasHandle_t h, Int n, const T* x, Int step, Int* out) {   \
-    return extreme<Host<T>, Int>(name, h, n, on_host(x), step, out, Wanted::wanted); \
+#define EXTREME(symbol, name, Int, T, wanted)                                                      \
+  cublasStatus_t symbol(cublasHandle_t h, Int n, const T* x, Int step, Int* out) {                 \
+    return index_of_extreme<Host<T>, Int>(name, h, n, as_host_type(x), step, out, Wanted::wanted); \
   }
 FOR_BOTH(EXTREME, Isamax, float, most)
 FOR_BOTH(EXTREME, Idamax, double, most)
@@ -279,10 +283,10 @@ FOR_BOTH(EXTREME, Idamin, double, least)
 FOR_BOTH(EXTREME, Icamin, cuComplex, least)
 FOR_BOTH(EXTREME, Izamin, cuDoubleComplex, least)
 
-#define AXPY(symbol, name, Int, T)                                                             \
-  cublasStatus_t symbol(cublasHandle_t h, Int n, const T* alpha, const T* x, Int step_x, T* y, \
-                        Int step_y) {                                                          \
-    return axpy<Host<T>>(name, h, n, alpha, {on_host(x), step_x}, {on_host(y), step_y});       \
+#define AXPY(symbol, name, Int, T)                                                                 \
+  cublasStatus_t symbol(cublasHandle_t h, Int n, const T* alpha, const T* x, Int step_x, T* y,     \
+                        Int step_y) {                                                              \
+    return axpy<Host<T>>(name, h, n, alpha, {as_host_type(x), step_x}, {as_host_type(y), step_y}); \
   }
 FOR_BOTH(AXPY, Saxpy, float)
 FOR_BOTH(AXPY, Daxpy, double)
@@ -291,7 +295,7 @@ FOR_BOTH(AXPY, Zaxpy, cuDoubleComplex)
 
 #define SCAL(symbol, name, Int, T, S)                                              \
   cublasStatus_t symbol(cublasHandle_t h, Int n, const S* alpha, T* x, Int step) { \
-    return scal<Host<T>, Host<S>>(name, h, n, alpha, on_host(x), step);            \
+    return scal<Host<T>, Host<S>>(name, h, n, alpha, as_host_type(x), step);       \
   }
 FOR_BOTH(SCAL, Sscal, float, float)
 FOR_BOTH(SCAL, Dscal, double, double)

@@ -38,7 +38,7 @@ double DeviceAccess::least_seconds() const {
          std::max(bytes_ / p.time.dram_bytes_per_second, rate > 0 ? operations_ / rate : 0);
 }
 
-std::string DeviceAccess::described(const char* name, const Extent& e, uint64_t element) const {
+std::string DeviceAccess::operand_text(const char* name, const Extent& e, uint64_t element) const {
   if (e.rows == 1 && e.columns == 1) return fmt::format("{} ({} bytes)", name, element);
   if (e.rows == 1)
     return fmt::format("{} ({} elements of {} bytes, step {})", name, e.columns, element,
@@ -47,14 +47,14 @@ std::string DeviceAccess::described(const char* name, const Extent& e, uint64_t 
                      element, e.leading);
 }
 
-void* DeviceAccess::look(const char* name, const void* at, const Extent& e, uint64_t element,
-                         bool reads, bool writes) {
+void* DeviceAccess::host_address(const char* name, const void* at, const Extent& e,
+                                 uint64_t element, bool reads, bool writes) {
   if (e.rows <= 0 || e.columns <= 0) return nullptr;
   sim::Memory& memory = runtime_.memory;
   const auto begin = reinterpret_cast<uint64_t>(at);
   const auto rows = static_cast<uint64_t>(e.rows), columns = static_cast<uint64_t>(e.columns),
              leading = static_cast<uint64_t>(e.leading);
-  const std::string what = described(name, e, element);
+  const std::string what = operand_text(name, e, element);
   const auto wrong = [&](const std::string& text, cudaError_t error = cudaErrorIllegalAddress) {
     throw Fault{error, what + " " + text};
   };

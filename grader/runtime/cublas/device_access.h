@@ -46,22 +46,22 @@ class DeviceAccess {
   // The host address of an operand in device memory. Call these functions for all operands before
   // the first write. Throws Fault. A read of uninitialised memory is recorded as a finding.
   template <class T>
-  const T* read(const char* name, const void* at, const Extent& extent) {
-    return static_cast<const T*>(look(name, at, extent, sizeof(T), true, false));
+  const T* pointer_to_read(const char* name, const void* at, const Extent& extent) {
+    return static_cast<const T*>(host_address(name, at, extent, sizeof(T), true, false));
   }
   template <class T>
-  T* write(const char* name, void* at, const Extent& extent) {
-    return update<T>(name, at, extent, false);
+  T* pointer_to_write(const char* name, void* at, const Extent& extent) {
+    return pointer_to_update<T>(name, at, extent, false);
   }
   template <class T>
-  T* update(const char* name, void* at, const Extent& extent, bool reads = true) {
-    T* const found = static_cast<T*>(look(name, at, extent, sizeof(T), reads, true));
+  T* pointer_to_update(const char* name, void* at, const Extent& extent, bool reads = true) {
+    T* const found = static_cast<T*>(host_address(name, at, extent, sizeof(T), reads, true));
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>)
       canonicalise_.push_back([found, extent] {
         for (int64_t j = 0; j < extent.columns; ++j)
           for (int64_t i = 0; i < extent.rows; ++i) {
             T& x = found[j * extent.leading + i];
-            x = canonical(x);
+            x = canonical_nan(x);
           }
       });
     return found;
@@ -80,9 +80,9 @@ class DeviceAccess {
   double least_seconds() const;
 
  private:
-  void* look(const char* name, const void* at, const Extent& extent, uint64_t element, bool reads,
-             bool writes);
-  std::string described(const char* name, const Extent& extent, uint64_t element) const;
+  void* host_address(const char* name, const void* at, const Extent& extent, uint64_t element,
+                     bool reads, bool writes);
+  std::string operand_text(const char* name, const Extent& extent, uint64_t element) const;
 
   Runtime& runtime_;
   record::LibraryCall& record_;

@@ -316,7 +316,7 @@ namespace {
 constexpr int kStatusNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
 
 // The name in the program's source: "cublasSsyrk" for cublasSsyrk_v2 and cublasSsyrk_v2_64.
-std::string called(const char* symbol) {
+std::string source_name(const char* symbol) {
   std::string name = symbol;
   for (const char* ending : {"_64", "_v2"})
     if (const size_t n = std::strlen(ending);
@@ -330,11 +330,11 @@ std::string called(const char* symbol) {
 // Other C++ names for the exported symbols, because no header declares all of them. The refusing
 // functions ignore their arguments.
 #define WORKS(symbol) extern "C" int work_##symbol() asm(#symbol);
-#define REFUSES(symbol)                                                \
-  extern "C" int refuse_##symbol() asm(#symbol);                       \
-  int refuse_##symbol() {                                              \
-    lab32::cudart::refuse(lab32::cublas::refusal_of(called(#symbol))); \
-    return kStatusNotSupported;                                        \
+#define REFUSES(symbol)                                                     \
+  extern "C" int refuse_##symbol() asm(#symbol);                            \
+  int refuse_##symbol() {                                                   \
+    lab32::cudart::refuse(lab32::cublas::refusal_of(source_name(#symbol))); \
+    return kStatusNotSupported;                                             \
   }
 #include "runtime/cublas/api.def"
 #include "runtime/cublas/lt_api.def"
@@ -363,7 +363,7 @@ const Symbol kSymbols[] = {
 
 std::optional<std::string> refused_symbol(const std::string& symbol) {
   for (const Symbol& s : kSymbols)
-    if (!s.is_simulated && symbol == s.symbol) return called(s.symbol);
+    if (!s.is_simulated && symbol == s.symbol) return source_name(s.symbol);
   return std::nullopt;
 }
 

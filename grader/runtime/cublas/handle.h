@@ -64,7 +64,7 @@ class Scalar {
     return known_ && !at_ ? std::optional<T>(value_) : std::nullopt;
   }
   T get(DeviceAccess& access) const {
-    return at_ ? *access.read<T>(name_, at_, {1, 1, 1}) : value_;
+    return at_ ? *access.pointer_to_read<T>(name_, at_, {1, 1, 1}) : value_;
   }
 
  private:

@@ -59,8 +59,8 @@ std::string install_command() {
 void* load() {
   // One thread and the kernels of one processor type make a product reproducible on every machine
   // that can run these kernels.
-  const Setting one_thread(variables::kOpenBlasThreads, "1");
-  std::optional<Setting> one_kind;
+  const ScopedVariable one_thread(variables::kOpenBlasThreads, "1");
+  std::optional<ScopedVariable> one_kind;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     one_kind.emplace(variables::kOpenBlasCore, "Haswell");
   std::string why;
@@ -140,7 +140,7 @@ void gemm(const Gemm<T>& g) {
 
 // The status for wrong arguments, in the order in which an H100 checks them; nullopt if all are
 // right.
-std::optional<cublasStatus_t> argument_error(const Places& at, const Product& p,
+std::optional<cublasStatus_t> argument_error(const ArgumentPositions& at, const Product& p,
                                              const Batch& batch) {
   const auto least = [](int64_t rows) { return std::max<int64_t>(1, rows); };
   if (!is_operation(p.op_a)) return report_illegal(at.routine, 1);
@@ -162,17 +162,18 @@ int narrow(int64_t n) {
   return static_cast<int>(n);
 }
 
-struct One {
+struct ProductOperands {
   const void *a, *b;
   void* c;
 };
 
 // The addresses of the matrices of each product in the batch.
 template <class T, class C>
-std::vector<One> all_of(DeviceAccess& access, const Product& p, const Batch& batch) {
-  std::vector<One> all;
+std::vector<ProductOperands> all_of(DeviceAccess& access, const Product& p, const Batch& batch) {
+  std::vector<ProductOperands> all;
   const auto list = [&](const char* name, const void* at) {
-    return batch.listed ? access.read<const void*>(name, at, vector_of(batch.count, 1)) : nullptr;
+    return batch.listed ? access.pointer_to_read<const void*>(name, at, vector_of(batch.count, 1))
+                        : nullptr;
   };
   const void* const* a = list("the list of A", p.a);
   const void* const* b = list("the list of B", p.b);
@@ -276,10 +277,10 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
     if (batch.count > 1 && !batch.listed && batch.step_c == 0)
       throw Error(
           "two products of the batch are written to the same place, so the result is not defined");
-    for (const One& one : all_of<T, C>(access, p, batch)) {
-      const T* A = reads ? access.read<T>("A", one.a, rows_a) : nullptr;
-      const T* B = reads ? access.read<T>("B", one.b, rows_b) : nullptr;
-      C* to = access.update<C>("C", one.c, {p.m, p.n, p.ldc}, b != S());
+    for (const ProductOperands& one : all_of<T, C>(access, p, batch)) {
+      const T* A = reads ? access.pointer_to_read<T>("A", one.a, rows_a) : nullptr;
+      const T* B = reads ? access.pointer_to_read<T>("B", one.b, rows_b) : nullptr;
+      C* to = access.pointer_to_update<C>("C", one.c, {p.m, p.n, p.ldc}, b != S());
       const Extent rows_c{p.m, p.n, p.ldc};
       if (reads && sizeof(T) == sizeof(C) &&
           (overlap(one.a, rows_a, one.c, rows_c, sizeof(T)) ||
@@ -304,7 +305,7 @@ bool is_one_of(cublasComputeType_t type, std::initializer_list<int> list) {
 
 }  // namespace
 
-cublasStatus_t multiply(cublasHandle_t handle, const char* name, const Places& places,
+cublasStatus_t multiply(cublasHandle_t handle, const char* name, const ArgumentPositions& places,
                         const Product& p, const Types& types, const Batch& batch) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (const auto status = argument_error(places, p, batch)) return *status;

@@ -32,11 +32,11 @@ struct Product {
 };
 
 // The position by which BLAS reports each wrong argument; 0: this argument is not reported.
-struct Places {
+struct ArgumentPositions {
   const char* routine;
   int lda, ldb, ldc, count;
 };
-constexpr Places places_of(const char* routine, int count = 0) {
+constexpr ArgumentPositions argument_positions(const char* routine, int count = 0) {
   return {routine, 8, 10, 13, count};
 }
 
@@ -46,7 +46,7 @@ struct Types {
   cublasComputeType_t compute;
 };
 
-cublasStatus_t multiply(cublasHandle_t handle, const char* name, const Places& places,
+cublasStatus_t multiply(cublasHandle_t handle, const char* name, const ArgumentPositions& places,
                         const Product& product, const Types& types, const Batch& batch);
 
 }  // namespace lab32::cublas

@@ -71,11 +71,11 @@ T conjugate(T x) {
 // The bits that a GPU writes: it has only one NaN of single precision. In double precision x86
 // writes the same bits as the GPU.
 template <class T>
-T canonical(T x) {
+T canonical_nan(T x) {
   if constexpr (std::is_same_v<T, float>)
     return x == x ? x : sim::bit_copy<float>(0x7fffffffu);
   else if constexpr (std::is_same_v<T, std::complex<float>>)
-    return {canonical(x.real()), canonical(x.imag())};
+    return {canonical_nan(x.real()), canonical_nan(x.imag())};
   else
     return x;
 }

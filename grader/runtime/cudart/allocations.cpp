@@ -39,7 +39,7 @@ uint64_t resident_bytes() {
 
 namespace {
 
-uint64_t in_pieces(uint64_t bytes) {
+uint64_t rounded_to_pieces(uint64_t bytes) {
   constexpr uint64_t kPiece = 32 << 20;
   return (bytes + kPiece - 1) / kPiece * kPiece;
 }
@@ -47,15 +47,15 @@ uint64_t in_pieces(uint64_t bytes) {
 }  // namespace
 
 void GraphMemory::take(uint64_t bytes) {
-  const uint64_t pieces = in_pieces(bytes);
+  const uint64_t pieces = rounded_to_pieces(bytes);
   held += pieces;
   kept -= std::min(kept, pieces);
   most = std::max(most, now());
 }
 
 void GraphMemory::free(uint64_t bytes) {
-  held -= in_pieces(bytes);
-  kept += in_pieces(bytes);
+  held -= rounded_to_pieces(bytes);
+  kept += rounded_to_pieces(bytes);
 }
 
 const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, const char* what,
@@ -172,7 +172,7 @@ unsigned bit_of(const cudaMemLocation& location) {
   return location.type == cudaMemLocationTypeDevice ? static_cast<unsigned>(location.id) : kHost;
 }
 
-bool same(const cudaMemLocation& a, const cudaMemLocation& b) {
+bool is_same_location(const cudaMemLocation& a, const cudaMemLocation& b) {
   return a.type == b.type && (a.type == cudaMemLocationTypeHost || a.id == b.id);
 }
 
@@ -185,43 +185,44 @@ int number_of(const std::optional<cudaMemLocation>& place) {
 
 }  // namespace
 
-ManagedRanges::Range ManagedRanges::pages(uint64_t allocation, uint64_t allocation_end,
-                                          uint64_t begin, uint64_t end) {
+ManagedRanges::PageRange ManagedRanges::pages(uint64_t allocation, uint64_t allocation_end,
+                                              uint64_t begin, uint64_t end) {
   const uint64_t first = (begin - allocation) / kPage * kPage;
   const uint64_t last = (end - allocation + kPage - 1) / kPage * kPage;
   return {allocation + first, std::min(allocation + last, allocation_end)};
 }
 
 template <class F>
-void ManagedRanges::change(Range range, F f) {
+void ManagedRanges::change_settings(PageRange range, F f) {
   const auto split = [&](uint64_t at) {
-    auto part = parts_.upper_bound(at);
-    if (part == parts_.begin()) return;
+    auto part = range_parts_.upper_bound(at);
+    if (part == range_parts_.begin()) return;
     --part;
     if (part->first == at || part->second.end <= at) return;
-    parts_[at] = part->second;
+    range_parts_[at] = part->second;
     part->second.end = at;
   };
   split(range.begin);
   split(range.end);
   for (uint64_t at = range.begin; at < range.end;) {
-    const auto next = parts_.lower_bound(at);
-    if (next == parts_.end() || next->first != at) {
-      const uint64_t end = next == parts_.end() ? range.end : std::min(range.end, next->first);
-      parts_[at] = {end, {}};
+    const auto next = range_parts_.lower_bound(at);
+    if (next == range_parts_.end() || next->first != at) {
+      const uint64_t end =
+          next == range_parts_.end() ? range.end : std::min(range.end, next->first);
+      range_parts_[at] = {end, {}};
     }
-    Part& part = parts_[at];
+    RangePart& part = range_parts_[at];
     f(part.facts);
     at = part.end;
   }
 }
 
 template <class F>
-void ManagedRanges::each(Range range, F f) const {
-  auto part = parts_.upper_bound(range.begin);
-  if (part != parts_.begin() && std::prev(part)->second.end > range.begin) --part;
+void ManagedRanges::for_each_part(PageRange range, F f) const {
+  auto part = range_parts_.upper_bound(range.begin);
+  if (part != range_parts_.begin() && std::prev(part)->second.end > range.begin) --part;
   uint64_t at = range.begin;
-  for (; part != parts_.end() && part->first < range.end; ++part) {
+  for (; part != range_parts_.end() && part->first < range.end; ++part) {
     if (part->first > at) f(RangeFacts{});
     f(part->second.facts);
     at = part->second.end;
@@ -230,19 +231,20 @@ void ManagedRanges::each(Range range, F f) const {
 }
 
 template <class F>
-std::optional<cudaMemLocation> ManagedRanges::common(Range range, F place_of) const {
+std::optional<cudaMemLocation> ManagedRanges::common_location(PageRange range, F place_of) const {
   std::optional<cudaMemLocation> found;
   bool first = true, all = true;
-  each(range, [&](const RangeFacts& facts) {
+  for_each_part(range, [&](const RangeFacts& facts) {
     const std::optional<cudaMemLocation>& own = place_of(facts);
-    all &= own && (first || same(*own, *found));
+    all &= own && (first || is_same_location(*own, *found));
     if (first) found = own;
     first = false;
   });
   return all ? found : std::nullopt;
 }
 
-bool ManagedRanges::advise(Range range, cudaMemoryAdvise advice, const cudaMemLocation& location) {
+bool ManagedRanges::advise(PageRange range, cudaMemoryAdvise advice,
+                           const cudaMemLocation& location) {
   const uint64_t bit = uint64_t{1} << bit_of(location);
   const bool named = location.type == cudaMemLocationTypeDevice ||
                      location.type == cudaMemLocationTypeHost ||
@@ -250,32 +252,33 @@ bool ManagedRanges::advise(Range range, cudaMemoryAdvise advice, const cudaMemLo
   switch (advice) {
     case cudaMemAdviseSetReadMostly:
     case cudaMemAdviseUnsetReadMostly:
-      change(range, [&](RangeFacts& f) { f.read_mostly = advice == cudaMemAdviseSetReadMostly; });
+      change_settings(range,
+                      [&](RangeFacts& f) { f.read_mostly = advice == cudaMemAdviseSetReadMostly; });
       return true;
     case cudaMemAdviseSetPreferredLocation:
       if (!named) return false;
-      change(range, [&](RangeFacts& f) { f.preferred = location; });
+      change_settings(range, [&](RangeFacts& f) { f.preferred = location; });
       return true;
     case cudaMemAdviseUnsetPreferredLocation:
-      change(range, [](RangeFacts& f) { f.preferred.reset(); });
+      change_settings(range, [](RangeFacts& f) { f.preferred.reset(); });
       return true;
     case cudaMemAdviseSetAccessedBy:
       if (!named) return false;
-      change(range, [&](RangeFacts& f) { f.accessed_by |= bit; });
+      change_settings(range, [&](RangeFacts& f) { f.accessed_by |= bit; });
       return true;
     case cudaMemAdviseUnsetAccessedBy:
       if (!named) return false;
-      change(range, [&](RangeFacts& f) { f.accessed_by &= ~bit; });
+      change_settings(range, [&](RangeFacts& f) { f.accessed_by &= ~bit; });
       return true;
   }
   return false;
 }
 
-void ManagedRanges::prefetch(Range range, const cudaMemLocation& location) {
-  change(range, [&](RangeFacts& f) { f.prefetched = location; });
+void ManagedRanges::prefetch(PageRange range, const cudaMemLocation& location) {
+  change_settings(range, [&](RangeFacts& f) { f.prefetched = location; });
 }
 
-bool ManagedRanges::read(Range range, cudaMemRangeAttribute attribute, void* data,
+bool ManagedRanges::read(PageRange range, cudaMemRangeAttribute attribute, void* data,
                          size_t size) const {
   const auto store = [&](int value) {
     if (size != sizeof value) return false;
@@ -283,11 +286,11 @@ bool ManagedRanges::read(Range range, cudaMemRangeAttribute attribute, void* dat
     return true;
   };
   const auto preferred = [&] {
-    return common(
+    return common_location(
         range, [](const RangeFacts& f) -> auto& { return f.preferred; });
   };
   const auto prefetched = [&] {
-    return common(
+    return common_location(
         range, [](const RangeFacts& f) -> auto& { return f.prefetched; });
   };
   const auto type = [](const std::optional<cudaMemLocation>& place) {
@@ -297,7 +300,7 @@ bool ManagedRanges::read(Range range, cudaMemRangeAttribute attribute, void* dat
   switch (attribute) {
     case cudaMemRangeAttributeReadMostly: {
       bool all = true;
-      each(range, [&](const RangeFacts& f) { all &= f.read_mostly; });
+      for_each_part(range, [&](const RangeFacts& f) { all &= f.read_mostly; });
       return store(all);
     }
     case cudaMemRangeAttributePreferredLocation:
@@ -315,7 +318,7 @@ bool ManagedRanges::read(Range range, cudaMemRangeAttribute attribute, void* dat
     case cudaMemRangeAttributeAccessedBy: {
       if (size == 0 || size % sizeof(int) != 0) return false;
       uint64_t all = ~uint64_t{0};
-      each(range, [&](const RangeFacts& f) { all &= f.accessed_by; });
+      for_each_part(range, [&](const RangeFacts& f) { all &= f.accessed_by; });
       std::vector<int> numbers(size / sizeof(int), cudaInvalidDeviceId);
       size_t next = 0;
       for (unsigned bit = 0; bit <= kHost; ++bit)

@@ -22,7 +22,7 @@ struct AllocationInfo {
   uint64_t begin = 0, bytes = 0;
   MemoryKind home = MemoryKind::device;
   int device = 0;                // the device for which it was allocated
-  unsigned flags = 0;            // of cudaHostAlloc or cudaMallocManaged
+  unsigned flags = 0;            // flags passed to cudaHostAlloc or cudaMallocManaged
   cudaMemPool_t pool = nullptr;  // stream-ordered allocations
   bool of_graph = false;         // a node of a graph allocated it
 };
@@ -113,33 +113,34 @@ class ManagedRanges {
  public:
   // The pages that the bytes [begin, end) touch, counted from the start of their allocation. The
   // allocation's last page may be shorter.
-  struct Range {
+  struct PageRange {
     uint64_t begin, end;
   };
-  static Range pages(uint64_t allocation, uint64_t allocation_end, uint64_t begin, uint64_t end);
+  static PageRange pages(uint64_t allocation, uint64_t allocation_end, uint64_t begin,
+                         uint64_t end);
 
   // False: the advice or the location does not exist.
-  bool advise(Range range, cudaMemoryAdvise advice, const cudaMemLocation& location);
-  void prefetch(Range range, const cudaMemLocation& location);
+  bool advise(PageRange range, cudaMemoryAdvise advice, const cudaMemLocation& location);
+  void prefetch(PageRange range, const cudaMemLocation& location);
   // Writes the attribute into `size` bytes at `data`. False: no such attribute, or it has another
   // size.
-  bool read(Range range, cudaMemRangeAttribute attribute, void* data, size_t size) const;
+  bool read(PageRange range, cudaMemRangeAttribute attribute, void* data, size_t size) const;
 
  private:
-  struct Part {
+  struct RangePart {
     uint64_t end;
     RangeFacts facts;
   };
   // Changes the settings of a range; splits parts at its ends.
   template <class F>
-  void change(Range range, F f);
+  void change_settings(PageRange range, F f);
   // Calls the function for every part of the range, including the gaps between parts.
   template <class F>
-  void each(Range range, F f) const;
+  void for_each_part(PageRange range, F f) const;
   template <class F>
-  std::optional<cudaMemLocation> common(Range range, F place_of) const;
+  std::optional<cudaMemLocation> common_location(PageRange range, F place_of) const;
 
-  std::map<uint64_t, Part> parts_;  // by first page
+  std::map<uint64_t, RangePart> range_parts_;  // by first page
 };
 
 }  // namespace lab32::cudart

@@ -195,7 +195,7 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceO
 namespace {
 
 // A position in an array: bytes along x, rows along y.
-struct Place {
+struct ArrayPosition {
   cudaArray_const_t array;
   size_t x, y;
 };
@@ -207,13 +207,13 @@ bool from_host(cudaMemcpyKind kind) {
   return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost;
 }
 
-Box plain(const void* pointer, size_t pitch = 0) {
+Box memory_box(const void* pointer, size_t pitch = 0) {
   return {reinterpret_cast<uint64_t>(pointer), pitch, 0};
 }
 
 // Copies rows between an array and memory.
-Body rows(Place place, void* pointer, size_t pitch, size_t width, size_t height,
-          cudaMemcpyKind kind, bool to_array) {
+Body copy_rows(ArrayPosition place, void* pointer, size_t pitch, size_t width, size_t height,
+               cudaMemcpyKind kind, bool to_array) {
   return [=](Runtime& r) {
     if (to_array ? to_host(kind) : from_host(kind)) return cudaErrorInvalidMemcpyDirection;
     const Array* a = r.arrays.find(place.array);
@@ -221,27 +221,29 @@ Body rows(Place place, void* pointer, size_t pitch, size_t width, size_t height,
     if (width > pitch) return cudaErrorInvalidPitchValue;
     const Extent extent{width, height, 1};
     if (!a->holds(place.x, place.y, 0, extent)) return cudaErrorInvalidValue;
-    const Box box = a->box(place.x, place.y, 0), other = plain(pointer, pitch);
+    const Box box = a->box(place.x, place.y, 0), other = memory_box(pointer, pitch);
     return to_array ? copy(r, box, other, extent, kind) : copy(r, other, box, extent, kind);
   };
 }
 
 // Copies bytes between an array and memory; the bytes continue from the end of a row at the next
 // row.
-Body bytes_of(Place place, void* pointer, size_t count, cudaMemcpyKind kind, bool to_array) {
+Body bytes_of(ArrayPosition place, void* pointer, size_t count, cudaMemcpyKind kind,
+              bool to_array) {
   return [=](Runtime& r) {
     if (to_array ? to_host(kind) : from_host(kind)) return cudaErrorInvalidMemcpyDirection;
     const Array* a = r.arrays.find(place.array);
     if (!a) return cudaErrorInvalidResourceHandle;
     if (!a->holds_from(place.x, place.y, count)) return cudaErrorInvalidValue;
     // The rows of an array have no gaps.
-    const Box box = a->box(place.x, place.y, 0), other = plain(pointer);
+    const Box box = a->box(place.x, place.y, 0), other = memory_box(pointer);
     const Extent extent{count, 1, 1};
     return to_array ? copy(r, box, other, extent, kind) : copy(r, other, box, extent, kind);
   };
 }
 
-Body between(Place to, Place from, size_t width, size_t height, cudaMemcpyKind kind) {
+Body between(ArrayPosition to, ArrayPosition from, size_t width, size_t height,
+             cudaMemcpyKind kind) {
   return [=](Runtime& r) {
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;
@@ -271,15 +273,15 @@ LAB32_PER_THREAD(cudaMemcpyFromArray, _ptds);
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                    size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  return in_stream("cudaMemcpyToArrayAsync", stream,
-                   bytes_of({to, x, y}, const_cast<void*>(from), bytes, kind, true));
+  return run_in_stream("cudaMemcpyToArrayAsync", stream,
+                       bytes_of({to, x, y}, const_cast<void*>(from), bytes, kind, true));
 }
 LAB32_PER_THREAD(cudaMemcpyToArrayAsync, _ptsz);
 
 cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y,
                                      size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  return in_stream("cudaMemcpyFromArrayAsync", stream,
-                   bytes_of({from, x, y}, to, bytes, kind, false));
+  return run_in_stream("cudaMemcpyFromArrayAsync", stream,
+                       bytes_of({from, x, y}, to, bytes, kind, false));
 }
 LAB32_PER_THREAD(cudaMemcpyFromArrayAsync, _ptsz);
 
@@ -300,30 +302,31 @@ LAB32_PER_THREAD(cudaMemcpyArrayToArray, _ptds);
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
                                 size_t width, size_t height, cudaMemcpyKind kind) {
   return call("cudaMemcpy2DToArray", Waits::yes,
-              rows({to, x, y}, const_cast<void*>(from), pitch, width, height, kind, true));
+              copy_rows({to, x, y}, const_cast<void*>(from), pitch, width, height, kind, true));
 }
 LAB32_PER_THREAD(cudaMemcpy2DToArray, _ptds);
 
 cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                   size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
   return call("cudaMemcpy2DFromArray", Waits::yes,
-              rows({from, x, y}, to, pitch, width, height, kind, false));
+              copy_rows({from, x, y}, to, pitch, width, height, kind, false));
 }
 LAB32_PER_THREAD(cudaMemcpy2DFromArray, _ptds);
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                      size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
                                      cudaStream_t stream) {
-  return in_stream("cudaMemcpy2DToArrayAsync", stream,
-                   rows({to, x, y}, const_cast<void*>(from), pitch, width, height, kind, true));
+  return run_in_stream(
+      "cudaMemcpy2DToArrayAsync", stream,
+      copy_rows({to, x, y}, const_cast<void*>(from), pitch, width, height, kind, true));
 }
 LAB32_PER_THREAD(cudaMemcpy2DToArrayAsync, _ptsz);
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                        size_t y, size_t width, size_t height, cudaMemcpyKind kind,
                                        cudaStream_t stream) {
-  return in_stream("cudaMemcpy2DFromArrayAsync", stream,
-                   rows({from, x, y}, to, pitch, width, height, kind, false));
+  return run_in_stream("cudaMemcpy2DFromArrayAsync", stream,
+                       copy_rows({from, x, y}, to, pitch, width, height, kind, false));
 }
 LAB32_PER_THREAD(cudaMemcpy2DFromArrayAsync, _ptsz);
 

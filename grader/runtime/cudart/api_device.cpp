@@ -18,14 +18,15 @@ namespace {
 // Each simulated device has a PCI bus of its own.
 std::string bus_id(int device) { return "0000:0" + std::to_string(device + 1) + ":00.0"; }
 
-cudaError_t on_device(const char* name, int device,
-                      const std::function<cudaError_t(Runtime&)>& body, Waits waits = Waits::no) {
+cudaError_t call_for_device(const char* name, int device,
+                            const std::function<cudaError_t(Runtime&)>& body,
+                            Waits waits = Waits::no) {
   return call(name, waits,
               [&](Runtime& r) { return r.has_device(device) ? body(r) : cudaErrorInvalidDevice; });
 }
 
 template <class T>
-cudaError_t store(const char* name, T* out, T value, Waits waits = Waits::no) {
+cudaError_t store_result(const char* name, T* out, T value, Waits waits = Waits::no) {
   return call(name, waits, [&](Runtime&) {
     if (!out) return cudaErrorInvalidValue;
     *out = value;
@@ -33,7 +34,7 @@ cudaError_t store(const char* name, T* out, T value, Waits waits = Waits::no) {
   });
 }
 
-cudaError_t accept(const char* name) {
+cudaError_t accept_call(const char* name) {
   return call(name, Waits::no, [](Runtime&) { return cudaSuccess; });
 }
 
@@ -71,7 +72,7 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
-  return on_device("cudaInitDevice", device, [](Runtime&) { return cudaSuccess; });
+  return call_for_device("cudaInitDevice", device, [](Runtime&) { return cudaSuccess; });
 }
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
@@ -85,7 +86,7 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
 }
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
-  return wish ? store("cudaChooseDevice", device, 0, Waits::regardless)
+  return wish ? store_result("cudaChooseDevice", device, 0, Waits::regardless)
               : store_error(cudaErrorInvalidValue);
 }
 
@@ -106,7 +107,7 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
-  return on_device(
+  return call_for_device(
       "cudaGetDeviceProperties", device,
       [&](Runtime& r) {
         if (!out) return cudaErrorInvalidValue;
@@ -117,7 +118,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int device) {
-  return on_device(
+  return call_for_device(
       "cudaDeviceGetAttribute", device,
       [&](Runtime& r) {
         if (!out || which < cudaDevAttrMaxThreadsPerBlock || which >= cudaDevAttrMax)
@@ -131,7 +132,7 @@ cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int device) {
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* out, int bytes, int device) {
-  return on_device(
+  return call_for_device(
       "cudaDeviceGetPCIBusId", device,
       [&](Runtime&) {
         const std::string id = bus_id(device);
@@ -166,7 +167,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 
 // Only the current device gets access to the peer's memory, not the peer to its own.
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-  return on_device("cudaDeviceEnablePeerAccess", peer, [&](Runtime& r) {
+  return call_for_device("cudaDeviceEnablePeerAccess", peer, [&](Runtime& r) {
     if (flags != 0) return cudaErrorInvalidValue;
     if (peer == r.gpu().number) return cudaErrorPeerAccessUnsupported;
     if (r.gpu(peer).reached_by & r.gpu().own) return cudaErrorPeerAccessAlreadyEnabled;
@@ -175,7 +176,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   });
 }
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-  return on_device("cudaDeviceDisablePeerAccess", peer, [&](Runtime& r) {
+  return call_for_device("cudaDeviceDisablePeerAccess", peer, [&](Runtime& r) {
     if (peer == r.gpu().number || !(r.gpu(peer).reached_by & r.gpu().own))
       return cudaErrorPeerAccessNotEnabled;
     r.gpu(peer).reached_by &= ~r.gpu().own;
@@ -237,25 +238,27 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
 
 // Settings without effect: the split of L1 and shared memory follows from what blocks use.
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
-  return store("cudaDeviceGetCacheConfig", config, cudaFuncCachePreferNone);
+  return store_result("cudaDeviceGetCacheConfig", config, cudaFuncCachePreferNone);
 }
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return accept("cudaDeviceSetCacheConfig"); }
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
+  return accept_call("cudaDeviceSetCacheConfig");
+}
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
-  return store("cudaDeviceGetSharedMemConfig", config, cudaSharedMemBankSizeFourByte);
+  return store_result("cudaDeviceGetSharedMemConfig", config, cudaSharedMemBankSizeFourByte);
 }
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
-  return accept("cudaDeviceSetSharedMemConfig");
+  return accept_call("cudaDeviceSetSharedMemConfig");
 }
-cudaError_t cudaCtxResetPersistingL2Cache() { return accept("cudaCtxResetPersistingL2Cache"); }
+cudaError_t cudaCtxResetPersistingL2Cache() { return accept_call("cudaCtxResetPersistingL2Cache"); }
 
-cudaError_t cudaProfilerStart() { return accept("cudaProfilerStart"); }
-cudaError_t cudaProfilerStop() { return accept("cudaProfilerStop"); }
+cudaError_t cudaProfilerStart() { return accept_call("cudaProfilerStart"); }
+cudaError_t cudaProfilerStop() { return accept_call("cudaProfilerStop"); }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  return store("cudaRuntimeGetVersion", version, CUDART_VERSION, Waits::regardless);
+  return store_result("cudaRuntimeGetVersion", version, CUDART_VERSION, Waits::regardless);
 }
 cudaError_t cudaDriverGetVersion(int* version) {
-  return store("cudaDriverGetVersion", version, CUDART_VERSION, Waits::regardless);
+  return store_result("cudaDriverGetVersion", version, CUDART_VERSION, Waits::regardless);
 }
 
 cudaError_t cudaGetLastError() { return std::exchange(last_error(), cudaSuccess); }

@@ -105,7 +105,7 @@ void only_default(const cudaGraphEdgeData* edges, size_t count) {
       throw lab32::Error("programmatic dependencies are not simulated");
 }
 
-bool in_graph(Runtime& r, cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count) {
+bool are_in_graph(Runtime& r, cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count) {
   return std::all_of(nodes, nodes + count, [&](cudaGraphNode_t node) {
     return r.graphs.knows(node) && node->graph == graph;
   });
@@ -184,7 +184,7 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
   return with_graph("cudaStreamBeginCaptureToGraph", graph, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (stream == nullptr || stream == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
-    if ((count && !from) || !in_graph(r, graph, from, count)) return cudaErrorInvalidValue;
+    if ((count && !from) || !are_in_graph(r, graph, from, count)) return cudaErrorInvalidValue;
     only_default(edges, count);
     return r.captures.begin(stream, graph, {from, from + count});
   });
@@ -198,7 +198,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (!r.captures.captures(stream)) return cudaErrorIllegalState;
     if (flags > cudaStreamSetCaptureDependencies || (count && !nodes) ||
-        !in_graph(r, r.captures.graph(stream), nodes, count))
+        !are_in_graph(r, r.captures.graph(stream), nodes, count))
       return cudaErrorInvalidValue;
     only_default(edges, count);
     std::vector<cudaGraphNode_t> last(nodes, nodes + count);

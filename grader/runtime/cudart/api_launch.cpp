@@ -123,7 +123,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
         return call(kName, Waits::no, [&](Runtime&) -> cudaError_t {
           throw lab32::Error("launch attribute " + std::to_string(a.id) + " is not simulated");
         });
-      // hints without effect: cache windows, priorities, carve-out, programmatic serialisation
+      // These hints have no effect: cache windows, priorities, carve-out, programmatic
+      // serialisation.
       default:
         break;
     }
@@ -192,7 +193,7 @@ cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
                      [](Runtime&, KernelEntry&) { return cudaSuccess; });
 }
 
-// Without effect since Maxwell, whose banks are always 4 bytes wide.
+// This call has had no effect since Maxwell, whose banks are always 4 bytes wide.
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
   return with_kernel("cudaFuncSetSharedMemConfig", function,
                      [](Runtime&, KernelEntry&) { return cudaSuccess; });
@@ -244,7 +245,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
         if (!bytes || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
         const lab32::device::KernelInfo& info = r.registry.load(entry).info();
         const auto available = lab32::model::available_dynamic_shared(
-            r.profile, static_cast<uint32_t>(threads), registers(r, info), info.static_shared,
+            r.profile, static_cast<uint32_t>(threads), registers_of(r, info), info.static_shared,
             dynamic_shared_limit(entry, info), static_cast<uint32_t>(blocks));
         if (!available) return cudaErrorInvalidValue;
         *bytes = *available;

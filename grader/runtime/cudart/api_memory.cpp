@@ -200,8 +200,8 @@ bool is_there(const Runtime& r, const cudaMemLocation& location) {
 
 // The managed pages that contain these bytes. nullopt: the range is empty or not managed. `whole`
 // requires that all its pages are managed.
-std::optional<ManagedRanges::Range> managed_pages(Runtime& r, const void* pointer, size_t bytes,
-                                                  bool whole) {
+std::optional<ManagedRanges::PageRange> managed_pages(Runtime& r, const void* pointer, size_t bytes,
+                                                      bool whole) {
   const AllocationInfo* held = r.allocations.find(pointer);
   const auto begin = reinterpret_cast<uint64_t>(pointer);
   const lab32::sim::Allocation* memory = r.memory.find(begin);

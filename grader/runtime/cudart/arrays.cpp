@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned kKnownFlags =
     cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
 
-bool within(const cudaExtent& e, size_t width, size_t height, size_t depth) {
+bool is_extent_within(const cudaExtent& e, size_t width, size_t height, size_t depth) {
   return e.width <= width && e.height <= height && e.depth <= depth;
 }
 
@@ -24,15 +24,15 @@ bool has_size(const cudaExtent& e, unsigned flags) {
   if (flags & cudaArrayCubemap) {
     const bool layered = (flags & cudaArrayLayered) != 0;
     if (e.width != e.height || e.depth == 0 || e.depth % 6 != 0) return false;
-    return within(e, 32768, 32768, layered ? 2046 : 6);
+    return is_extent_within(e, 32768, 32768, layered ? 2046 : 6);
   }
-  if (flags & cudaArrayLayered) return e.depth != 0 && within(e, 32768, 32768, 2048);
+  if (flags & cudaArrayLayered) return e.depth != 0 && is_extent_within(e, 32768, 32768, 2048);
   if (flags & cudaArrayTextureGather)
-    return e.height != 0 && e.depth == 0 && within(e, 32768, 32768, 0);
+    return e.height != 0 && e.depth == 0 && is_extent_within(e, 32768, 32768, 0);
   if (e.depth != 0)
-    return e.height != 0 &&
-           (within(e, 16384, 16384, 16384) || (!surface && within(e, 8192, 8192, 32768)));
-  if (e.height != 0) return within(e, 131072, 65536, 0);
+    return e.height != 0 && (is_extent_within(e, 16384, 16384, 16384) ||
+                             (!surface && is_extent_within(e, 8192, 8192, 32768)));
+  if (e.height != 0) return is_extent_within(e, 131072, 65536, 0);
   return e.width <= (surface ? 32768u : 131072u);
 }
 

@@ -9,7 +9,7 @@ namespace lab32::cudart {
 namespace {
 
 // Where a range is: in the program's own memory, or in an allocation of the simulator.
-struct Side {
+struct CopySide {
   bool on_device = false;  // in the simulator's memory
   bool fits = true;        // inside one live allocation
   const sim::Allocation* allocation = nullptr;
@@ -20,8 +20,8 @@ struct Side {
   }
 };
 
-Side side(const Runtime& r, uint64_t begin, uint64_t bytes, bool written) {
-  Side s;
+CopySide side(const Runtime& r, uint64_t begin, uint64_t bytes, bool written) {
+  CopySide s;
   if (begin < sim::kGlobalBase || begin - sim::kGlobalBase >= r.memory.used()) return s;
   const sim::Allocation* a = r.memory.find(begin);
   s.on_device = true;
@@ -37,7 +37,7 @@ uint64_t span(const Box& box, const Extent& e) {
 
 // Checks the copy's kind. The addresses determine the direction. As in CUDA 13, a kind may call
 // device memory the host's, but not pageable host memory the device's.
-bool direction_holds(cudaMemcpyKind kind, const Side& to, const Side& from) {
+bool direction_holds(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   return (to.on_device || !to_device) && (from.on_device || !from_device);
@@ -57,7 +57,8 @@ void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_de
 
 // Whether the destination already has these bytes and all are initialised. Loops often copy the
 // same input in each iteration.
-bool already_has(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, const Side& source) {
+bool already_has(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes,
+                 const CopySide& source) {
   const auto written = [&](const sim::Allocation& a, uint64_t at) {
     return a.initialised || r.memory.first_unwritten(at, at + bytes) == at + bytes;
   };
@@ -68,7 +69,7 @@ bool already_has(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, c
                      bytes) == 0;
 }
 
-Route route(Runtime& r, const Side& to, const Side& from) {
+Route copy_route(Runtime& r, const CopySide& to, const CopySide& from) {
   if (!to.on_device || !from.on_device) return Route::host;
   const int a = static_cast<int>(to.allocation->device);
   const int b = static_cast<int>(from.allocation->device);
@@ -97,15 +98,15 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
   if (to.begin == 0 || from.begin == 0) return cudaErrorInvalidValue;
   if (e.height > 1 && (to.pitch < e.width || from.pitch < e.width))
     return cudaErrorInvalidPitchValue;
-  const Side target = side(r, to.begin, span(to, e), true),
-             source = side(r, from.begin, span(from, e), false);
-  // a device with a fault executes nothing more; the next call that waits reports it
+  const CopySide target = side(r, to.begin, span(to, e), true),
+                 source = side(r, from.begin, span(from, e), false);
+  // A device with a fault executes nothing more. The next call that waits reports the fault.
   for (const auto& gpu : r.gpus)
     if (gpu->fault && (target.is_of(gpu->number) || source.is_of(gpu->number))) return cudaSuccess;
   if (!target.fits || !source.fits || !direction_holds(kind, target, source))
     return cudaErrorInvalidValue;
   if (r.gpu().fault)
-    // the device executes nothing more; the next call that waits reports the fault
+    // The device executes nothing more. The next call that waits reports the fault.
     return cudaSuccess;
   const uint64_t bytes = e.width * e.height * e.depth;
   join_rows(e, to, from);
@@ -120,7 +121,7 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
     }
   }
   if (target.on_device || source.on_device)
-    r.gpu().timeline.advance(copy_seconds(r.profile, bytes, route(r, target, source)));
+    r.gpu().timeline.advance(copy_seconds(r.profile, bytes, copy_route(r, target, source)));
   return cudaSuccess;
 }
 
@@ -147,7 +148,7 @@ bool holds(const sim::Memory& memory, const sim::Allocation& allocation,
 cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element) {
   if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
   if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
-  const Side target = side(r, to.begin, span(to, e), true);
+  const CopySide target = side(r, to.begin, span(to, e), true);
   if (!target.on_device || !target.fits) return cudaErrorInvalidValue;
   if (!r.memory.reaches(*target.allocation)) return cudaErrorInvalidValue;
   if (r.gpu().fault) return cudaSuccess;

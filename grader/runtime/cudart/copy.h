@@ -16,9 +16,9 @@ cudaError_t copy(Runtime& runtime, void* to, const void* from, uint64_t bytes, c
 cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& parameters);
 // The work of a call, which runs now or when the graph that captured it is launched.
 using Body = std::function<cudaError_t(Runtime&)>;
-cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
-                      cudaGraphNodeType type = cudaGraphNodeTypeMemcpy,
-                      Work::NodeParameters given = {});
+cudaError_t run_in_stream(const char* name, cudaStream_t stream, const Body& body,
+                          cudaGraphNodeType type = cudaGraphNodeTypeMemcpy,
+                          Work::NodeParameters given = {});
 
 // Fills a box with the low bytes of `value`, in elements of 1, 2 or 4 bytes.
 cudaError_t fill(Runtime& runtime, Box to, Extent extent, unsigned value, unsigned element = 1);

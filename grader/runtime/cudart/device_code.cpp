@@ -209,7 +209,7 @@ DeviceCode choose(const FatBinary& binary, const std::string& arch) {
     std::vector<std::string> texts;
     for (const auto& part : binary.parts)
       if (newest_ptx(part, arch)) texts.push_back(choose_ptx(part, arch));
-    // throws an error that lists what is missing
+    // This throws an error that lists what is missing.
     if (texts.empty()) choose_ptx(binary.parts[0], arch);
     ptx::Linked linked = ptx::link(texts);
     code.ptx = std::move(linked.text);
@@ -290,8 +290,8 @@ void for_each_note(const std::string& listing, Each each) {
 
 }  // namespace
 
-std::string in_linked_lines(const std::string& listing,
-                            const std::map<std::string, int>& lines_before) {
+std::string with_linked_lines(const std::string& listing,
+                              const std::map<std::string, int>& lines_before) {
   if (lines_before.empty()) return listing;
   // Linking renames functions local to a file, so a file's kernels identify the file.
   std::map<std::string_view, int> before;

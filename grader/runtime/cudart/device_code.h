@@ -50,7 +50,7 @@ struct DeviceCode {
   std::string name;  // the artifact's name
   toolchain::Places places;
   std::string cubin;  // empty: none for this architecture
-  // For linked PTX: the lines_before of ptx::Linked.
+  // Set for linked PTX: the lines_before of ptx::Linked.
   std::map<std::string, int> lines_before;
 };
 
@@ -80,7 +80,7 @@ CubinInfo read_cubin(const std::string& cubin);
 // calls ".nv_debug_ptx_txt.NUMBER". `lines_before` has, for each function, how many lines later it
 // begins in the linked PTX (ptx::Linked). If it is empty, the cubin was not linked and the listing
 // is unchanged.
-std::string in_linked_lines(const std::string& listing,
-                            const std::map<std::string, int>& lines_before);
+std::string with_linked_lines(const std::string& listing,
+                              const std::map<std::string, int>& lines_before);
 
 }  // namespace lab32::cudart

@@ -311,7 +311,7 @@ const std::vector<cudaGraphNode_t>& Captures::last(cudaStream_t stream) const {
 }
 
 cudaError_t Captures::add(cudaStream_t stream, cudaGraphNodeType type, Work work) {
-  Place& place = streams_.at(stream);
+  CapturePosition& place = streams_.at(stream);
   if (!place.capture->valid) return cudaErrorStreamCaptureInvalidated;
   place.last = {graphs_.add(place.capture->graph, type, place.last, std::move(work))};
   return cudaSuccess;
@@ -326,7 +326,7 @@ void Captures::record(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t Captures::wait(cudaStream_t stream, cudaEvent_t event) {
-  const Place& there = events_.at(event);
+  const CapturePosition& there = events_.at(event);
   const auto [at, joins] = streams_.try_emplace(stream, there);
   if (joins) return cudaSuccess;
   if (at->second.capture != there.capture) {

@@ -32,7 +32,7 @@ struct KernelCall {
   std::optional<dim3> cluster = {};
   int device = 0;
   std::vector<std::vector<std::byte>> values = {};
-  // launch attributes without effect
+  // Launch attributes that have no effect here.
   std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue> hints = {};
 
   // Pointers to the values, valid while this object lives.
@@ -89,7 +89,7 @@ struct Step;
 struct Condition {
   uint64_t word = 0;
   unsigned otherwise = 0;        // value when the graph is instantiated
-  bool reset_at_launch = false;  // each launch resets it
+  bool reset_at_launch = false;  // each launch resets the value
   bool used = false;             // a node uses it
   // Devices whose kernels may set it: all while the graph runs, otherwise none.
   uint64_t reached_by = 0;
@@ -105,7 +105,7 @@ struct Branch {
 // The work of a node: one of the five alternatives, or none in an empty node.
 struct Work {
   std::function<cudaError_t(Runtime&, cudaStream_t)> device;  // the stream of the launch
-  // runs without the runtime's lock, because it may wait for another thread
+  // The host function runs without the runtime's lock, because it may wait for another thread.
   std::function<void()> host;
   std::shared_ptr<std::vector<Step>> child;  // the steps of a child graph
   std::shared_ptr<Branch> branch = {};
@@ -170,7 +170,8 @@ class Graphs {
                       Work work);
 
   Condition& add_condition(cudaGraph_t graph, unsigned otherwise, bool reset_at_launch);
-  Condition* find_condition(cudaGraph_t graph, uint64_t handle) const;  // of the graph or a parent
+  // Searches the graph and its parents.
+  Condition* find_condition(cudaGraph_t graph, uint64_t handle) const;
   cudaGraph_t make_body(cudaGraph_t parent);
 
   // cudaErrorInvalidValue: the edges form a cycle, or conditions are wrong, which `result`
@@ -241,15 +242,15 @@ class Captures {
     bool valid = true;
     bool own = true;  // the capture created the graph
   };
-  struct Place {
+  struct CapturePosition {
     std::shared_ptr<Capture> capture;
     std::vector<cudaGraphNode_t> last;  // the next node depends on these
   };
   bool is_joined(const Capture& capture) const;
 
   Graphs& graphs_;
-  std::map<cudaStream_t, Place> streams_;
-  std::map<cudaEvent_t, Place> events_;
+  std::map<cudaStream_t, CapturePosition> streams_;
+  std::map<cudaEvent_t, CapturePosition> events_;
   unsigned long long serial_ = 0;
 };
 

@@ -29,15 +29,16 @@ constexpr uint64_t kWarpBudget = 20'000'000'000;
 
 uint64_t count(const dim3& d) { return uint64_t{d.x} * d.y * d.z; }
 
-bool within(const dim3& d, const std::array<uint32_t, 3>& most) {
+bool is_grid_within(const dim3& d, const std::array<uint32_t, 3>& most) {
   return count(d) != 0 && d.x <= most[0] && d.y <= most[1] && d.z <= most[2];
 }
 
 // Errors that the real runtime returns from the launch itself.
-cudaError_t check(Runtime& r, KernelEntry& entry, const device::KernelInfo& info,
-                  const LaunchRequest& request, device::Shape* shape) {
+cudaError_t check_launch(Runtime& r, KernelEntry& entry, const device::KernelInfo& info,
+                         const LaunchRequest& request, device::Shape* shape) {
   const uint64_t threads = count(request.block);
-  if (!within(request.grid, r.profile.max_grid) || !within(request.block, r.profile.max_block) ||
+  if (!is_grid_within(request.grid, r.profile.max_grid) ||
+      !is_grid_within(request.block, r.profile.max_block) ||
       threads > r.profile.max_threads_per_block || threads > info.max_threads)
     // CUDA 13.0 returns this; other versions return cudaErrorInvalidConfiguration
     return cudaErrorInvalidValue;
@@ -141,7 +142,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
     return name ? error_name(code) : error_text(code);
   };
   options.warp_budget = kWarpBudget;
-  // the picture of a line shows races, too
+  // The picture of a line shows races, too.
   options.check_hazards = r.tool == Tool::check || r.launch_detail;
   options.keep_going = r.tool == Tool::check;
   options.trap_uninitialised = false;  // a GPU continues with the bits in memory
@@ -207,7 +208,7 @@ cudaError_t find_cluster(Runtime& r, const KernelEntry& entry, const device::Ker
   return cudaSuccess;
 }
 
-uint32_t registers(const Runtime& r, const device::KernelInfo& info) {
+uint32_t registers_of(const Runtime& r, const device::KernelInfo& info) {
   if (!info.registers)
     throw Error(
         fmt::format("occupancy needs the machine code of `{}` for {}: compile with nvcc "
@@ -221,7 +222,7 @@ uint32_t resident_blocks(Runtime& r, KernelEntry& entry, uint64_t threads, uint6
   constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
   try {
     return model::occupancy(r.profile, static_cast<uint32_t>(std::min(threads, kMost)),
-                            registers(r, info), info.static_shared,
+                            registers_of(r, info), info.static_shared,
                             static_cast<uint32_t>(std::min(shared, kMost)), entry.here().carveout)
         .blocks;
   } catch (const Error&) {
@@ -237,7 +238,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   device::Kernel& kernel = r.registry.load(entry);
   const device::KernelInfo& info = kernel.info();
   device::Shape shape;
-  if (const cudaError_t error = check(r, entry, info, request, &shape)) return error;
+  if (const cudaError_t error = check_launch(r, entry, info, request, &shape)) return error;
   // No call has waited since an earlier fault: the device executes nothing more.
   if (r.gpu().fault) return cudaSuccess;
 
@@ -245,7 +246,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
 
   std::vector<device::Arg> arguments;
   for (size_t i = 0; i < info.parameter_bytes.size(); ++i)
-    arguments.push_back(device::Arg::of_bytes(args[i], info.parameter_bytes[i]));
+    arguments.push_back(device::Arg::from_bytes(args[i], info.parameter_bytes[i]));
   shape.grid = {request.grid.x, request.grid.y, request.grid.z};
   shape.block = {request.block.x, request.block.y, request.block.z};
   shape.dynamic_shared = static_cast<uint32_t>(request.shared);
@@ -256,7 +257,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   const std::string key = launch_key(entry.symbol, shape, arguments);
   TimeEstimate* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {
-    const TimeEstimates::Found found =
+    const TimeEstimates::EstimateLookup found =
         r.gpu().known_times.of(key, pieces_key(entry.symbol, shape, arguments, r.memory));
     known = found.time;
     if (!found.model) {

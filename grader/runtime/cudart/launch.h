@@ -39,7 +39,7 @@ uint64_t launches_recorded();
 uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo& info);
 
 // Registers of a thread. Throws Error if the program has no machine code for this device.
-uint32_t registers(const Runtime& runtime, const device::KernelInfo& info);
+uint32_t registers_of(const Runtime& runtime, const device::KernelInfo& info);
 
 // The cluster's dimensions: from the launch if it specifies them, otherwise from the kernel,
 // otherwise 1 x 1 x 1 with `explicitly` false. cudaErrorInvalidClusterSize: impossible dimensions.

@@ -9,7 +9,7 @@ namespace lab32::cudart {
 namespace {
 
 // The speed of the last comparison in bytes of memory per second.
-double& rate() {
+double& comparison_speed() {
   static double bytes_per_second = 4e9;
   return bytes_per_second;
 }
@@ -31,12 +31,12 @@ const sim::AllocationDigest* digest_of(const sim::Allocation& allocation) {
 }
 
 // The last fill of an allocation, and the allocation's digest after it.
-struct Filled {
+struct KnownFill {
   LaunchMemo::Fill fill;
   uint64_t digest;
 };
-std::map<uint32_t, Filled>& fills() {
-  static std::map<uint32_t, Filled> known;
+std::map<uint32_t, KnownFill>& known_fills() {
+  static std::map<uint32_t, KnownFill> known;
   return known;
 }
 
@@ -62,7 +62,7 @@ std::vector<sim::AllocationDigest> digest_memory(const sim::Memory& memory) {
   std::vector<sim::AllocationDigest> digest = sim::digest(memory, device::host_threads());
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const auto bytes = static_cast<double>(sim::digest_bytes(memory));
-  if (bytes > 1e6 && seconds > 0) rate() = bytes / seconds;
+  if (bytes > 1e6 && seconds > 0) comparison_speed() = bytes / seconds;
   last_digests() = digest;
   return digest;
 }
@@ -74,14 +74,14 @@ bool LaunchMemo::has_digests() { return last_digests().has_value(); }
 
 bool LaunchMemo::is_filled_with(const sim::Allocation& allocation, const Fill& fill) {
   const sim::AllocationDigest* const found = digest_of(allocation);
-  const auto known = fills().find(allocation.index);
-  return found != nullptr && known != fills().end() && known->second.fill == fill &&
+  const auto known = known_fills().find(allocation.index);
+  return found != nullptr && known != known_fills().end() && known->second.fill == fill &&
          known->second.digest == found->digest;
 }
 
 void LaunchMemo::record_fill(const sim::Allocation& allocation, const Fill& fill) {
   if (const sim::AllocationDigest* const found = digest_of(allocation))
-    fills().insert_or_assign(allocation.index, Filled{fill, found->digest});
+    known_fills().insert_or_assign(allocation.index, KnownFill{fill, found->digest});
 }
 
 bool LaunchMemo::Entry::is_worthwhile(const sim::Memory& memory) const {
@@ -91,7 +91,7 @@ bool LaunchMemo::Entry::is_worthwhile(const sim::Memory& memory) const {
   // The list of allocations grows with every allocation of the program.
   constexpr size_t kMost = 20'000;
   if (seconds_ == 0 || memory.allocations().size() >= kMost) return false;
-  const double look = static_cast<double>(bytes_to_read(memory)) / rate();
+  const double look = static_cast<double>(bytes_to_read(memory)) / comparison_speed();
   return before_ ? look < seconds_ * kPartOfRun : look < seconds_since_mismatch_ * kPartOfSpent;
 }
 
@@ -106,7 +106,7 @@ std::optional<uint64_t> LaunchMemo::Entry::replay(sim::Memory& memory) {
   return warp_instructions_;
 }
 
-bool LaunchMemo::Entry::learn(const sim::Memory& memory) {
+bool LaunchMemo::Entry::remember_result(const sim::Memory& memory) {
   // The limit of bytes stored for a launch, such that restoring them takes at most a tenth of the
   // launch's time.
   constexpr double kAlways = 64 << 20, kPerSecond = 256 << 20, kMost = 1 << 30;
@@ -138,7 +138,7 @@ void LaunchMemo::Entry::record_run(const sim::Memory& memory, const device::Run&
   before_.reset();
   effects_.clear();
   seconds_since_mismatch_ = 0;
-  if (in_vain || !silent || !run.warp_instructions || !learn(memory)) return;
+  if (in_vain || !silent || !run.warp_instructions || !remember_result(memory)) return;
   before_ = std::move(found_);
   warp_instructions_ = *run.warp_instructions;
 }

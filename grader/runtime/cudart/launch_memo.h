@@ -50,18 +50,18 @@ class LaunchMemo {
 
    private:
     bool is_worthwhile(const sim::Memory& memory) const;
-    bool learn(const sim::Memory& memory);
+    bool remember_result(const sim::Memory& memory);
 
     using Digest = std::vector<sim::AllocationDigest>;
     using Effects = std::vector<std::pair<uint32_t, sim::Memory::Image::Piece>>;
 
-    double seconds_ = 0;  // of the shortest run; 0: no run yet
-    double seconds_since_mismatch_ =
-        0;                          // by runs since the last comparison that found different memory
+    double seconds_ = 0;  // duration of the shortest run; 0: no run yet
+    // Seconds of the runs since the last comparison that found different memory.
+    double seconds_since_mismatch_ = 0;
     std::optional<Digest> found_;   // before the current run
     std::optional<Digest> before_;  // before the run whose effects are known
     Effects effects_;               // the allocations that it changed, with their contents
-    Digest after_;                  // of all allocations after it
+    Digest after_;                  // digest of all allocations after the launch
     uint64_t warp_instructions_ = 0;
   };
 

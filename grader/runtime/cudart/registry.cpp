@@ -114,7 +114,7 @@ KernelEntry* Registry::find_kernel(Binary& module, const std::string& symbol) {
   entry->binary = &module;
   entry->symbol = symbol;
   KernelEntry* made = entry.get();
-  // without a host function, the entry's own address is its handle
+  // Without a host function, the entry's own address is its handle.
   kernels_[made] = std::move(entry);
   return made;
 }
@@ -147,7 +147,7 @@ void Registry::load_now(Binary& binary) {
       artifact.registers[symbol] = resources.registers;
     if (listings_)
       artifact.sass =
-          in_linked_lines(shorten_paths(toolchain::disassemble(code.cubin)), code.lines_before);
+          with_linked_lines(shorten_paths(toolchain::disassemble(code.cubin)), code.lines_before);
   }
   for (const auto& module : binary.modules)
     for (const auto& [pointer, symbol] : binary.managed)

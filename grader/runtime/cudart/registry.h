@@ -23,15 +23,15 @@ std::string shorten_paths(std::string text);
 
 struct Binary {
   const void* wrapper = nullptr;
-  std::optional<DeviceCode>
-      code;               // of a module that the program loaded; empty if there is a wrapper
+  // The code of a module that the program loaded; empty if there is a wrapper.
+  std::optional<DeviceCode> code;
   bool refused = false;   // loading failed, and a message was printed
   bool examined = false;  // Registry::take_unexamined() has named it
   // The loaded module on each device; null before its first use there.
   std::array<std::unique_ptr<device::LoadedModule>, kMostDevices> modules;
-  std::string arch;  // of the PTX: "sm_90"
+  std::string arch;  // architecture of the PTX: "sm_90"
   CubinInfo cubin;
-  // host pointers to managed variables, set at load
+  // Host pointers to managed variables, which are set at load.
   std::vector<std::pair<void**, std::string>> managed;
 
   // The module on the device that the call works on.
@@ -47,7 +47,7 @@ struct KernelEntry {
 
   struct DeviceState {
     device::Kernel* kernel = nullptr;  // null until first used
-    // cudaFuncSetAttribute; -1: not set
+    // The value that cudaFuncSetAttribute() has set; -1: none.
     int max_dynamic_shared = -1;
     int carveout = -1;
     int cluster[3] = {0, 0, 0};  // set at run time for a kernel whose source sets none

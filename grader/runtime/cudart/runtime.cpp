@@ -102,12 +102,13 @@ std::string pieces_key(const std::string& symbol, const device::Shape& shape,
       word = in->begin + (word - in->begin) % kAligned;
       std::memcpy(&bytes[at], &word, sizeof word);
     }
-    argument = device::Arg::of_bytes(bytes.data(), bytes.size());
+    argument = device::Arg::from_bytes(bytes.data(), bytes.size());
   }
   return launch_key(symbol, shape, arguments);
 }
 
-TimeEstimates::Found TimeEstimates::of(const std::string& launch, const std::string& pieces) {
+TimeEstimates::EstimateLookup TimeEstimates::of(const std::string& launch,
+                                                const std::string& pieces) {
   // A program whose launches all differ does not profit, so the memory is limited.
   constexpr size_t kMost = 4096;
   if (first_.size() >= kMost && first_.count(pieces) == 0) {

@@ -81,13 +81,13 @@ std::string pieces_key(const std::string& symbol, const device::Shape& shape,
 
 class TimeEstimates {
  public:
-  struct Found {
+  struct EstimateLookup {
     TimeEstimate* time;
     bool model;  // false: use the time known so far
   };
   // Looks up launch_key() and pieces_key(). If launches differ only in their pieces, only the first
   // one's launches are modelled.
-  Found of(const std::string& launch, const std::string& pieces);
+  EstimateLookup of(const std::string& launch, const std::string& pieces);
 
  private:
   std::map<std::string, TimeEstimate> known_;
@@ -112,10 +112,10 @@ struct Gpu {
 
   std::string output;  // output of kernels that is not printed yet
   bool said_output_lost = false;
-  std::optional<cudaError_t> fault;  // of a kernel; after it the device executes nothing more
+  std::optional<cudaError_t> fault;  // fault of a kernel; after it the device executes nothing more
   unsigned flags = 0;
   std::map<cudaLimit, size_t> limits;
-  // a kernel that calls malloc() was launched, so the heap's size is fixed
+  // A kernel that calls malloc() was launched, so the heap's size is fixed.
   bool heap_in_use = false;
 
   // Waits for all work of the device, and prints what its kernels have printed.
@@ -135,7 +135,7 @@ struct Runtime {
   std::optional<counters::DetailFilter>
       launch_detail;  // LAB32_LAUNCH_DETAIL: what to record of each launch
   model::Profile profile;
-  sim::Memory memory;    // of all devices, in one address space
+  sim::Memory memory;    // memory of all devices, in one address space
   double host_time = 0;  // the time up to which the program has waited, on the modelled clock
   std::vector<std::unique_ptr<Gpu>> gpus;  // by number; the list never changes
   Registry registry;

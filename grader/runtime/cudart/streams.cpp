@@ -32,7 +32,7 @@ bool Contexts::knows(Context context) const {
 
 bool Contexts::is_primary(Context context) const {
   return std::any_of(primaries_.begin(), primaries_.end(),
-                     [&](const Primary& p) { return &p.context == context; });
+                     [&](const PrimaryContext& p) { return &p.context == context; });
 }
 
 bool Contexts::release(int device) {
@@ -41,7 +41,7 @@ bool Contexts::release(int device) {
 }
 
 bool Contexts::is_active(int device) const {
-  const Primary& p = primaries_[index(device)];
+  const PrimaryContext& p = primaries_[index(device)];
   return p.retained > 0 || p.in_use_by_runtime;
 }
 
@@ -62,7 +62,7 @@ void Contexts::use(int device) {
 }
 
 Contexts::Context Contexts::owner(uint64_t begin) {
-  for (Primary& p : primaries_)
+  for (PrimaryContext& p : primaries_)
     if (p.context.memory.count(begin) != 0) return &p.context;
   for (Context context : made_)
     if (context->memory.count(begin) != 0) return context;

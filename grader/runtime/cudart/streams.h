@@ -15,7 +15,7 @@
 
 namespace lab32::cudart {
 
-// the most peers that a device may have (CUDA C++ Programming Guide)
+// The most peers that a device may have (CUDA C++ Programming Guide).
 constexpr int kMostDevices = 8;
 
 // The number of the device that the current call works on. Guarded by the runtime's lock.
@@ -82,7 +82,7 @@ class Contexts {
   };
 
  private:
-  struct Primary {
+  struct PrimaryContext {
     CUctx_st context;
     int retained = 0;
     bool in_use_by_runtime = false;
@@ -90,7 +90,7 @@ class Contexts {
   static size_t index(int device) { return static_cast<size_t>(device); }
   static int& chosen_device();
 
-  std::vector<Primary> primaries_;  // by device; the list never changes
+  std::vector<PrimaryContext> primaries_;  // by device; the list never changes
   unsigned long long serial_ = 0;
   std::set<Context> made_;
 };

@@ -93,7 +93,8 @@ bool is_aligned(const sim::Memory& memory, uint64_t address) {
   return a && !a->freed && (address - a->begin) % kTextureAlignment == 0;
 }
 
-cudaError_t linear(const sim::Memory& memory, const cudaResourceDesc& r, sim::TexelArray* texels) {
+cudaError_t texels_of_linear(const sim::Memory& memory, const cudaResourceDesc& r,
+                             sim::TexelArray* texels) {
   const auto& own = r.res.linear;
   if (!read_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
   const uint64_t count = own.sizeInBytes / texels->format.bytes();
@@ -108,7 +109,8 @@ cudaError_t linear(const sim::Memory& memory, const cudaResourceDesc& r, sim::Te
   return cudaSuccess;
 }
 
-cudaError_t pitched(const sim::Memory& memory, const cudaResourceDesc& r, sim::TexelArray* texels) {
+cudaError_t texels_of_pitched(const sim::Memory& memory, const cudaResourceDesc& r,
+                              sim::TexelArray* texels) {
   const auto& own = r.res.pitch2D;
   if (!read_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
   const auto begin = reinterpret_cast<uint64_t>(own.devPtr);
@@ -128,8 +130,8 @@ cudaError_t pitched(const sim::Memory& memory, const cudaResourceDesc& r, sim::T
   return cudaSuccess;
 }
 
-cudaError_t resource(const Arrays& arrays, const sim::Memory& memory, const cudaResourceDesc& r,
-                     sim::TexelArray* texels) {
+cudaError_t texels_of_resource(const Arrays& arrays, const sim::Memory& memory,
+                               const cudaResourceDesc& r, sim::TexelArray* texels) {
   switch (r.resType) {
     case cudaResourceTypeArray: {
       const Array* array = arrays.find(r.res.array.array);
@@ -144,25 +146,27 @@ cudaError_t resource(const Arrays& arrays, const sim::Memory& memory, const cuda
       return cudaSuccess;
     }
     case cudaResourceTypeLinear:
-      return linear(memory, r, texels);
+      return texels_of_linear(memory, r, texels);
     case cudaResourceTypePitch2D:
-      return pitched(memory, r, texels);
+      return texels_of_pitched(memory, r, texels);
     default:
       return cudaErrorInvalidValue;
   }
 }
 
-// In units of 1/256, truncated.
-int32_t in_levels(float level) {
+// A mipmap level in units of 1/256, truncated.
+int32_t fixed_point_level(float level) {
   return static_cast<int32_t>(std::clamp(std::isnan(level) ? 0.0f : level, -1024.0f, 1024.0f) *
                               256);
 }
 
-// `format` is the format of the texels that a fetch returns; `own` is that of the array. The
-// array's own format decides whether integers are read as fractions. Thus integers that a view
-// makes of floats or 32-bit texels are fractions, whatever the program requests (H100).
-cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format,
-                    const sim::TexelFormat& own, sim::Sampler* s) {
+// `format` is the format of the texels that a fetch returns, `array_format` that of the array; they
+// differ if a view reinterprets the array. A fetch returns integers either as they are or
+// normalised to floats in [0, 1] or [-1, 1]. cudaReadModeNormalizedFloat asks for the latter, but
+// only arrays of 8- and 16-bit integers have that choice: if a view makes integers of floats or of
+// 32-bit texels, an H100 normalises them, whatever the program requests.
+cudaError_t sampler_of(const cudaTextureDesc& d, const sim::TexelFormat& format,
+                       const sim::TexelFormat& array_format, sim::Sampler* s) {
   using Kind = sim::TexelFormat::Kind;
   for (size_t k = 0; k < 3; ++k) {
     if (d.addressMode[k] < cudaAddressModeWrap || d.addressMode[k] > cudaAddressModeBorder)
@@ -172,19 +176,19 @@ cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format,
   if (d.filterMode != cudaFilterModePoint && d.filterMode != cudaFilterModeLinear)
     return cudaErrorInvalidValue;
   s->linear = d.filterMode == cudaFilterModeLinear;
-  const auto can_be_fractions = [](const sim::TexelFormat& f) {
+  const auto can_be_normalized = [](const sim::TexelFormat& f) {
     return f.kind != Kind::floating && f.bits != 32;
   };
   const bool asked = d.readMode == cudaReadModeNormalizedFloat;
   const bool integers = format.kind != Kind::floating;
-  if (s->linear && integers != (own.kind != Kind::floating))
+  if (s->linear && integers != (array_format.kind != Kind::floating))
     throw Error(
         "linear filtering of floats that a view makes of integers, or the other way round, "
         "is not simulated");
-  s->reads_normalized = can_be_fractions(format) && (asked || !can_be_fractions(own));
+  s->reads_normalized = can_be_normalized(format) && (asked || !can_be_normalized(array_format));
   if (s->linear && integers && (!s->reads_normalized || format.bits == 32))
     return cudaErrorInvalidFilterSetting;
-  if (asked && !can_be_fractions(own)) return cudaErrorInvalidNormSetting;
+  if (asked && !can_be_normalized(array_format)) return cudaErrorInvalidNormSetting;
   s->normalized = d.normalizedCoords != 0;
   s->srgb = d.sRGB != 0;
   if (s->srgb && (format.kind != Kind::unsigned_integer || format.bits != 8 ||
@@ -193,9 +197,9 @@ cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format,
   s->seamless = d.seamlessCubemap != 0;
   s->linear_mipmap = d.mipmapFilterMode == cudaFilterModeLinear;
   s->anisotropy = static_cast<uint8_t>(std::min(d.maxAnisotropy, 16u));
-  s->bias = in_levels(d.mipmapLevelBias);
-  s->lowest = in_levels(d.minMipmapLevelClamp);
-  s->highest = in_levels(d.maxMipmapLevelClamp);
+  s->bias = fixed_point_level(d.mipmapLevelBias);
+  s->lowest = fixed_point_level(d.minMipmapLevelClamp);
+  s->highest = fixed_point_level(d.maxMipmapLevelClamp);
   std::memcpy(s->border.data(), d.borderColor, sizeof d.borderColor);
   return cudaSuccess;
 }
@@ -206,7 +210,7 @@ cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
                            const cudaResourceDesc& r, const cudaTextureDesc& texture,
                            const cudaResourceViewDesc* view, Fractions fractions,
                            sim::TextureObject* object) {
-  if (const cudaError_t error = resource(arrays, memory, r, &object->array)) return error;
+  if (const cudaError_t error = texels_of_resource(arrays, memory, r, &object->array)) return error;
   const sim::TexelFormat own = object->array.format;
   // A view without a format has no effect. The runtime's default view consists of zeros.
   if (view && view->format != cudaResViewFormatNone) {
@@ -217,8 +221,8 @@ cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
   if (object->array.levels.size() > 1 && texture.maxAnisotropy > 1)
     throw Error("anisotropic filtering of a texture with levels is not simulated");
   const bool of_view = fractions == Fractions::of_view;
-  return sampler(texture, object->array.format, of_view ? object->array.format : own,
-                 &object->sampler);
+  return sampler_of(texture, object->array.format, of_view ? object->array.format : own,
+                    &object->sampler);
 }
 
 }  // namespace lab32::cudart

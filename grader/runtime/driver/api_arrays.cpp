@@ -56,7 +56,7 @@ CUarray_format format_of(const cudaChannelFormatDesc& d) {
 
 cudaArray_t array_of(CUarray array) { return reinterpret_cast<cudaArray_t>(array); }
 
-CUresult make(const char* name, CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* d) {
+CUresult make_array(const char* name, CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* d) {
   return forward(name, [&] {
     if (!out || !d) return cudaErrorInvalidValue;
     const auto format = format_of(d->Format, d->NumChannels);
@@ -158,10 +158,10 @@ cudaTextureDesc sampler_of(const CUDA_TEXTURE_DESC& d, const cudaChannelFormatDe
 CUresult cuArrayCreate_v2(CUarray* out, const CUDA_ARRAY_DESCRIPTOR* d) {
   if (!d) return CUDA_ERROR_INVALID_VALUE;
   const CUDA_ARRAY3D_DESCRIPTOR same{d->Width, d->Height, 0, d->Format, d->NumChannels, 0};
-  return make("cuArrayCreate", out, &same);
+  return make_array("cuArrayCreate", out, &same);
 }
 CUresult cuArray3DCreate_v2(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* d) {
-  return make("cuArray3DCreate", out, d);
+  return make_array("cuArray3DCreate", out, d);
 }
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array) {
   return out ? describe("cuArray3DGetDescriptor", out, array) : CUDA_ERROR_INVALID_VALUE;

@@ -13,15 +13,15 @@ namespace {
 
 constexpr unsigned kKnownFlags = CU_CTX_FLAGS_MASK;
 
-CUresult on_device(const char* name, CUdevice device, Waits waits,
-                   const std::function<CUresult(Runtime&)>& body) {
+CUresult call_for_device(const char* name, CUdevice device, Waits waits,
+                         const std::function<CUresult(Runtime&)>& body) {
   return call(name, Needs::init, waits, [&](Runtime& r) {
     return r.has_device(device) ? body(r) : CUDA_ERROR_INVALID_DEVICE;
   });
 }
 
-CUresult make(CUcontext* out, unsigned flags, CUdevice device) {
-  return on_device("cuCtxCreate", device, Waits::no, [&](Runtime& r) {
+CUresult make_context(CUcontext* out, unsigned flags, CUdevice device) {
+  return call_for_device("cuCtxCreate", device, Waits::no, [&](Runtime& r) {
     if (!out || (flags & ~kKnownFlags)) return CUDA_ERROR_INVALID_VALUE;
     if (r.sticky) return result_of(r.sticky);
     *out = r.contexts.make(flags, device);
@@ -59,7 +59,7 @@ CUresult destroy(const char* name, CUcontext context) {
   });
 }
 
-CUresult push(CUcontext context) {
+CUresult push_context(CUcontext context) {
   return call("cuCtxPushCurrent", Needs::init, Waits::no, [&](Runtime& r) {
     if (!context) return CUDA_ERROR_INVALID_VALUE;
     if (!r.contexts.knows(context)) return CUDA_ERROR_INVALID_CONTEXT;
@@ -68,7 +68,7 @@ CUresult push(CUcontext context) {
   });
 }
 
-CUresult pop(CUcontext* out) {
+CUresult pop_context(CUcontext* out) {
   return call("cuCtxPopCurrent", Needs::init, Waits::no, [&](Runtime&) {
     if (Contexts::stack().empty()) return CUDA_ERROR_INVALID_CONTEXT;
     if (out) *out = Contexts::current();
@@ -78,7 +78,7 @@ CUresult pop(CUcontext* out) {
 }
 
 CUresult release(CUdevice device) {
-  return on_device("cuDevicePrimaryCtxRelease", device, Waits::no, [&](Runtime& r) {
+  return call_for_device("cuDevicePrimaryCtxRelease", device, Waits::no, [&](Runtime& r) {
     if (!r.contexts.is_active(device)) return CUDA_ERROR_INVALID_CONTEXT;
     if (r.contexts.release(device) && !r.contexts.is_active(device)) reset(r, device);
     return CUDA_SUCCESS;
@@ -86,14 +86,14 @@ CUresult release(CUdevice device) {
 }
 
 CUresult reset_primary(CUdevice device) {
-  return on_device("cuDevicePrimaryCtxReset", device, Waits::no, [&](Runtime& r) {
+  return call_for_device("cuDevicePrimaryCtxReset", device, Waits::no, [&](Runtime& r) {
     reset(r, device);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult set_flags(CUdevice device, unsigned flags) {
-  return on_device("cuDevicePrimaryCtxSetFlags", device, Waits::no, [&](Runtime& r) {
+  return call_for_device("cuDevicePrimaryCtxSetFlags", device, Waits::no, [&](Runtime& r) {
     if (flags & ~kKnownFlags) return CUDA_ERROR_INVALID_VALUE;
     r.contexts.primary(device)->flags = flags;
     r.gpu(device).flags = flags;
@@ -124,29 +124,29 @@ CUresult with_peer(const char* name, CUcontext peer,
 }  // namespace
 
 CUresult cuCtxCreate_v2(CUcontext* out, unsigned flags, CUdevice device) {
-  return make(out, flags, device);
+  return make_context(out, flags, device);
 }
 CUresult cuCtxCreate(CUcontext* out, unsigned flags, CUdevice device) {
-  return make(out, flags, device);
+  return make_context(out, flags, device);
 }
 CUresult cuCtxCreate_v3(CUcontext* out, CUexecAffinityParam*, int count, unsigned flags,
                         CUdevice device) {
-  return count ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : make(out, flags, device);
+  return count ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : make_context(out, flags, device);
 }
 CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* parameters, unsigned flags,
                         CUdevice device) {
   if (parameters && (parameters->numExecAffinityParams || parameters->cigParams))
     return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
-  return make(out, flags, device);
+  return make_context(out, flags, device);
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context) { return destroy("cuCtxDestroy", context); }
 CUresult cuCtxDestroy(CUcontext context) { return destroy("cuCtxDestroy", context); }
 CUresult cuCtxDetach(CUcontext context) { return destroy("cuCtxDetach", context); }
-CUresult cuCtxPushCurrent_v2(CUcontext context) { return push(context); }
-CUresult cuCtxPushCurrent(CUcontext context) { return push(context); }
-CUresult cuCtxPopCurrent_v2(CUcontext* out) { return pop(out); }
-CUresult cuCtxPopCurrent(CUcontext* out) { return pop(out); }
+CUresult cuCtxPushCurrent_v2(CUcontext context) { return push_context(context); }
+CUresult cuCtxPushCurrent(CUcontext context) { return push_context(context); }
+CUresult cuCtxPopCurrent_v2(CUcontext* out) { return pop_context(out); }
+CUresult cuCtxPopCurrent(CUcontext* out) { return pop_context(out); }
 
 CUresult cuCtxSetCurrent(CUcontext context) {
   return call("cuCtxSetCurrent", Needs::init, Waits::no, [&](Runtime& r) {
@@ -266,7 +266,7 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
-  return on_device("cuDevicePrimaryCtxRetain", device, Waits::no, [&](Runtime& r) {
+  return call_for_device("cuDevicePrimaryCtxRetain", device, Waits::no, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (r.sticky) return result_of(r.sticky);
     r.contexts.retain(device);
@@ -285,7 +285,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
   return set_flags(device, flags);
 }
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
-  return on_device("cuDevicePrimaryCtxGetState", device, Waits::no, [&](Runtime& r) {
+  return call_for_device("cuDevicePrimaryCtxGetState", device, Waits::no, [&](Runtime& r) {
     if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
     *flags = r.contexts.primary(device)->flags;
     *active = r.contexts.is_active(device);

@@ -12,28 +12,28 @@ using lab32::cudart::Extent;
 
 namespace {
 
-CUresult now(const char* name, Waits waits, const Body& body) {
+CUresult run_now(const char* name, Waits waits, const Body& body) {
   return forward(name, [&] { return lab32::cudart::call(name, waits, body); });
 }
 
-CUresult later(const char* name, CUstream stream, const Body& body,
-               cudaGraphNodeType type = cudaGraphNodeTypeMemcpy) {
-  return forward(name, [&] { return lab32::cudart::in_stream(name, stream, body, type); });
+CUresult run_in_stream_as(const char* name, CUstream stream, const Body& body,
+                          cudaGraphNodeType type = cudaGraphNodeTypeMemcpy) {
+  return forward(name, [&] { return lab32::cudart::run_in_stream(name, stream, body, type); });
 }
 
-Body plain(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+Body copy_bytes(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return [=](Runtime& r) { return lab32::cudart::copy(r, to, from, bytes, kind); };
 }
 
 // Checks that both contexts exist. The addresses alone determine which memory is meant.
-Body peers(CUcontext to, CUcontext from, const Body& body) {
+Body between_contexts(CUcontext to, CUcontext from, const Body& body) {
   return [=](Runtime& r) {
     return r.contexts.knows(to) && r.contexts.knows(from) ? body(r) : cudaErrorDeviceUninitialized;
   };
 }
 
 // One side of a two- or three-dimensional copy; both kinds of descriptions are converted to it.
-struct Side {
+struct CopySide {
   CUmemorytype type;
   const void* host;
   CUdeviceptr device;
@@ -42,7 +42,7 @@ struct Side {
 };
 
 // The box's array is null if the side is memory.
-cudaError_t box_of(Runtime& r, const Side& s, const Extent& e, Box* box) {
+cudaError_t box_of(Runtime& r, const CopySide& s, const Extent& e, Box* box) {
   if (s.type == CU_MEMORYTYPE_ARRAY) {
     const auto* array = r.arrays.find(reinterpret_cast<cudaArray_const_t>(s.array));
     if (!array) return cudaErrorInvalidResourceHandle;
@@ -70,7 +70,7 @@ cudaMemcpyKind kind_of(CUmemorytype to, CUmemorytype from) {
   return is_host(from) ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
 }
 
-Body boxes(const Side& to, const Side& from, const Extent& extent) {
+Body copy_boxes(const CopySide& to, const CopySide& from, const Extent& extent) {
   return [=](Runtime& r) {
     Box target, source;
     if (const cudaError_t e = box_of(r, to, extent, &target)) return e;
@@ -79,22 +79,22 @@ Body boxes(const Side& to, const Side& from, const Extent& extent) {
   };
 }
 
-Body rows(const CUDA_MEMCPY2D* p) {
+Body copy_rows(const CUDA_MEMCPY2D* p) {
   if (!p) return [](Runtime&) { return cudaErrorInvalidValue; };
-  return boxes({p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes, p->dstY, 0,
-                p->dstPitch, 0},
-               {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcXInBytes, p->srcY, 0,
-                p->srcPitch, 0},
-               {p->WidthInBytes, p->Height, 1});
+  return copy_boxes({p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes,
+                     p->dstY, 0, p->dstPitch, 0},
+                    {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcXInBytes,
+                     p->srcY, 0, p->srcPitch, 0},
+                    {p->WidthInBytes, p->Height, 1});
 }
 
-Body slices(const CUDA_MEMCPY3D* p) {
+Body copy_slices(const CUDA_MEMCPY3D* p) {
   if (!p || p->srcLOD || p->dstLOD) return [](Runtime&) { return cudaErrorInvalidValue; };
-  return boxes({p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes, p->dstY,
-                p->dstZ, p->dstPitch, p->dstHeight},
-               {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcXInBytes, p->srcY,
-                p->srcZ, p->srcPitch, p->srcHeight},
-               {p->WidthInBytes, p->Height, p->Depth});
+  return copy_boxes({p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes,
+                     p->dstY, p->dstZ, p->dstPitch, p->dstHeight},
+                    {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcXInBytes,
+                     p->srcY, p->srcZ, p->srcPitch, p->srcHeight},
+                    {p->WidthInBytes, p->Height, p->Depth});
 }
 
 // Bytes of an array, continued from row to row.
@@ -112,8 +112,8 @@ Body array_bytes(CUarray array, size_t offset, void* other, size_t bytes, bool t
 }
 
 // Fills with elements of 1, 2 or 4 bytes. The pitch is in bytes, the width in elements.
-Body filled(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width,
-            size_t height) {
+Body fill_box(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width,
+              size_t height) {
   return [=](Runtime& r) {
     if (to % element != 0 || (height > 1 && pitch % element != 0)) return cudaErrorInvalidValue;
     return lab32::cudart::fill(r, {to, pitch, 0}, {width * element, height, 1}, value, element);
@@ -122,34 +122,39 @@ Body filled(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size
 
 }  // namespace
 
-#define LAB32_COPY(name, symbol, waits, parameters, ...)                      \
-  CUresult symbol parameters { return now(name, Waits::waits, __VA_ARGS__); } \
+#define LAB32_COPY(name, symbol, waits, parameters, ...)                          \
+  CUresult symbol parameters { return run_now(name, Waits::waits, __VA_ARGS__); } \
   LAB32_PER_THREAD(symbol, _ptds)
-#define LAB32_COPY_ASYNC(name, symbol, parameters, ...)                   \
-  CUresult symbol parameters { return later(name, stream, __VA_ARGS__); } \
+#define LAB32_COPY_ASYNC(name, symbol, parameters, ...)                              \
+  CUresult symbol parameters { return run_in_stream_as(name, stream, __VA_ARGS__); } \
   LAB32_PER_THREAD(symbol, _ptsz)
-#define LAB32_FILL(name, symbol, parameters, ...)                          \
-  CUresult symbol parameters { return now(name, Waits::no, __VA_ARGS__); } \
+#define LAB32_FILL(name, symbol, parameters, ...)                              \
+  CUresult symbol parameters { return run_now(name, Waits::no, __VA_ARGS__); } \
   LAB32_PER_THREAD(symbol, _ptds)
-#define LAB32_FILL_ASYNC(name, symbol, parameters, ...)                                            \
-  CUresult symbol parameters { return later(name, stream, __VA_ARGS__, cudaGraphNodeTypeMemset); } \
+#define LAB32_FILL_ASYNC(name, symbol, parameters, ...)                          \
+  CUresult symbol parameters {                                                   \
+    return run_in_stream_as(name, stream, __VA_ARGS__, cudaGraphNodeTypeMemset); \
+  }                                                                              \
   LAB32_PER_THREAD(symbol, _ptsz)
 
 LAB32_COPY("cuMemcpy", cuMemcpy, yes, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
-           plain(pointer(to), pointer(from), bytes, cudaMemcpyDefault));
+           copy_bytes(pointer(to), pointer(from), bytes, cudaMemcpyDefault));
 LAB32_COPY("cuMemcpyHtoD", cuMemcpyHtoD_v2, yes, (CUdeviceptr to, const void* from, size_t bytes),
-           plain(pointer(to), from, bytes, cudaMemcpyHostToDevice));
+           copy_bytes(pointer(to), from, bytes, cudaMemcpyHostToDevice));
 LAB32_COPY("cuMemcpyDtoH", cuMemcpyDtoH_v2, yes, (void* to, CUdeviceptr from, size_t bytes),
-           plain(to, pointer(from), bytes, cudaMemcpyDeviceToHost));
+           copy_bytes(to, pointer(from), bytes, cudaMemcpyDeviceToHost));
 // A copy within the device does not wait.
 LAB32_COPY("cuMemcpyDtoD", cuMemcpyDtoD_v2, no, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
-           plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
+           copy_bytes(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
 LAB32_COPY("cuMemcpyPeer", cuMemcpyPeer, no,
            (CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t bytes),
-           peers(there, here, plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice)));
-LAB32_COPY("cuMemcpy2D", cuMemcpy2D_v2, yes, (const CUDA_MEMCPY2D* p), rows(p));
-LAB32_COPY("cuMemcpy2DUnaligned", cuMemcpy2DUnaligned_v2, yes, (const CUDA_MEMCPY2D* p), rows(p));
-LAB32_COPY("cuMemcpy3D", cuMemcpy3D_v2, yes, (const CUDA_MEMCPY3D* p), slices(p));
+           between_contexts(there, here,
+                            copy_bytes(pointer(to), pointer(from), bytes,
+                                       cudaMemcpyDeviceToDevice)));
+LAB32_COPY("cuMemcpy2D", cuMemcpy2D_v2, yes, (const CUDA_MEMCPY2D* p), copy_rows(p));
+LAB32_COPY("cuMemcpy2DUnaligned", cuMemcpy2DUnaligned_v2, yes, (const CUDA_MEMCPY2D* p),
+           copy_rows(p));
+LAB32_COPY("cuMemcpy3D", cuMemcpy3D_v2, yes, (const CUDA_MEMCPY3D* p), copy_slices(p));
 LAB32_COPY("cuMemcpyHtoA", cuMemcpyHtoA_v2, yes,
            (CUarray to, size_t offset, const void* from, size_t bytes),
            array_bytes(to, offset, const_cast<void*>(from), bytes, true, cudaMemcpyHostToDevice));
@@ -165,25 +170,26 @@ LAB32_COPY("cuMemcpyAtoD", cuMemcpyAtoD_v2, no,
 
 LAB32_COPY_ASYNC("cuMemcpyAsync", cuMemcpyAsync,
                  (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
-                 plain(pointer(to), pointer(from), bytes, cudaMemcpyDefault));
+                 copy_bytes(pointer(to), pointer(from), bytes, cudaMemcpyDefault));
 LAB32_COPY_ASYNC("cuMemcpyHtoDAsync", cuMemcpyHtoDAsync_v2,
                  (CUdeviceptr to, const void* from, size_t bytes, CUstream stream),
-                 plain(pointer(to), from, bytes, cudaMemcpyHostToDevice));
+                 copy_bytes(pointer(to), from, bytes, cudaMemcpyHostToDevice));
 LAB32_COPY_ASYNC("cuMemcpyDtoHAsync", cuMemcpyDtoHAsync_v2,
                  (void* to, CUdeviceptr from, size_t bytes, CUstream stream),
-                 plain(to, pointer(from), bytes, cudaMemcpyDeviceToHost));
+                 copy_bytes(to, pointer(from), bytes, cudaMemcpyDeviceToHost));
 LAB32_COPY_ASYNC("cuMemcpyDtoDAsync", cuMemcpyDtoDAsync_v2,
                  (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
-                 plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
+                 copy_bytes(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
 LAB32_COPY_ASYNC("cuMemcpyPeerAsync", cuMemcpyPeerAsync,
                  (CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t bytes,
                   CUstream stream),
-                 peers(there, here,
-                       plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice)));
+                 between_contexts(there, here,
+                                  copy_bytes(pointer(to), pointer(from), bytes,
+                                             cudaMemcpyDeviceToDevice)));
 LAB32_COPY_ASYNC("cuMemcpy2DAsync", cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D* p, CUstream stream),
-                 rows(p));
+                 copy_rows(p));
 LAB32_COPY_ASYNC("cuMemcpy3DAsync", cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D* p, CUstream stream),
-                 slices(p));
+                 copy_slices(p));
 LAB32_COPY_ASYNC("cuMemcpyHtoAAsync", cuMemcpyHtoAAsync_v2,
                  (CUarray to, size_t offset, const void* from, size_t bytes, CUstream stream),
                  array_bytes(to, offset, const_cast<void*>(from), bytes, true,
@@ -193,41 +199,41 @@ LAB32_COPY_ASYNC("cuMemcpyAtoHAsync", cuMemcpyAtoHAsync_v2,
                  array_bytes(from, offset, to, bytes, false, cudaMemcpyDeviceToHost));
 
 LAB32_FILL("cuMemsetD8", cuMemsetD8_v2, (CUdeviceptr to, unsigned char value, size_t count),
-           filled(to, 0, value, 1, count, 1));
+           fill_box(to, 0, value, 1, count, 1));
 LAB32_FILL("cuMemsetD16", cuMemsetD16_v2, (CUdeviceptr to, unsigned short value, size_t count),
-           filled(to, 0, value, 2, count, 1));
+           fill_box(to, 0, value, 2, count, 1));
 LAB32_FILL("cuMemsetD32", cuMemsetD32_v2, (CUdeviceptr to, unsigned value, size_t count),
-           filled(to, 0, value, 4, count, 1));
+           fill_box(to, 0, value, 4, count, 1));
 LAB32_FILL("cuMemsetD2D8", cuMemsetD2D8_v2,
            (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height),
-           filled(to, pitch, value, 1, width, height));
+           fill_box(to, pitch, value, 1, width, height));
 LAB32_FILL("cuMemsetD2D16", cuMemsetD2D16_v2,
            (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height),
-           filled(to, pitch, value, 2, width, height));
+           fill_box(to, pitch, value, 2, width, height));
 LAB32_FILL("cuMemsetD2D32", cuMemsetD2D32_v2,
            (CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height),
-           filled(to, pitch, value, 4, width, height));
+           fill_box(to, pitch, value, 4, width, height));
 LAB32_FILL_ASYNC("cuMemsetD8Async", cuMemsetD8Async,
                  (CUdeviceptr to, unsigned char value, size_t count, CUstream stream),
-                 filled(to, 0, value, 1, count, 1));
+                 fill_box(to, 0, value, 1, count, 1));
 LAB32_FILL_ASYNC("cuMemsetD16Async", cuMemsetD16Async,
                  (CUdeviceptr to, unsigned short value, size_t count, CUstream stream),
-                 filled(to, 0, value, 2, count, 1));
+                 fill_box(to, 0, value, 2, count, 1));
 LAB32_FILL_ASYNC("cuMemsetD32Async", cuMemsetD32Async,
                  (CUdeviceptr to, unsigned value, size_t count, CUstream stream),
-                 filled(to, 0, value, 4, count, 1));
+                 fill_box(to, 0, value, 4, count, 1));
 LAB32_FILL_ASYNC("cuMemsetD2D8Async", cuMemsetD2D8Async,
                  (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height,
                   CUstream stream),
-                 filled(to, pitch, value, 1, width, height));
+                 fill_box(to, pitch, value, 1, width, height));
 LAB32_FILL_ASYNC("cuMemsetD2D16Async", cuMemsetD2D16Async,
                  (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
                   CUstream stream),
-                 filled(to, pitch, value, 2, width, height));
+                 fill_box(to, pitch, value, 2, width, height));
 LAB32_FILL_ASYNC("cuMemsetD2D32Async", cuMemsetD2D32Async,
                  (CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height,
                   CUstream stream),
-                 filled(to, pitch, value, 4, width, height));
+                 fill_box(to, pitch, value, 4, width, height));
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
                               size_t count, const CUDA_MEMCPY3D* p, CUcontext) {
@@ -236,7 +242,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
   return forward(kName, [&] {
     return lab32::cudart::add_node(kName, node, graph, from, count, cudaGraphNodeTypeMemcpy,
                                    [&](Runtime&, lab32::cudart::Work* work) {
-                                     *work = lab32::cudart::on_this_device(slices(p));
+                                     *work = lab32::cudart::on_this_device(copy_slices(p));
                                      return cudaSuccess;
                                    });
   });

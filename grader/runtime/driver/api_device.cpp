@@ -10,15 +10,15 @@ using namespace lab32::driver;
 
 namespace {
 
-CUresult on_device(const char* name, CUdevice device,
-                   const std::function<CUresult(Runtime&)>& body) {
+CUresult call_for_device(const char* name, CUdevice device,
+                         const std::function<CUresult(Runtime&)>& body) {
   return call(name, Needs::init, Waits::no, [&](Runtime& r) {
     return r.has_device(device) ? body(r) : CUDA_ERROR_INVALID_DEVICE;
   });
 }
 
 CUresult store_uuid(const char* name, CUuuid* out, CUdevice device) {
-  return on_device(name, device, [&](Runtime& r) {
+  return call_for_device(name, device, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     std::memcpy(out->bytes, lab32::cudart::properties(r, device).uuid.bytes, sizeof out->bytes);
     return CUDA_SUCCESS;
@@ -75,7 +75,7 @@ CUresult cuDeviceGetCount(int* count) {
 }
 
 CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
-  return on_device("cuDeviceGetName", device, [&](Runtime& r) {
+  return call_for_device("cuDeviceGetName", device, [&](Runtime& r) {
     if (!name || bytes <= 0) return CUDA_ERROR_INVALID_VALUE;
     const cudaDeviceProp p = lab32::cudart::properties(r, device);
     const size_t count = std::min(std::strlen(p.name), static_cast<size_t>(bytes) - 1);
@@ -93,7 +93,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid* out, CUdevice device) {
 }
 
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
-  return on_device("cuDeviceTotalMem", device, [&](Runtime& r) {
+  return call_for_device("cuDeviceTotalMem", device, [&](Runtime& r) {
     if (!bytes) return CUDA_ERROR_INVALID_VALUE;
     *bytes = r.allocations.capacity();
     return CUDA_SUCCESS;
@@ -102,7 +102,7 @@ CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
 
 // The attributes have the same numbers in both APIs.
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
-  return on_device("cuDeviceGetAttribute", device, [&](Runtime& r) {
+  return call_for_device("cuDeviceGetAttribute", device, [&](Runtime& r) {
     if (!value || which < CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ||
         which >= CU_DEVICE_ATTRIBUTE_MAX)
       return CUDA_ERROR_INVALID_VALUE;
@@ -117,7 +117,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
 }
 
 CUresult cuDeviceGetProperties(CUdevprop* out, CUdevice device) {
-  return on_device("cuDeviceGetProperties", device, [&](Runtime& r) {
+  return call_for_device("cuDeviceGetProperties", device, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     const cudaDeviceProp p = lab32::cudart::properties(r, device);
     CUdevprop own{};
@@ -137,7 +137,7 @@ CUresult cuDeviceGetProperties(CUdevprop* out, CUdevice device) {
 }
 
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
-  return on_device("cuDeviceComputeCapability", device, [&](Runtime& r) {
+  return call_for_device("cuDeviceComputeCapability", device, [&](Runtime& r) {
     if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
     const cudaDeviceProp p = lab32::cudart::properties(r, device);
     *major = p.major;
@@ -177,7 +177,7 @@ CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
                  [&] { return cudaDeviceSetMemPool(device, pool); });
 }
 CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType, CUdevice device) {
-  return on_device("cuDeviceGetExecAffinitySupport", device, [&](Runtime&) {
+  return call_for_device("cuDeviceGetExecAffinitySupport", device, [&](Runtime&) {
     if (!supported) return CUDA_ERROR_INVALID_VALUE;
     *supported = 0;
     return CUDA_SUCCESS;

@@ -100,7 +100,8 @@ CUresult set_attribute(const char* name, const void* handle, CUfunction_attribut
 }
 
 // Calls `body` for a device, whichever context is current.
-CUresult of_device(const char* name, CUdevice device, const std::function<CUresult()>& body) {
+CUresult with_primary_context(const char* name, CUdevice device,
+                              const std::function<CUresult()>& body) {
   CUcontext context = nullptr;
   const CUresult e = call(name, [&](Runtime& r) {
     if (!r.has_device(device)) return CUDA_ERROR_INVALID_DEVICE;
@@ -174,7 +175,8 @@ class Arguments {
       }
       if (!block) return CUDA_ERROR_INVALID_VALUE;
       const size_t all = info.parameter_offsets.back() + info.parameter_bytes.back();
-      if (bytes > all) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;  // as a GPU's driver returns
+      // A GPU's driver returns this error.
+      if (bytes > all) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
       if (bytes < all)
         throw lab32::Error(
             fmt::format("`{}` takes {} bytes of arguments, but the buffer has {}; the values of "
@@ -199,16 +201,18 @@ CUresult cuFuncGetAttribute(int* out, CUfunction_attribute which, CUfunction fun
 }
 CUresult cuKernelGetAttribute(int* out, CUfunction_attribute which, CUkernel kernel,
                               CUdevice device) {
-  return of_device("cuKernelGetAttribute", device,
-                   [&] { return get_attribute("cuKernelGetAttribute", out, which, kernel); });
+  return with_primary_context("cuKernelGetAttribute", device, [&] {
+    return get_attribute("cuKernelGetAttribute", out, which, kernel);
+  });
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
   return set_attribute("cuFuncSetAttribute", function, which, value);
 }
 CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel kernel,
                               CUdevice device) {
-  return of_device("cuKernelSetAttribute", device,
-                   [&] { return set_attribute("cuKernelSetAttribute", kernel, which, value); });
+  return with_primary_context("cuKernelSetAttribute", device, [&] {
+    return set_attribute("cuKernelSetAttribute", kernel, which, value);
+  });
 }
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
   return forward("cuFuncSetCacheConfig", [&] {
@@ -351,7 +355,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
       "cuOccupancyMaxPotentialBlockSize", function, [&](Runtime& r, KernelEntry& entry) {
         if (!grid || !block) return CUDA_ERROR_INVALID_VALUE;
         const KernelInfo& info = r.registry.load(entry).info();
-        lab32::cudart::registers(r, info);  // throws an error if the registers are not known
+        lab32::cudart::registers_of(r, info);  // throws an error if the registers are not known
         uint32_t most = std::min(r.profile.max_threads_per_block, info.max_threads);
         if (limit > 0) most = std::min(most, static_cast<uint32_t>(limit));
         uint64_t best = 0;

@@ -20,7 +20,7 @@ CUresult set_owner(CUresult result, uint64_t address) {
 
 template <class Allocate>
 CUresult allocate(const char* name, CUdeviceptr* out, size_t bytes, Allocate&& allocate) {
-  if (const CUresult e = missing(Needs::context)) return e;
+  if (const CUresult e = error_of_missing(Needs::context)) return e;
   if (!out || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   void* made = nullptr;
   const CUresult result = forward(name, [&] { return allocate(&made); });
@@ -29,7 +29,7 @@ CUresult allocate(const char* name, CUdeviceptr* out, size_t bytes, Allocate&& a
 }
 
 // Memory that the device can access.
-struct Range {
+struct AccessibleRange {
   uint64_t begin = 0, bytes = 0;
   int device = 0;
   bool managed = false, host = false;
@@ -37,7 +37,7 @@ struct Range {
   uint64_t offset = 0;  // device address minus host address
 };
 
-bool find(Runtime& r, CUdeviceptr address, Range* range) {
+bool find(Runtime& r, CUdeviceptr address, AccessibleRange* range) {
   if (const AllocationInfo* held = r.allocations.find(pointer(address))) {
     range->begin = held->begin;
     range->bytes = held->bytes;
@@ -66,7 +66,7 @@ bool find(Runtime& r, CUdeviceptr address, Range* range) {
 
 // Memory of modules and of the runtime counts as owned by the current context if that is on the
 // same device; otherwise the owner is the primary context.
-CUcontext owner_of(Runtime& r, const Range& range) {
+CUcontext owner_of(Runtime& r, const AccessibleRange& range) {
   if (CUcontext owner = r.contexts.owner(range.begin)) return owner;
   CUcontext current = Contexts::current();
   return current && current->device == range.device ? current : r.contexts.primary(range.device);
@@ -80,50 +80,50 @@ void clear_owner(uint64_t address) {
 }
 
 template <class T>
-CUresult store(void* out, T value) {
+CUresult store_value(void* out, T value) {
   std::memcpy(out, &value, sizeof value);
   return CUDA_SUCCESS;
 }
 
 CUresult store_pointer(void* out, const void* value) {
-  return store(out, reinterpret_cast<uint64_t>(value));
+  return store_value(out, reinterpret_cast<uint64_t>(value));
 }
 
 CUresult store_attribute(Runtime& r, void* out, CUpointer_attribute which, CUdeviceptr address) {
-  Range range;
+  AccessibleRange range;
   if (!find(r, address, &range)) return CUDA_ERROR_INVALID_VALUE;
   switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
       return store_pointer(out, owner_of(r, range));
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return store<unsigned>(out, range.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+      return store_value<unsigned>(out, range.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      return store<CUdeviceptr>(out, address + range.offset);
+      return store_value<CUdeviceptr>(out, address + range.offset);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (!range.host && !range.managed) return CUDA_ERROR_INVALID_VALUE;
       return store_pointer(out, pointer(address));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return store<unsigned>(out, 1);  // every call has finished its work when it returns
+      return store_value<unsigned>(out, 1);  // every call has finished its work when it returns
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-      // unique, because addresses are never reused
-      return store<unsigned long long>(out, range.begin);
+      // An address is a unique id, because addresses are never reused.
+      return store_value<unsigned long long>(out, range.begin);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return store<unsigned>(out, range.managed);
+      return store_value<unsigned>(out, range.managed);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return store<int>(out, range.device);
+      return store_value<int>(out, range.device);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-      return store<CUdeviceptr>(out, range.begin);
+      return store_value<CUdeviceptr>(out, range.begin);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-      return store<size_t>(out, range.bytes);
+      return store_value<size_t>(out, range.bytes);
     case CU_POINTER_ATTRIBUTE_MAPPED:
-      return store<unsigned>(out, 1);
+      return store_value<unsigned>(out, 1);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-      return store<unsigned>(out, 0);
+      return store_value<unsigned>(out, 0);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return store<unsigned long long>(out, 0);
+      return store_value<unsigned long long>(out, 0);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-      return store<unsigned>(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+      return store_value<unsigned>(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return store_pointer(out, range.pool);
     default:
@@ -187,7 +187,7 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
 }
 
 CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) {
-  if (const CUresult e = missing(Needs::context)) return e;
+  if (const CUresult e = error_of_missing(Needs::context)) return e;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   return set_owner(forward("cuMemHostAlloc", [&] { return cudaHostAlloc(out, bytes, flags); }),
                    reinterpret_cast<uint64_t>(*out));
@@ -222,7 +222,7 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr address) {
   return call("cuMemGetAddressRange", [&](Runtime& r) {
-    Range range;
+    AccessibleRange range;
     if (!find(r, address, &range)) return CUDA_ERROR_NOT_FOUND;
     lab32::driver::find_mapped(address, &range.begin, &range.bytes);
     if (begin) *begin = range.begin;
@@ -249,11 +249,11 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
                         which[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
                         which[i] == CU_POINTER_ATTRIBUTE_MAPPED;
       if (which[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
-        store<int>(out[i], -2);
+        store_value<int>(out[i], -2);
       else if (word)
-        store<unsigned>(out[i], 0);
+        store_value<unsigned>(out[i], 0);
       else
-        store<uint64_t>(out[i], 0);
+        store_value<uint64_t>(out[i], 0);
     }
     return CUDA_SUCCESS;
   });
@@ -261,7 +261,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
 
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute which, CUdeviceptr address) {
   return call("cuPointerSetAttribute", [&](Runtime& r) {
-    Range range;
+    AccessibleRange range;
     return value && which == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS && find(r, address, &range)
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;

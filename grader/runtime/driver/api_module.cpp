@@ -16,8 +16,8 @@ using namespace lab32::driver;
 namespace {
 
 // Calls a function that reads an image. Errors in the image go to the program's log buffer.
-CUresult loading(const char* name, Needs needs, JitOptions options,
-                 const std::function<CUresult(Runtime&)>& body) {
+CUresult load_image(const char* name, Needs needs, JitOptions options,
+                    const std::function<CUresult(Runtime&)>& body) {
   return call(name, needs, Waits::no, [&](Runtime& r) {
     try {
       const CUresult result = body(r);
@@ -34,7 +34,7 @@ CUresult loading(const char* name, Needs needs, JitOptions options,
 
 CUresult load(const char* name, CUmodule* out, const void* image, const JitOptions& options,
               const char* path = "") {
-  return loading(name, Needs::context, options, [&](Runtime& r) {
+  return load_image(name, Needs::context, options, [&](Runtime& r) {
     if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
     *out = modules().load(r, image, path);
     return CUDA_SUCCESS;
@@ -43,7 +43,7 @@ CUresult load(const char* name, CUmodule* out, const void* image, const JitOptio
 
 CUresult load(const char* name, CUlibrary* out, const void* image, const JitOptions& options,
               const char* path = "") {
-  return loading(name, Needs::init, options, [&](Runtime& r) {
+  return load_image(name, Needs::init, options, [&](Runtime& r) {
     if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
     *out = modules().load_library(r, image, path);
     return CUDA_SUCCESS;
@@ -75,7 +75,8 @@ CUresult find(Runtime& r, const CUmod_st& module, const char* name, KernelEntry*
   return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult locate(const CUmod_st& module, const char* name, CUdeviceptr* address, size_t* bytes) {
+CUresult find_variable(const CUmod_st& module, const char* name, CUdeviceptr* address,
+                       size_t* bytes) {
   if (!name || !*name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
   const auto kernels = module.binary->here()->kernel_symbols();
   if (std::find(kernels.begin(), kernels.end(), name) != kernels.end())
@@ -88,7 +89,7 @@ CUresult locate(const CUmod_st& module, const char* name, CUdeviceptr* address, 
 }
 
 // Returns as many handles as there is room for.
-void enumerate(Runtime& r, const CUmod_st& module, void** out, unsigned room) {
+void list_kernels(Runtime& r, const CUmod_st& module, void** out, unsigned room) {
   for (const std::string& symbol : module.binary->here()->kernel_symbols())
     if (room-- > 0)
       *out++ = find_kernel(r, module, symbol.c_str());
@@ -100,16 +101,16 @@ unsigned count_of(const CUmod_st& module) {
   return static_cast<unsigned>(module.binary->here()->kernel_symbols().size());
 }
 
-std::set<CUlinkState>& links() {
+std::set<CUlinkState>& live_links() {
   static auto* all = new std::set<CUlinkState>;
   return *all;
 }
 
 CUresult with_link(const char* name, CUlinkState state,
                    const std::function<CUresult(Runtime&)>& body) {
-  if (const CUresult e = missing(Needs::context)) return e;
-  if (!links().count(state)) return CUDA_ERROR_INVALID_HANDLE;
-  return loading(name, Needs::context, state->options, body);
+  if (const CUresult e = error_of_missing(Needs::context)) return e;
+  if (!live_links().count(state)) return CUDA_ERROR_INVALID_HANDLE;
+  return load_image(name, Needs::context, state->options, body);
 }
 
 CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
@@ -136,7 +137,7 @@ CUresult create(unsigned count, CUjit_option* options, void** values, CUlinkStat
   return call("cuLinkCreate", [&](Runtime&) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     *out = new CUlinkState_st{JitOptions(count, options, values), {}, {}};
-    links().insert(*out);
+    live_links().insert(*out);
     return CUDA_SUCCESS;
   });
 }
@@ -147,7 +148,7 @@ CUresult cuModuleLoad(CUmodule* out, const char* path) {
   if (!path) return CUDA_ERROR_INVALID_VALUE;
   const auto image = lab32::read_file(path);
   if (!image) {
-    const CUresult e = missing(Needs::context);
+    const CUresult e = error_of_missing(Needs::context);
     return e ? e : CUDA_ERROR_FILE_NOT_FOUND;
   }
   return load("cuModuleLoad", out, image->c_str(), {0, nullptr, nullptr}, path);
@@ -199,15 +200,16 @@ CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned room, CUmodule module) {
   return with_module("cuModuleEnumerateFunctions", module, [&](Runtime& r, CUmod_st& own) {
     if (!functions) return CUDA_ERROR_INVALID_VALUE;
-    enumerate(r, own, reinterpret_cast<void**>(functions), room);
+    list_kernels(r, own, reinterpret_cast<void**>(functions), room);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule module,
                               const char* name) {
-  return with_module("cuModuleGetGlobal", module,
-                     [&](Runtime&, CUmod_st& own) { return locate(own, name, address, bytes); });
+  return with_module("cuModuleGetGlobal", module, [&](Runtime&, CUmod_st& own) {
+    return find_variable(own, name, address, bytes);
+  });
 }
 
 CUresult cuLibraryLoadData(CUlibrary* out, const void* image, CUjit_option* options, void** values,
@@ -247,7 +249,7 @@ CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
 CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned room, CUlibrary library) {
   return with_library("cuLibraryEnumerateKernels", library, [&](Runtime& r, CUmod_st& own) {
     if (!kernels) return CUDA_ERROR_INVALID_VALUE;
-    enumerate(r, own, reinterpret_cast<void**>(kernels), room);
+    list_kernels(r, own, reinterpret_cast<void**>(kernels), room);
     return CUDA_SUCCESS;
   });
 }
@@ -262,15 +264,16 @@ CUresult cuLibraryGetModule(CUmodule* out, CUlibrary library) {
 
 CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary library,
                             const char* name) {
-  return with_library("cuLibraryGetGlobal", library,
-                      [&](Runtime&, CUmod_st& own) { return locate(own, name, address, bytes); });
+  return with_library("cuLibraryGetGlobal", library, [&](Runtime&, CUmod_st& own) {
+    return find_variable(own, name, address, bytes);
+  });
 }
 
 CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary library,
                              const char* name) {
   return with_library("cuLibraryGetManaged", library, [&](Runtime& r, CUmod_st& own) {
     CUdeviceptr where = 0;
-    if (const CUresult e = locate(own, name, &where, bytes)) return e;
+    if (const CUresult e = find_variable(own, name, &where, bytes)) return e;
     const auto* allocation = r.memory.find(where);
     if (!allocation || !allocation->shared_with_host) return CUDA_ERROR_NOT_FOUND;
     if (address) *address = where;
@@ -303,7 +306,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
 
 CUresult cuLinkComplete(CUlinkState state, void** image, size_t* bytes) {
   return with_link("cuLinkComplete", state, [&](Runtime& r) {
-    complete(*state, r.gpu().device->arch());
+    complete_link(*state, r.gpu().device->arch());
     if (image) *image = state->image.data();
     if (bytes) *bytes = state->image.size();
     return CUDA_SUCCESS;
@@ -312,7 +315,7 @@ CUresult cuLinkComplete(CUlinkState state, void** image, size_t* bytes) {
 
 CUresult cuLinkDestroy(CUlinkState state) {
   return call("cuLinkDestroy", Needs::init, Waits::no, [&](Runtime&) {
-    if (links().erase(state) == 0) return CUDA_ERROR_INVALID_HANDLE;
+    if (live_links().erase(state) == 0) return CUDA_ERROR_INVALID_HANDLE;
     delete state;
     return CUDA_SUCCESS;
   });

@@ -18,7 +18,7 @@ CUresult result_of(cudaError_t error) {
   return static_cast<CUresult>(number);
 }
 
-CUresult missing(Needs needs) {
+CUresult error_of_missing(Needs needs) {
   if (needs == Needs::nothing) return CUDA_SUCCESS;
   const std::lock_guard<std::recursive_mutex> lock(cudart::runtime_lock());
   if (!cudart::Contexts::initialised()) return CUDA_ERROR_NOT_INITIALIZED;
@@ -98,8 +98,8 @@ const Symbol* find(const char* name, int version, Form form) {
   return best;
 }
 
-CUresult store(const char* name, void** out, int version, cuuint64_t flags,
-               CUdriverProcAddressQueryResult* status) {
+CUresult store_entry_point(const char* name, void** out, int version, cuuint64_t flags,
+                           CUdriverProcAddressQueryResult* status) {
   if (!name || !out) return CUDA_ERROR_INVALID_VALUE;
   const Form form =
       flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? Form::per_thread : Form::legacy;
@@ -116,7 +116,7 @@ cudaError_t store_entry_point(const char* name, void** out, unsigned version,
                               unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
   return cudart::call("cudaGetDriverEntryPoint", Waits::no, [&](Runtime&) {
     CUdriverProcAddressQueryResult result = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    const CUresult e = store(name, out, static_cast<int>(version), flags, &result);
+    const CUresult e = store_entry_point(name, out, static_cast<int>(version), flags, &result);
     if (status) *status = static_cast<cudaDriverEntryPointQueryResult>(result);
     if (e == CUDA_SUCCESS && !*out && !status) return cudaErrorSymbolNotFound;
     return static_cast<cudaError_t>(e);
@@ -141,10 +141,10 @@ using namespace lab32::driver;
 
 CUresult cuGetProcAddress_v2(const char* name, void** out, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* status) {
-  return store(name, out, version, flags, status);
+  return store_entry_point(name, out, version, flags, status);
 }
 CUresult cuGetProcAddress(const char* name, void** out, int version, cuuint64_t flags) {
-  const CUresult result = store(name, out, version, flags, nullptr);
+  const CUresult result = store_entry_point(name, out, version, flags, nullptr);
   return result == CUDA_SUCCESS && !*out ? CUDA_ERROR_NOT_FOUND : result;
 }
 
@@ -178,7 +178,7 @@ cudaError_t cudaGetDriverEntryPoint(const char* name, void** out, unsigned long 
 }
 LAB32_PER_THREAD(cudaGetDriverEntryPoint, _ptsz);
 
-// For libcuda.so.1: the address of its function of that name.
+// Returns the address of the driver function of that name; libcuda.so.1 forwards to it.
 extern "C" __attribute__((visibility("default"))) void* lab32_driver_symbol(const char* symbol) {
   for (const Symbol& s : kSymbols)
     if (std::strcmp(s.symbol, symbol) == 0) return s.address;

@@ -35,13 +35,13 @@ enum class Needs : uint8_t { nothing, init, context };
 
 // Both APIs use the same numbers, except for errors that only one of them has.
 CUresult result_of(cudaError_t error);
-// For a `body`; call() returns the number unchanged.
+// Lets a `body` return a driver error; call() returns the number unchanged.
 constexpr cudaError_t error(CUresult result) { return static_cast<cudaError_t>(result); }
 
 inline void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 // CUDA_SUCCESS, or the error for what the program has not called.
-CUresult missing(Needs needs);
+CUresult error_of_missing(Needs needs);
 
 // As cudart::call(), but an error that `body` returns does not change cudaGetLastError().
 CUresult call(const char* name, Needs needs, Waits waits,
@@ -53,7 +53,7 @@ inline CUresult call(const char* name, const std::function<CUresult(Runtime&)>& 
 // Forwards to `same`, the runtime's function for the same purpose.
 template <class Same>
 CUresult forward(const char* name, Needs needs, Same&& same) {
-  if (const CUresult e = missing(needs)) return e;
+  if (const CUresult e = error_of_missing(needs)) return e;
   const cudart::DriverCallScope as(name);
   return result_of(same());
 }

@@ -73,7 +73,7 @@ cudart::DeviceCode from_fatbin(const void* image, const std::string& arch) {
   }
   if (has_ptx) {
     cudart::DeviceCode code = cudart::choose(binary, arch);
-    return code.cubin.empty() ? assembled(code.ptx, arch) : code;
+    return code.cubin.empty() ? assemble_ptx(code.ptx, arch) : code;
   }
   if (!cubin) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
   return from_cubin(cudart::unpack(*cubin), arch);
@@ -138,8 +138,8 @@ std::string elf_at(const void* image) {
   return {begin, end};
 }
 
-cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch,
-                             toolchain::Linking linking) {
+cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
+                                toolchain::Linking linking) {
   const std::string target = target_of(ptx);
   if (target.empty()) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
   if (number_of(target) > number_of(arch))
@@ -163,7 +163,7 @@ cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch,
 cudart::DeviceCode read_image(const void* image, const std::string& arch) {
   if (std::memcmp(image, ELFMAG, SELFMAG) == 0) return from_cubin(elf_at(image), arch);
   if (cudart::is_fatbin(image)) return from_fatbin(image, arch);
-  return assembled(static_cast<const char*>(image), arch);
+  return assemble_ptx(static_cast<const char*>(image), arch);
 }
 
 toolchain::Places places_in(const std::string& listing) {
@@ -194,7 +194,7 @@ toolchain::Places places_in(const std::string& listing) {
 namespace {
 
 void add_text(CUlinkState_st& state, const std::string& ptx, const std::string& arch) {
-  assembled(ptx, arch, toolchain::Linking::later);  // throws an error if the PTX is wrong
+  assemble_ptx(ptx, arch, toolchain::Linking::later);  // throws an error if the PTX is wrong
   state.texts.push_back(ptx);
 }
 
@@ -220,7 +220,7 @@ void add(CUlinkState_st& state, CUjitInputType type, const std::string& data,
   }
 }
 
-void complete(CUlinkState_st& state, const std::string& arch) {
+void complete_link(CUlinkState_st& state, const std::string& arch) {
   cudart::DeviceCode code;
   try {
     code.ptx = state.texts.empty()       ? ".version 8.0\n.target " + arch + "\n.address_size 64\n"
@@ -230,7 +230,7 @@ void complete(CUlinkState_st& state, const std::string& arch) {
     throw BadImage{CUDA_ERROR_UNKNOWN, e.what()};  // the error that a GPU's driver returns
   }
   try {
-    code = assembled(code.ptx, arch);
+    code = assemble_ptx(code.ptx, arch);
   } catch (const BadImage& bad) {
     // Each text assembles on its own. ptxas gets all texts as one, in which a declaration may come
     // in the wrong order; this is not an error of the program.

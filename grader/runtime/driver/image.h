@@ -23,7 +23,7 @@ struct JitOptions {
   static void put(const std::string& text, void* buffer, size_t room, void** size);
   void *info_ = nullptr, *errors_ = nullptr;
   size_t info_room_ = 0, errors_room_ = 0;
-  // where the program expects the sizes of the logs
+  // The variables in which the program expects the sizes of the logs.
   void **info_size_ = nullptr, **errors_size_ = nullptr;
 };
 
@@ -37,8 +37,8 @@ struct BadImage {
 // which only the simulator cannot run.
 cudart::DeviceCode read_image(const void* image, const std::string& arch);
 // PTX with the machine code that ptxas generates, if ptxas is installed.
-cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch,
-                             toolchain::Linking linking = toolchain::Linking::none);
+cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
+                                toolchain::Linking linking = toolchain::Linking::none);
 
 // The PTX in a cubin made with -lineinfo or -G; empty otherwise.
 std::string ptx_in_cubin(const std::string& cubin);
@@ -59,7 +59,7 @@ toolchain::Places places_in(const std::string& listing);
 struct CUlinkState_st {
   lab32::driver::JitOptions options;
   std::vector<std::string> texts;  // PTX, in the order of addition
-  // the linked fat binary, from which modules are loaded; empty before cuLinkComplete
+  // The linked fat binary, from which modules are loaded; empty before cuLinkComplete().
   std::string image;
 };
 
@@ -69,6 +69,6 @@ namespace lab32::driver {
 // none.
 void add(CUlinkState_st& state, CUjitInputType type, const std::string& data,
          const std::string& name, const std::string& arch);
-void complete(CUlinkState_st& state, const std::string& arch);
+void complete_link(CUlinkState_st& state, const std::string& arch);
 
 }  // namespace lab32::driver

@@ -18,7 +18,7 @@ using lab32::sim::Allocation;
 constexpr uint64_t kPiece = Allocation::kGranularity;
 
 // The memory that a call of cuMemCreate() makes.
-struct Piece {
+struct PhysicalPiece {
   CUmemAllocationProp properties = {};
   uint64_t bytes = 0;
   unsigned handles = 1;  // handles that the program has not released
@@ -28,37 +28,37 @@ struct Piece {
   std::vector<uint8_t> written;
 };
 
-struct Mapped {
+struct MappedRanges {
   std::map<uint64_t, Allocation*> ranges;  // by address
-  // a released piece remains while it is mapped
-  std::map<CUmemGenericAllocationHandle, Piece> pieces;
+  // A released piece remains while it is mapped.
+  std::map<CUmemGenericAllocationHandle, PhysicalPiece> pieces;
   CUmemGenericAllocationHandle serial = 0;
 
   // The reserved range that contains all the bytes; nullptr: none.
-  Allocation* range(uint64_t at, uint64_t bytes) {
+  Allocation* range_with(uint64_t at, uint64_t bytes) {
     const auto after = ranges.upper_bound(at);
     if (after == ranges.begin()) return nullptr;
     Allocation* const a = std::prev(after)->second;
     return at < a->end && bytes <= a->end - at ? a : nullptr;
   }
   // The piece that is mapped at the address.
-  std::pair<const CUmemGenericAllocationHandle, Piece>* mapped(uint64_t at) {
+  std::pair<const CUmemGenericAllocationHandle, PhysicalPiece>* mapped_piece(uint64_t at) {
     for (auto& entry : pieces)
       if (entry.second.at && at >= entry.second.at && at - entry.second.at < entry.second.bytes)
         return &entry;
     return nullptr;
   }
-  Piece* find(CUmemGenericAllocationHandle handle) {
+  PhysicalPiece* find(CUmemGenericAllocationHandle handle) {
     const auto found = pieces.find(handle);
     return found == pieces.end() || found->second.handles == 0 ? nullptr : &found->second;
   }
   // Calls f for each piece in the range. False: the range does not consist of whole pieces.
   template <class F>
-  bool each(uint64_t at, uint64_t bytes, F&& f) {
+  bool for_each_piece(uint64_t at, uint64_t bytes, F&& f) {
     const uint64_t end = at + bytes;
     for (int pass = 0; pass < 2; ++pass)
       for (uint64_t next = at; next < end;) {
-        auto* entry = mapped(next);
+        auto* entry = mapped_piece(next);
         if (!entry || entry->second.at != next || entry->second.bytes > end - next) return false;
         next += entry->second.bytes;
         if (pass == 1) f(*entry);
@@ -67,22 +67,22 @@ struct Mapped {
   }
 };
 
-Mapped& mapped() {
-  static Mapped all;
+MappedRanges& mapped_ranges() {
+  static MappedRanges all;
   return all;
 }
 
-uint8_t& allowed(Allocation& a, uint64_t at) { return a.pieces[(at - a.begin) / kPiece]; }
+uint8_t& access_of_piece(Allocation& a, uint64_t at) { return a.pieces[(at - a.begin) / kPiece]; }
 
-void allow(Allocation& a, uint64_t at, uint64_t bytes, uint8_t what) {
-  for (uint64_t next = at; next < at + bytes; next += kPiece) allowed(a, next) = what;
+void allow_access(Allocation& a, uint64_t at, uint64_t bytes, uint8_t what) {
+  for (uint64_t next = at; next < at + bytes; next += kPiece) access_of_piece(a, next) = what;
 }
 
-uint8_t* written_of(Runtime& r, uint64_t at) {
+uint8_t* written_bits_at(Runtime& r, uint64_t at) {
   return r.memory.written_bits() + (at - lab32::sim::kGlobalBase) / 8;
 }
 
-void put_content(Runtime& r, Allocation& a, Piece& piece) {
+void put_content(Runtime& r, Allocation& a, PhysicalPiece& piece) {
   std::byte* const memory = r.memory.host(piece.at);
   a.initialised = false;
   if (piece.content.empty()) {
@@ -92,19 +92,19 @@ void put_content(Runtime& r, Allocation& a, Piece& piece) {
   }
   a.pristine = false;
   std::memcpy(memory, piece.content.data(), piece.bytes);
-  std::memcpy(written_of(r, piece.at), piece.written.data(), piece.bytes / 8);
+  std::memcpy(written_bits_at(r, piece.at), piece.written.data(), piece.bytes / 8);
   piece.content = {};
   piece.written = {};
 }
 
-void take_content(Runtime& r, Piece& piece) {
+void take_content(Runtime& r, PhysicalPiece& piece) {
   const std::byte* const memory = r.memory.host(piece.at);
   piece.content.assign(memory, memory + piece.bytes);
-  const uint8_t* const bits = written_of(r, piece.at);
+  const uint8_t* const bits = written_bits_at(r, piece.at);
   piece.written.assign(bits, bits + piece.bytes / 8);
 }
 
-CUresult check(Runtime& r, const CUmemAllocationProp* p) {
+CUresult check_properties(Runtime& r, const CUmemAllocationProp* p) {
   if (!p || p->type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
   if (p->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
     throw lab32::Error("mapping host memory with cuMemMap is not simulated");
@@ -122,7 +122,7 @@ bool is_round(uint64_t bytes) { return bytes != 0 && bytes % kPiece == 0; }
 namespace lab32::driver {
 
 bool find_mapped(uint64_t address, uint64_t* begin, uint64_t* bytes) {
-  const auto* entry = mapped().mapped(address);
+  const auto* entry = mapped_ranges().mapped_piece(address);
   if (!entry) return false;
   *begin = entry->second.at;
   *bytes = entry->second.bytes;
@@ -135,7 +135,7 @@ CUresult cuMemGetAllocationGranularity(size_t* out, const CUmemAllocationProp* p
                                        CUmemAllocationGranularity_flags) {
   return call("cuMemGetAllocationGranularity", Needs::init, Waits::no, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    if (const CUresult wrong = check(r, p)) return wrong;
+    if (const CUresult wrong = check_properties(r, p)) return wrong;
     *out = kPiece;
     return CUDA_SUCCESS;
   });
@@ -152,7 +152,7 @@ CUresult cuMemAddressReserve(CUdeviceptr* out, size_t bytes, size_t align, CUdev
     } catch (const lab32::Error&) {
       return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    mapped().ranges[a->begin] = a;
+    mapped_ranges().ranges[a->begin] = a;
     *out = a->begin;
     return CUDA_SUCCESS;
   });
@@ -160,12 +160,12 @@ CUresult cuMemAddressReserve(CUdeviceptr* out, size_t bytes, size_t align, CUdev
 
 CUresult cuMemAddressFree(CUdeviceptr at, size_t bytes) {
   return call("cuMemAddressFree", Needs::init, Waits::no, [&](Runtime& r) {
-    const auto found = mapped().ranges.find(at);
-    if (found == mapped().ranges.end() || found->second->end - at != bytes)
+    const auto found = mapped_ranges().ranges.find(at);
+    if (found == mapped_ranges().ranges.end() || found->second->end - at != bytes)
       return CUDA_ERROR_INVALID_VALUE;
-    for (const auto& [handle, piece] : mapped().pieces)
+    for (const auto& [handle, piece] : mapped_ranges().pieces)
       if (piece.at >= at && piece.at < at + bytes) return CUDA_ERROR_INVALID_VALUE;
-    mapped().ranges.erase(found);
+    mapped_ranges().ranges.erase(found);
     r.memory.release(at);
     return CUDA_SUCCESS;
   });
@@ -176,25 +176,25 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes, const CUme
                      unsigned long long flags) {
   return call("cuMemCreate", Needs::init, Waits::no, [&](Runtime& r) {
     if (!out || !is_round(bytes) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (const CUresult wrong = check(r, p)) return wrong;
+    if (const CUresult wrong = check_properties(r, p)) return wrong;
     if (!r.allocations.claim(p->location.id, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
-    Piece piece;
+    PhysicalPiece piece;
     piece.properties = *p;
     piece.properties.allocFlags = {};
     piece.bytes = bytes;
-    *out = ++mapped().serial;
-    mapped().pieces[*out] = std::move(piece);
+    *out = ++mapped_ranges().serial;
+    mapped_ranges().pieces[*out] = std::move(piece);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return call("cuMemRelease", Needs::init, Waits::no, [&](Runtime& r) {
-    Piece* piece = mapped().find(handle);
+    PhysicalPiece* piece = mapped_ranges().find(handle);
     if (!piece) return CUDA_ERROR_INVALID_VALUE;
     if (--piece->handles || piece->at) return CUDA_SUCCESS;
     r.allocations.give_up(piece->properties.location.id, piece->bytes);
-    mapped().pieces.erase(handle);
+    mapped_ranges().pieces.erase(handle);
     return CUDA_SUCCESS;
   });
 }
@@ -202,13 +202,13 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
   return call("cuMemMap", Needs::init, Waits::no, [&](Runtime& r) {
-    Piece* piece = mapped().find(handle);
+    PhysicalPiece* piece = mapped_ranges().find(handle);
     if (flags != 0 || !is_round(bytes) || at % kPiece || !piece) return CUDA_ERROR_INVALID_VALUE;
-    // an H100 returns this
+    // An H100 returns this error.
     if (offset != 0 || bytes != piece->bytes) return CUDA_ERROR_NOT_SUPPORTED;
-    Allocation* a = mapped().range(at, bytes);
+    Allocation* a = mapped_ranges().range_with(at, bytes);
     if (!a) return CUDA_ERROR_INVALID_VALUE;
-    for (const auto& [other, there] : mapped().pieces)
+    for (const auto& [other, there] : mapped_ranges().pieces)
       if (there.at && there.at < at + bytes && at < there.at + there.bytes)
         return CUDA_ERROR_INVALID_VALUE;
     if (piece->at) throw lab32::Error("one piece of memory at two addresses is not simulated");
@@ -220,16 +220,16 @@ CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAlloc
 
 CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
   return call("cuMemUnmap", Needs::init, Waits::no, [&](Runtime& r) {
-    Allocation* a = mapped().range(at, bytes);
+    Allocation* a = mapped_ranges().range_with(at, bytes);
     if (!a || !is_round(bytes) || at % kPiece) return CUDA_ERROR_INVALID_VALUE;
     bool nothing = true;
-    for (const auto& [handle, piece] : mapped().pieces)
+    for (const auto& [handle, piece] : mapped_ranges().pieces)
       nothing &= !piece.at || piece.at >= at + bytes || at >= piece.at + piece.bytes;
     if (nothing) return CUDA_SUCCESS;
     std::vector<CUmemGenericAllocationHandle> destroyed;
-    const bool whole = mapped().each(at, bytes, [&](auto& entry) {
-      Piece& piece = entry.second;
-      allow(*a, piece.at, piece.bytes, 0);
+    const bool whole = mapped_ranges().for_each_piece(at, bytes, [&](auto& entry) {
+      PhysicalPiece& piece = entry.second;
+      allow_access(*a, piece.at, piece.bytes, 0);
       if (piece.handles)
         take_content(r, piece);
       else
@@ -239,9 +239,9 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
       if (piece.handles) piece.at = 0;
     });
     for (CUmemGenericAllocationHandle handle : destroyed) {
-      const Piece& piece = mapped().pieces.at(handle);
+      const PhysicalPiece& piece = mapped_ranges().pieces.at(handle);
       r.allocations.give_up(piece.properties.location.id, piece.bytes);
-      mapped().pieces.erase(handle);
+      mapped_ranges().pieces.erase(handle);
     }
     return whole ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
@@ -249,15 +249,15 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
 
 CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc* list, size_t count) {
   return call("cuMemSetAccess", Needs::init, Waits::no, [&](Runtime& r) {
-    Allocation* a = mapped().range(at, bytes);
+    Allocation* a = mapped_ranges().range_with(at, bytes);
     if (!a || !is_round(bytes) || !list || count == 0) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; ++i) {
       if (list[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         throw lab32::Error("access of the host to memory mapped with cuMemMap is not simulated");
       if (!r.has_device(list[i].location.id)) return CUDA_ERROR_INVALID_DEVICE;
       const uint8_t what = static_cast<uint8_t>(list[i].flags);
-      if (!mapped().each(at, bytes, [&](auto& entry) {
-            allow(*a, entry.second.at, entry.second.bytes, what);
+      if (!mapped_ranges().for_each_piece(at, bytes, [&](auto& entry) {
+            allow_access(*a, entry.second.at, entry.second.bytes, what);
           }))
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -267,9 +267,10 @@ CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc* lis
 
 CUresult cuMemGetAccess(unsigned long long* out, const CUmemLocation* location, CUdeviceptr at) {
   return call("cuMemGetAccess", Needs::init, Waits::no, [&](Runtime&) {
-    Allocation* a = mapped().range(at, 1);
-    if (!out || !location || !a || !mapped().mapped(at)) return CUDA_ERROR_INVALID_VALUE;
-    *out = allowed(*a, at);
+    Allocation* a = mapped_ranges().range_with(at, 1);
+    if (!out || !location || !a || !mapped_ranges().mapped_piece(at))
+      return CUDA_ERROR_INVALID_VALUE;
+    *out = access_of_piece(*a, at);
     return CUDA_SUCCESS;
   });
 }
@@ -277,7 +278,7 @@ CUresult cuMemGetAccess(unsigned long long* out, const CUmemLocation* location, 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* out,
                                                 CUmemGenericAllocationHandle handle) {
   return call("cuMemGetAllocationPropertiesFromHandle", Needs::init, Waits::no, [&](Runtime&) {
-    const Piece* piece = mapped().find(handle);
+    const PhysicalPiece* piece = mapped_ranges().find(handle);
     if (!out || !piece) return CUDA_ERROR_INVALID_VALUE;
     *out = piece->properties;
     return CUDA_SUCCESS;
@@ -286,7 +287,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* out,
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* out, void* address) {
   return call("cuMemRetainAllocationHandle", Needs::init, Waits::no, [&](Runtime&) {
-    auto* entry = mapped().mapped(reinterpret_cast<uint64_t>(address));
+    auto* entry = mapped_ranges().mapped_piece(reinterpret_cast<uint64_t>(address));
     if (!out || !entry) return CUDA_ERROR_INVALID_VALUE;
     ++entry->second.handles;
     *out = entry->first;

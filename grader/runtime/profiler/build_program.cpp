@@ -160,7 +160,7 @@ class Builder {
       debug |= has_debug_level(option);
       given.insert(given.end(), option.begin(), option.end());
     }
-    options_ = for_simulator(with_nvrtc(given), arch, runtime);
+    options_ = words_for_simulator(with_nvrtc(given), arch, runtime);
     // Messages about unsupported functions name the line of the call (runtime/cudart/errors.cpp).
     // With DWARF 5, addr2line of binutils 2.40 names the wrong file.
     if (!debug) options_.insert(options_.end(), {"-Xcompiler", "-g1,-gdwarf-4"});
@@ -251,7 +251,7 @@ class Builder {
     Command command;
     command.argv = {tools.nvcc.string()};
     command.argv.insert(command.argv.end(), words.begin(), words.end());
-    // After the files, because the linker needs libraries in this order.
+    // Options follow the files, because the linker needs libraries in this order.
     command.argv.insert(command.argv.end(), options_.begin(), options_.end());
     for (const std::string& variable : environment())
       if (variable.rfind("PATH=", 0) != 0) command.environment.push_back(variable);
@@ -311,7 +311,7 @@ void check_program(const fs::path& file) {
 }
 
 // As in a shell, a word without a slash that is not a file here is a command, such as `python`.
-fs::path found(const std::string& word) {
+fs::path find_input(const std::string& word) {
   std::error_code error;
   if (word.find('/') != std::string::npos || is_input(word) || fs::exists(word, error)) return word;
   std::istringstream directories(value_of(variables::kPath));
@@ -327,7 +327,7 @@ fs::path found(const std::string& word) {
 fs::path runtime_directory() { return toolchain::checkout() / "build/runtime"; }
 
 fs::path build_program(const Program& program, const std::string& arch) {
-  const fs::path file = found(program.file);
+  const fs::path file = find_input(program.file);
   std::error_code error;
   if (fs::is_directory(file, error)) throw Error(file.string() + " is a directory, not a program");
   if (!fs::is_regular_file(file, error)) throw Error(file.string() + ": there is no such file");
@@ -366,8 +366,8 @@ void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
   const toolchain::Toolchain& tools = toolchain::installed();
   // CMake's launchers pass the compiler's name first.
   const bool named = !words.empty() && fs::path(words[0]).filename() == "nvcc";
-  std::vector<std::string> all =
-      for_simulator(with_nvrtc({words.begin() + named, words.end()}), arch, runtime_directory());
+  std::vector<std::string> all = words_for_simulator(
+      with_nvrtc({words.begin() + named, words.end()}), arch, runtime_directory());
   all.insert(all.begin(), tools.nvcc.string());
   setenv(variables::kPath.name, (tools.path + ":" + value_of(variables::kPath)).c_str(), 1);
   std::vector<char*> argv;

@@ -75,7 +75,7 @@ Topic topic_of(sim::TrapKind kind) {
 
 // A finding summed over all launches, or a fault without a finding. The example is from the first
 // launch.
-struct Entry {
+struct ReportEntry {
   Topic group;
   bool note;
   std::string file, other_file;
@@ -86,14 +86,14 @@ struct Entry {
   uint64_t launches = 1;
 };
 
-Entry entry_of(const Finding& f, const std::string& kernel) {
+ReportEntry entry_of(const Finding& f, const std::string& kernel) {
   return {topic_of(f.kind), f.note, f.file,
           f.other_file,     f.line, f.other_line,
           f.count,          kernel, describe_at_its_line(f),
           usual_fix(f)};
 }
 
-Entry entry_of(const device::Fault& f, const std::string& kernel) {
+ReportEntry entry_of(const device::Fault& f, const std::string& kernel) {
   return {topic_of(f.kind), false, f.file, "", f.line, 0, 1, kernel, describe(f), ""};
 }
 
@@ -106,7 +106,7 @@ class Sources {
     if (fresh) {
       const std::string shown = shown_path(path);
       it->second = std::filesystem::is_regular_file(path) ? SourceFile(path, shown)
-                                                          : SourceFile::of_text("", shown);
+                                                          : SourceFile::from_text("", shown);
     }
     return it->second.quote(line);
   }
@@ -115,28 +115,28 @@ class Sources {
   std::map<std::string, SourceFile> files_;
 };
 
-std::string indented(const std::string& text) {
+std::string indented_text(const std::string& text) {
   std::string out;
   for (const std::string& line : wrap(text, kTextWidth - 2)) out += "  " + line + "\n";
   return out;
 }
 
-std::string text_of(const Entry& e, Sources& sources) {
+std::string text_of(const ReportEntry& e, Sources& sources) {
   std::string out = fmt::format("{}, {} {} in {}", e.note ? "note" : title(e.group),
                                 grouped(e.count), e.count == 1 ? "time" : "times", e.kernel);
   if (e.launches > 1) out += fmt::format(" ({} launches)", grouped(e.launches));
-  out = indented(out).substr(2);
+  out = indented_text(out).substr(2);
   // If the earlier access is in another file, the text names its line.
   if (e.other_line > 0 && e.other_line != e.line && e.other_file == e.file)
-    out += indented(sources.quote(e.file, e.other_line));
-  out += indented(sources.quote(e.file, e.line)) + indented(e.words);
-  return out + (e.fix.empty() ? "" : indented("Usual fix: " + e.fix + ".")) + "\n";
+    out += indented_text(sources.quote(e.file, e.other_line));
+  out += indented_text(sources.quote(e.file, e.line)) + indented_text(e.words);
+  return out + (e.fix.empty() ? "" : indented_text("Usual fix: " + e.fix + ".")) + "\n";
 }
 
 using Key = std::tuple<bool, std::string, int, Topic, int>;
-using Entries = std::map<Key, Entry>;
+using Entries = std::map<Key, ReportEntry>;
 
-void add(Entries& entries, const Entry& entry) {
+void add(Entries& entries, const ReportEntry& entry) {
   const Key key{entry.note, entry.file, entry.line, entry.group, entry.other_line};
   const auto [it, fresh] = entries.try_emplace(key, entry);
   if (fresh) return;
@@ -144,7 +144,7 @@ void add(Entries& entries, const Entry& entry) {
   ++it->second.launches;
 }
 
-bool holds(const std::vector<Finding>& findings, Topic group) {
+bool has_finding_of(const std::vector<Finding>& findings, Topic group) {
   return std::any_of(findings.begin(), findings.end(),
                      [&](const Finding& f) { return !f.note && topic_of(f.kind) == group; });
 }
@@ -168,12 +168,12 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
     if (!r.run.fault) continue;
     const device::Fault& fault = *r.run.fault;
     if (sim::is_finding(fault.kind)) {
-      if (!holds(findings, topic_of(fault.kind))) add(entries, entry_of(fault, kernel));
+      if (!has_finding_of(findings, topic_of(fault.kind))) add(entries, entry_of(fault, kernel));
     } else {
       ++report.stopped;
       stopped += fmt::format("stopped: launch {}, {}\n", r.id, kernel) +
-                 indented(sources.quote(fault.file, fault.line)) +
-                 indented(fmt::format("{}: {}", words(fault.kind), describe(fault))) + "\n";
+                 indented_text(sources.quote(fault.file, fault.line)) +
+                 indented_text(fmt::format("{}: {}", words(fault.kind), describe(fault))) + "\n";
     }
   }
   // The order is: hazards by file and line, then faults that ended a launch, then notes.
@@ -185,7 +185,7 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
     }
     report.text += text_of(entry, sources);
     if (!report.access && entry.group != Topic::barrier && entry.line > 0)
-      report.access = CheckReport::Place{entry.file, entry.line};
+      report.access = CheckReport::SourceLine{entry.file, entry.line};
     switch (entry.group) {
       case Topic::memory:
         ++report.memory;
@@ -260,7 +260,7 @@ int check(const CheckOptions& options) {
   fmt::print("\n{}", visible(report.text));
   for (const std::string& what : run.recording.unsupported)
     fmt::print("{}: nothing after that was checked\n", what);
-  if (run.status != 0) fmt::print("{}\n", ending(run.status));
+  if (run.status != 0) fmt::print("{}\n", ending_words(run.status));
   if (const std::string command = command_that_draws(options, report); !command.empty())
     fmt::print("draw it with: {}\n", command);
   fmt::print("{}\n", report.last_line());

@@ -16,12 +16,12 @@ struct CheckReport {
   // it.
   uint64_t memory = 0, race = 0, initialisation = 0, barrier = 0;
   uint64_t stopped = 0;  // launches that ended early: a trap, an assertion, or an endless kernel
-  struct Place {
+  struct SourceLine {
     std::string file;
     int line = 0;
   };
-  std::optional<Place> access;  // of the first finding that `lab32 explain` can draw
-  // at most 80 columns, except source lines; each finding ends with an empty line
+  std::optional<SourceLine> access;  // line of the first finding that `lab32 explain` can draw
+  // The report, at most 80 columns wide except for source lines. An empty line ends each finding.
   std::string text;
 
   uint64_t hazards() const { return memory + race + initialisation + barrier; }

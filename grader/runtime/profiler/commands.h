@@ -37,7 +37,7 @@ struct CheckOptions {
   std::string device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
-  // seed for the order of blocks and warps; none: the default order
+  // The seed for the order of blocks and warps; nullopt: the default order.
   std::optional<uint64_t> schedule;
 };
 

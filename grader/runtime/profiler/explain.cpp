@@ -66,12 +66,13 @@ class SharedNames {
     for (counters::LineDetail& line : launch.run.launch_detail->lines) {
       if (!line.shared) continue;
       for (counters::RequestDetail& request : line.requests)
-        for (std::string& place : request.place) place = named(launch.symbol, place, request.bytes);
+        for (std::string& place : request.place)
+          place = element_name(launch.symbol, place, request.bytes);
     }
   }
 
  private:
-  std::string named(const std::string& kernel, const std::string& place, uint32_t bytes) {
+  std::string element_name(const std::string& kernel, const std::string& place, uint32_t bytes) {
     const size_t plus = place.rfind('+');
     if (plus == std::string::npos || kernel.rfind("_Z", 0) != 0) return place;
     if (!types_)
@@ -144,7 +145,7 @@ class OutputToErrors {
 };
 
 // Wrong accesses rank before slow ones.
-bool worse(const pictures::Launch& a, const pictures::Launch& b) {
+bool is_worse(const pictures::Launch& a, const pictures::Launch& b) {
   const auto wrong = [](const pictures::Launch& launch) {
     return launch.fault.has_value() + launch.race.has_value();
   };
@@ -175,7 +176,7 @@ pictures::Explanation explain(const ExplainOptions& options) {
     if (launch.run.launch_detail) names.name(launch);
     pictures::Launch made = launch_of(launch, source, choice.file);
     made.setting = fmt::format("launch {}", launch.id);
-    if (!worst || worse(made, *worst)) worst = std::move(made);
+    if (!worst || is_worse(made, *worst)) worst = std::move(made);
   }
   if (!worst)
     throw Error(fmt::format("{}{}: {}", visible_name(options.program),

@@ -24,9 +24,9 @@ struct Type {
 
 Type named(const std::string& name) { return {name, "", false, false}; }
 
-class Reader {
+class MangledNameReader {
  public:
-  explicit Reader(const std::string& text) : text_(text) {}
+  explicit MangledNameReader(const std::string& text) : text_(text) {}
 
   std::string encoding() {
     bool instance = false;
@@ -343,7 +343,7 @@ std::optional<std::string> demangle_as_ncu(const std::string& symbol) {
   if (symbol.rfind("_Z", 0) != 0) return std::nullopt;
   const std::string text = symbol.substr(2);
   try {
-    Reader reader(text);
+    MangledNameReader reader(text);
     std::string out = reader.encoding();
     if (reader.done()) return out;
   } catch (const Unreadable&) {

@@ -23,14 +23,14 @@ namespace {
 constexpr char kMachineCode[] = "is machine code for GPUs, which the simulator does not run";
 constexpr char kCard[] = "uses a GPU without the driver's API, and only that API is simulated";
 
-struct Refused {
+struct RefusedLibrary {
   const char* begins;  // prefix of the library's name
   const char* header;  // prefix of its headers' names
   const char* calls;   // prefix of its functions' names
   const char *called, *why, *instead;
 };
 // A name that is a prefix of another comes after it.
-constexpr Refused kRefused[] = {
+constexpr RefusedLibrary kRefused[] = {
     {"cublas_static", "cublas_static", "cublas_static", "cuBLAS as a static library", kMachineCode,
      "link lab32's with -lcublas; it computes on the host"},
     {"cublasLt_static", "cublasLt_static", "cublasLt_static", "cuBLASLt as a static library",
@@ -55,7 +55,7 @@ constexpr Refused kRefused[] = {
     {"cupti", "cupti", "cupti", "CUPTI", kCard, "use `lab32 profile`"},
 };
 
-std::string sentence(const Refused& r) {
+std::string sentence(const RefusedLibrary& r) {
   return fmt::format("{} {}: {}", r.called, r.why, r.instead);
 }
 
@@ -81,7 +81,7 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program,
     if (!(words >> name)) continue;
     words >> arrow >> path;
     libraries.push_back({name, arrow == "=>" && path != "not" ? path : ""});
-    // the loader itself, and the kernel's vDSO
+    // The lines of the loader itself and of the kernel's vDSO have no arrow.
     if (arrow != "=>") libraries.back().path = name;
   }
   return libraries;
@@ -147,13 +147,13 @@ std::optional<std::string> refused_library(const std::string& name) {
   const std::string stem = name.substr(name.rfind("lib", 0) == 0  ? 3
                                        : name.rfind("-l", 0) == 0 ? 2
                                                                   : 0);
-  for (const Refused& r : kRefused)
+  for (const RefusedLibrary& r : kRefused)
     if (stem.rfind(r.begins, 0) == 0) return fmt::format("{}: {}", name, sentence(r));
   return std::nullopt;
 }
 
 std::optional<std::string> refused_library_in(const std::string& messages) {
-  for (const Refused& r : kRefused)
+  for (const RefusedLibrary& r : kRefused)
     for (const std::string& missing : {std::string("fatal error: ") + r.header,
                                        std::string("undefined reference to `") + r.calls})
       if (messages.find(missing) != std::string::npos) return sentence(r);

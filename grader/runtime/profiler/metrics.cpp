@@ -48,9 +48,9 @@ Value bulk(const counters::Counters& c, uint64_t value) {
   return c.other.bulk_unknown > 0 ? std::nullopt : Value(static_cast<double>(value));
 }
 
-Value maybe(Value value) { return value; }
+Value optional_value(Value value) { return value; }
 template <class T>
-Value maybe(T value) {
+Value optional_value(T value) {
   return static_cast<double>(value);
 }
 
@@ -110,7 +110,7 @@ const std::vector<Metric>& all_metrics() {
 #define METRIC(name, unit, part, value)                                       \
   {name, unit, MetricKind::KIND_##part, [](const LaunchProfile& r) -> Value { \
      NEED_##part;                                                             \
-     return maybe(value);                                                     \
+     return optional_value(value);                                            \
    }},
 #define REFUSED(beginning, why)
 #include "runtime/profiler/metrics.def"

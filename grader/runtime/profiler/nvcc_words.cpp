@@ -60,7 +60,7 @@ void collect(const std::string& value, const Architecture& device, std::vector<A
 }
 
 // nvcc passes the linker's options to a shell unquoted, except for quotes, which it escapes.
-std::string in_shell(const std::string& word) {
+std::string escaped_for_shell(const std::string& word) {
   return Pattern("[^A-Za-z0-9/._'\"-]").replace(word, "\\$0");
 }
 
@@ -187,7 +187,7 @@ NvccWords split_words(const Words& words) {
   return split;
 }
 
-Words for_simulator(const Words& words, const std::string& device, const fs::path& runtime) {
+Words words_for_simulator(const Words& words, const std::string& device, const fs::path& runtime) {
   const Architecture gpu = architecture_of(device).value_or(Architecture{});
   std::vector<Architecture> named;
   Words kept;
@@ -243,7 +243,7 @@ Words for_simulator(const Words& words, const std::string& device, const fs::pat
                 "-isystem", (runtime / "include").string()};
   // Before the paths in environment variables, which may contain a real runtime.
   for (const std::string& linker :
-       {std::string("--disable-new-dtags"), "-rpath=" + in_shell(runtime.string())}) {
+       {std::string("--disable-new-dtags"), "-rpath=" + escaped_for_shell(runtime.string())}) {
     made.push_back("-Xlinker");
     made.push_back(linker);
   }

@@ -38,9 +38,9 @@ std::string_view option_name(std::string_view option);
 // as the driver would choose; without any, the GPU's own is used. If nvcc is asked for text
 // (--version, -E, -ptx), the words are unchanged. Throws Error if all architectures are newer than
 // the GPU.
-std::vector<std::string> for_simulator(const std::vector<std::string>& words,
-                                       const std::string& device,
-                                       const std::filesystem::path& runtime);
+std::vector<std::string> words_for_simulator(const std::vector<std::string>& words,
+                                             const std::string& device,
+                                             const std::filesystem::path& runtime);
 
 // Separates the words of `lab32 run`, `profile` and `check`.
 

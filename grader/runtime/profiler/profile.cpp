@@ -32,8 +32,9 @@ Pattern name_pattern(const std::string& kernel) {
   }
 }
 
-std::vector<record::LaunchProfile> select(std::vector<record::LaunchProfile> launches,
-                                          const Pattern& pattern, const std::string& kernel) {
+std::vector<record::LaunchProfile> select_launches(std::vector<record::LaunchProfile> launches,
+                                                   const Pattern& pattern,
+                                                   const std::string& kernel) {
   std::vector<record::LaunchProfile> chosen;
   std::set<std::string> names;
   for (record::LaunchProfile& r : launches) {
@@ -51,7 +52,7 @@ std::vector<record::LaunchProfile> select(std::vector<record::LaunchProfile> lau
 
 std::string how_often(uint64_t n) { return n == 1 ? "once" : grouped(n) + " times"; }
 
-std::string when(uint64_t first) {
+std::string time_of_launch(uint64_t first) {
   return first == 0 ? "before any launch" : fmt::format("first after launch {}", first - 1);
 }
 
@@ -74,7 +75,7 @@ std::string library_calls_text(const std::vector<record::LibraryCall>& calls) {
                     std::string(kLineWidth, '-') + "\n";
   for (const auto& [call, count] : kinds)
     out += fmt::format("  {}{}; {}, {}\n", pad_right(call->name, kNameWidth), call->arguments,
-                       how_often(count), when(call->launches));
+                       how_often(count), time_of_launch(call->launches));
   return out + "\n";
 }
 
@@ -90,14 +91,14 @@ int profile(const ProfileOptions& options) {
   if (!options.csv.empty()) check_writable(options.csv, "--csv");
   RecordedRun run = run_recorded(options.program, options.device, options.arguments, "profile",
                                  {std::nullopt, options.gpus});
-  const auto launches = select(std::move(run.recording.launches), pattern, options.kernel);
+  const auto launches = select_launches(std::move(run.recording.launches), pattern, options.kernel);
 
   std::string text = "\n";
   text += options.metrics.empty() ? profile_text(launches) : metrics_text(launches, metrics);
   text += library_calls_text(run.recording.library_calls);
   if (options.source && !launches.empty()) text += source_view(launches);
   if (!launches.empty() || !run.recording.library_calls.empty()) fmt::print("{}", visible(text));
-  if (run.status != 0) fmt::print("{}\n", ending(run.status));
+  if (run.status != 0) fmt::print("{}\n", ending_words(run.status));
   std::fflush(stdout);
   if (!options.csv.empty()) write_file(options.csv, ncu_csv(launches, metrics), "--csv");
   return run.recording.unsupported.empty() ? run.status : kNotSupported;

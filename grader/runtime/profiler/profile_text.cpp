@@ -19,14 +19,14 @@ using record::LaunchProfile;
 
 constexpr int kWidth = 100, kLabel = 18, kColumn = 17;
 
-std::string row(const std::string& label, const std::vector<std::string>& cells) {
+std::string row_text(const std::string& label, const std::vector<std::string>& cells) {
   std::string line = "  " + pad_right(label, kLabel);
   for (const std::string& cell : cells) line += pad_left(cell, kColumn);
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
 // A label and a sentence, with a hanging indent.
-std::string sentence(const std::string& label, const std::string& words) {
+std::string sentence_text(const std::string& label, const std::string& words) {
   std::string out;
   for (const std::string& line : wrap(words, kWidth - kLabel - 2))
     out += "  " + pad_right(out.empty() ? label : "", kLabel) + line + "\n";
@@ -45,7 +45,7 @@ std::string duration(double seconds) {
   return fmt::format("{:.3g} s", seconds);
 }
 
-std::string each(uint64_t sum, uint64_t count) {
+std::string mean_text(uint64_t sum, uint64_t count) {
   return metric_text(count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count));
 }
 
@@ -54,32 +54,34 @@ std::string global_memory(const counters::Counters& c, const std::string& mark) 
   const auto add = [&](const char* name, const counters::GlobalTraffic& t,
                        const std::string& ideal) {
     if (t.requests == 0) return;
-    out += row(name, {grouped(t.requests), grouped(t.sectors), each(t.sectors, t.requests), ideal});
+    out += row_text(
+        name, {grouped(t.requests), grouped(t.sectors), mean_text(t.sectors, t.requests), ideal});
   };
   add("  ld", c.load, grouped(c.load_ideal));
   add("  st", c.store, grouped(c.store_ideal));
   add("  red", c.red, "");
   add("  atom", c.atom, "");
-  if (out.empty()) return row("global memory", {"none"});
-  out += row("  L2, in theory", {"", grouped(c.l2_sectors), "", grouped(c.l2_sectors_ideal)});
-  return row("global memory" + mark, {"requests", "sectors", "sectors/request", "ideal"}) + out;
+  if (out.empty()) return row_text("global memory", {"none"});
+  out += row_text("  L2, in theory", {"", grouped(c.l2_sectors), "", grouped(c.l2_sectors_ideal)});
+  return row_text("global memory" + mark, {"requests", "sectors", "sectors/request", "ideal"}) +
+         out;
 }
 
 std::string shared_memory(const counters::Counters& c, const std::string& mark) {
   std::string out;
   const auto add = [&](const char* name, const counters::SharedTraffic& t) {
     if (t.requests == 0) return;
-    out += row(name, {grouped(t.requests), grouped(t.wavefronts), grouped(t.ideal),
-                      grouped(t.wavefronts - t.ideal)});
+    out += row_text(name, {grouped(t.requests), grouped(t.wavefronts), grouped(t.ideal),
+                           grouped(t.wavefronts - t.ideal)});
   };
   add("  ld", c.shared_load);
   add("  st", c.shared_store);
   add("  atom", c.shared_atom);
-  if (out.empty()) return row("shared memory", {"none"});
-  return row("shared memory" + mark, {"requests", "wavefronts", "ideal", "conflicts"}) + out;
+  if (out.empty()) return row_text("shared memory", {"none"});
+  return row_text("shared memory" + mark, {"requests", "wavefronts", "ideal", "conflicts"}) + out;
 }
 
-std::string occupancy(const LaunchProfile& r) {
+std::string occupancy_text(const LaunchProfile& r) {
   std::string words;
   if (const auto& o = r.run.occupancy) {
     words = fmt::format("{:.3g} % in theory: {} {} ({} warps) on a multiprocessor, limited by {}; ",
@@ -94,38 +96,38 @@ std::string occupancy(const LaunchProfile& r) {
   if (r.registers) words += fmt::format("{} registers per thread, ", *r.registers);
   words += fmt::format("{} bytes of shared memory per block",
                        grouped(uint64_t{r.static_shared} + r.shape.dynamic_shared));
-  return sentence("occupancy", words);
+  return sentence_text("occupancy", words);
 }
 
-std::string caches(const counters::CacheCounters& m) {
-  return sentence(
+std::string cache_text(const counters::CacheCounters& m) {
+  return sentence_text(
       "caches, modelled",
       fmt::format("L1 hits {:.1f} %, L2 hits {:.1f} %; device memory: {} bytes read, "
                   "{} written",
                   m.l1.percent(), m.l2.percent(), grouped(m.dram_read), grouped(m.dram_written)));
 }
 
-std::string time(const model::Prediction& p) {
+std::string predicted_time_text(const model::Prediction& p) {
   std::string words = duration(p.kernel_seconds);
   if (p.error > 0) words += fmt::format(" (give or take {:.0f} %)", 100 * p.error);
   words += fmt::format("; {} measured by events around it", duration(p.seconds));
   if (!p.bottleneck.empty()) words += "; " + p.bottleneck;
   if (!p.runner_up.empty()) words += "; " + p.runner_up;
-  return sentence("time, modelled", words);
+  return sentence_text("time, modelled", words);
 }
 
-std::string note(const std::string& text) {
+std::string note_text(const std::string& text) {
   std::string out;
   for (const std::string& line : wrap("  " + text, kWidth)) out += line + "\n";
   return out;
 }
 
 // Notes the accesses whose counts do not come from machine code.
-std::string unmatched(const LaunchProfile& r) {
+std::string unmatched_text(const LaunchProfile& r) {
   if (r.run.ptx_level.empty()) return "";
   std::string out =
-      note("* PTX-level, since these accesses could not be matched with the machine code:");
-  for (const std::string& why : describe(r.run.ptx_level)) out += note("  " + why);
+      note_text("* PTX-level, since these accesses could not be matched with the machine code:");
+  for (const std::string& why : describe(r.run.ptx_level)) out += note_text("  " + why);
   return out;
 }
 
@@ -134,7 +136,7 @@ std::string other_traffic(const counters::OtherTraffic& w, const std::string& ma
   std::string out;
   const auto add = [&](const char* name, uint64_t requests, uint64_t sectors) {
     if (requests != 0)
-      out += row(name, {grouped(requests), grouped(sectors), each(sectors, requests)});
+      out += row_text(name, {grouped(requests), grouped(sectors), mean_text(sectors, requests)});
   };
   add("  texture", w.texture.requests, w.texture.sectors);
   add("  surface ld", w.surface_load.requests, w.surface_load.sectors);
@@ -145,23 +147,23 @@ std::string other_traffic(const counters::OtherTraffic& w, const std::string& ma
   add("  cluster st", w.remote_store.requests, w.remote_store.sectors);
   add("  cluster atom", w.remote_atom.requests, w.remote_atom.sectors);
   if (out.empty()) return "";
-  return row("other ways" + mark, {"requests", "sectors", "sectors/request"}) + out;
+  return row_text("other ways" + mark, {"requests", "sectors", "sectors/request"}) + out;
 }
 
-std::string instructions(uint64_t n) {
+std::string instructions_text(uint64_t n) {
   return n == 1 ? "1 instruction" : grouped(n) + " instructions";
 }
 
 // Lists accesses that none of the figures include.
-std::string unknown(const counters::OtherTraffic& w) {
+std::string unknown_text(const counters::OtherTraffic& w) {
   std::string out;
   if (w.texture_unknown > 0)
-    out +=
-        note(fmt::format("not counted: {} of warps through textures and surfaces, in forms whose "
-                         "counts on a GPU are not known",
-                         instructions(w.texture_unknown)));
+    out += note_text(
+        fmt::format("not counted: {} of warps through textures and surfaces, in forms whose "
+                    "counts on a GPU are not known",
+                    instructions_text(w.texture_unknown)));
   if (w.bulk_unknown > 0)
-    out += note(fmt::format(
+    out += note_text(fmt::format(
         "not counted: {} by the copy engine (cp.async.bulk) or by st.async, in forms "
         "whose counts on a GPU are not known",
         w.bulk_unknown == 1 ? "1 run of bytes" : grouped(w.bulk_unknown) + " runs of bytes"));
@@ -170,15 +172,16 @@ std::string unknown(const counters::OtherTraffic& w) {
 
 std::string no_time(const LaunchProfile& r) {
   if (r.run.predicted || !r.run.caches) return "";
-  return sentence("time",
-                  "not modelled: the model covers only loads and stores of global memory and of "
-                  "the block's own shared memory");
+  return sentence_text(
+      "time",
+      "not modelled: the model covers only loads and stores of global memory and of "
+      "the block's own shared memory");
 }
 
 std::string peer_accesses(const LaunchProfile& r) {
   const uint64_t n = r.run.peer_accesses;
   if (n == 0) return "";
-  return note(
+  return note_text(
       fmt::format("{} of warps reached another device's memory; caches and time are modelled as "
                   "if it were the device's own",
                   n == 1 ? "1 access" : grouped(n) + " accesses"));
@@ -187,39 +190,39 @@ std::string peer_accesses(const LaunchProfile& r) {
 std::string child_launches(const LaunchProfile& r) {
   const uint64_t n = r.run.child_launches;
   if (n == 0) return "";
-  return note(fmt::format("not counted: {} by kernels of this launch",
-                          n == 1 ? "1 launch" : grouped(n) + " launches"));
+  return note_text(fmt::format("not counted: {} by kernels of this launch",
+                               n == 1 ? "1 launch" : grouped(n) + " launches"));
 }
 
-std::string uncounted(const LaunchProfile& r) {
-  return (r.run.counters ? unknown(r.run.counters->other) : "") + child_launches(r);
+std::string uncounted_text(const LaunchProfile& r) {
+  return (r.run.counters ? unknown_text(r.run.counters->other) : "") + child_launches(r);
 }
 
-std::string body(const LaunchProfile& r) {
+std::string launch_text(const LaunchProfile& r) {
   std::string out;
   if (const auto& f = r.run.fault) {
     const std::string where =
         f->line > 0 ? fmt::format("{}:{}: ", shown_path(f->file), f->line) : "";
-    out += sentence("stopped", where + describe(*f));
+    out += sentence_text("stopped", where + describe(*f));
     if (!r.run.counters) return out + "  No counts: they would depend on which blocks had run.\n";
   }
   if (const auto& c = r.run.counters) {
     const std::string mark = c->ptx_level ? "*" : "";
     out += global_memory(*c, mark) + shared_memory(*c, mark) + other_traffic(c->other, mark);
   }
-  if (r.run.caches) out += caches(*r.run.caches);
-  out += occupancy(r);
+  if (r.run.caches) out += cache_text(*r.run.caches);
+  out += occupancy_text(r);
   if (const auto& c = r.run.counters)
-    out += sentence("divergence",
-                    fmt::format("{} of 32 lanes active per instruction, {} warp instructions "
-                                "(PTX-level: counted in PTX; ptxas issues others)",
-                                each(c->lane_instructions, c->warp_instructions),
-                                grouped(c->warp_instructions)));
-  if (r.run.predicted) out += time(*r.run.predicted);
-  return out + no_time(r) + unmatched(r) + uncounted(r) + peer_accesses(r);
+    out += sentence_text("divergence",
+                         fmt::format("{} of 32 lanes active per instruction, {} warp instructions "
+                                     "(PTX-level: counted in PTX; ptxas issues others)",
+                                     mean_text(c->lane_instructions, c->warp_instructions),
+                                     grouped(c->warp_instructions)));
+  if (r.run.predicted) out += predicted_time_text(*r.run.predicted);
+  return out + no_time(r) + unmatched_text(r) + uncounted_text(r) + peer_accesses(r);
 }
 
-std::string shape(const LaunchProfile& r) {
+std::string shape_text(const LaunchProfile& r) {
   return fmt::format("{} {} of {} {}", dimensions(r.shape.grid),
                      r.shape.grid.count() == 1 ? "block" : "blocks", dimensions(r.shape.block),
                      r.shape.block.count() == 1 ? "thread" : "threads");
@@ -227,7 +230,7 @@ std::string shape(const LaunchProfile& r) {
 
 // A list of ascending numbers such as "launch 3", "launches 0 to 7", "launches 0, 4, ..., 36" or
 // "launches 0, 3 to 5, 9".
-std::string numbers(const char* one, const char* many, const std::vector<uint64_t>& n) {
+std::string numbers_text(const char* one, const char* many, const std::vector<uint64_t>& n) {
   if (n.size() == 1) return fmt::format("{} {}", one, n[0]);
   const uint64_t step = n[1] - n[0];
   bool even = n.size() > 3;
@@ -249,7 +252,7 @@ std::string numbers(const char* one, const char* many, const std::vector<uint64_
 }
 
 // Launches of the same kernel and shape that share a table.
-struct Group {
+struct LaunchGroup {
   std::string name, shape, body;
   std::vector<uint64_t> launches;
   std::set<uint64_t> streams;
@@ -257,7 +260,7 @@ struct Group {
 };
 
 template <class F>
-std::string range(const Group& group, F value) {
+std::string range_text(const LaunchGroup& group, F value) {
   const auto by_value = [&](const LaunchProfile* a, const LaunchProfile* b) {
     return value(*a) < value(*b);
   };
@@ -267,33 +270,34 @@ std::string range(const Group& group, F value) {
   return low == high ? low : low + " to " + high;
 }
 
-struct Sectors {
+struct L2SectorsOf {
   uint64_t operator()(const LaunchProfile& r) const {
     return r.run.counters ? r.run.counters->l2_sectors : 0;
   }
   std::string text(const LaunchProfile& r) const { return grouped((*this)(r)); }
 };
-struct Wavefronts {
+struct WavefrontsOf {
   uint64_t operator()(const LaunchProfile& r) const {
     return r.run.counters ? r.run.counters->shared_wavefronts() : 0;
   }
   std::string text(const LaunchProfile& r) const { return grouped((*this)(r)); }
 };
-struct Seconds {
+struct PredictedSecondsOf {
   double operator()(const LaunchProfile& r) const {
     return r.run.predicted ? r.run.predicted->seconds : 0;
   }
   std::string text(const LaunchProfile& r) const { return duration((*this)(r)); }
 };
 
-std::string ranges(const Group& group) {
+std::string ranges_text(const LaunchGroup& group) {
   double seconds = 0;
-  for (const LaunchProfile* r : group.records) seconds += Seconds()(*r);
-  return sentence("figures differ",
-                  fmt::format("{} sectors in L2 in theory, {} wavefronts of shared memory, {} "
-                              "(modelled), {} together; --csv has each",
-                              range(group, Sectors()), range(group, Wavefronts()),
-                              range(group, Seconds()), duration(seconds)));
+  for (const LaunchProfile* r : group.records) seconds += PredictedSecondsOf()(*r);
+  return sentence_text(
+      "figures differ",
+      fmt::format("{} sectors in L2 in theory, {} wavefronts of shared memory, {} "
+                  "(modelled), {} together; --csv has each",
+                  range_text(group, L2SectorsOf()), range_text(group, WavefrontsOf()),
+                  range_text(group, PredictedSecondsOf()), duration(seconds)));
 }
 
 std::string title(const std::string& number, const std::string& name) {
@@ -303,9 +307,9 @@ std::string title(const std::string& number, const std::string& name) {
 }
 
 // The stream and device: "stream 7, sim:h200"; the device's number if there are several.
-std::string place(const LaunchProfile& r, const std::vector<uint64_t>& streams, bool several) {
+std::string place_text(const LaunchProfile& r, const std::vector<uint64_t>& streams, bool several) {
   const std::string of = several ? fmt::format(" of device {}", r.device) : "";
-  return fmt::format("{}{}, {}", numbers("stream", "streams", streams), of, r.device_name);
+  return fmt::format("{}{}, {}", numbers_text("stream", "streams", streams), of, r.device_name);
 }
 
 bool on_several_devices(const std::vector<LaunchProfile>& launches) {
@@ -317,17 +321,17 @@ bool on_several_devices(const std::vector<LaunchProfile>& launches) {
 
 std::string profile_text(const std::vector<LaunchProfile>& launches) {
   const bool several = on_several_devices(launches);
-  std::vector<Group> groups;
+  std::vector<LaunchGroup> groups;
   std::map<std::string, size_t> by_table;  // kernel, shape and table -> group
   std::map<std::string, unsigned> tables;  // kernel and shape -> number of tables
-  // kernel and shape -> the group of launches beyond kMostTables
+  // Maps kernel and shape to the group of launches beyond kMostTables.
   std::map<std::string, size_t> others;
   for (size_t i = 0; i < launches.size(); ++i) {
     const LaunchProfile& r = launches[i];
-    Group group;
+    LaunchGroup group;
     group.name = ncu_kernel_name(r.symbol);
-    group.shape = shape(r);
-    group.body = body(r);
+    group.shape = shape_text(r);
+    group.body = launch_text(r);
     const std::string kind =
         fmt::format("{}\n{}\n{}\n", group.name, group.shape, several ? r.device : 0);
     auto at = by_table.find(kind + group.body);
@@ -340,18 +344,19 @@ std::string profile_text(const std::vector<LaunchProfile>& launches) {
                .first;
       groups.push_back(std::move(group));
     }
-    Group& of = groups[at->second];
+    LaunchGroup& of = groups[at->second];
     of.launches.push_back(i);
     of.streams.insert(r.stream);
     if (other) of.records.push_back(&r);
   }
   std::string out;
-  for (const Group& g : groups) {
+  for (const LaunchGroup& g : groups) {
     const bool alike = g.launches.size() > 1 && g.records.empty();
     const std::vector<uint64_t> streams(g.streams.begin(), g.streams.end());
-    out += title(numbers("launch", "launches", g.launches) + (alike ? ", alike" : ""), g.name);
-    out += fmt::format("  {}; {}\n", g.shape, place(launches[g.launches[0]], streams, several));
-    out += (g.records.size() > 1 ? ranges(g) : g.body) + "\n";
+    out += title(numbers_text("launch", "launches", g.launches) + (alike ? ", alike" : ""), g.name);
+    out +=
+        fmt::format("  {}; {}\n", g.shape, place_text(launches[g.launches[0]], streams, several));
+    out += (g.records.size() > 1 ? ranges_text(g) : g.body) + "\n";
   }
   return out;
 }
@@ -368,7 +373,7 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
   for (size_t i = 0; i < launches.size(); ++i) {
     const LaunchProfile& r = launches[i];
     out += title(fmt::format("launch {}", i), ncu_kernel_name(r.symbol));
-    out += fmt::format("  {}; {}\n", shape(r), place(r, {r.stream}, several));
+    out += fmt::format("  {}; {}\n", shape_text(r), place_text(r, {r.stream}, several));
     bool ptx_level = false;
     for (const Metric* m : metrics) {
       const auto value = m->value(r);
@@ -380,9 +385,9 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
       line += mark ? "  * PTX-level" : m->kind == MetricKind::modelled ? "  modelled" : "";
       out += line + "\n";
     }
-    if (r.run.fault) out += sentence("stopped", describe(*r.run.fault));
-    if (ptx_level) out += unmatched(r);
-    out += uncounted(r) + "\n";
+    if (r.run.fault) out += sentence_text("stopped", describe(*r.run.fault));
+    if (ptx_level) out += unmatched_text(r);
+    out += uncounted_text(r) + "\n";
   }
   return out;
 }

@@ -15,7 +15,7 @@ namespace {
 using counters::Counters;
 
 constexpr int kViewWidth = 120, kAround = 2;
-// the least columns for a line of source, however many columns of counters there are
+// A line of source gets at least so many columns, however many columns of counters there are.
 constexpr int kSource = 40;
 constexpr size_t kMarked = 3;
 
@@ -56,12 +56,12 @@ std::vector<std::string> read_lines(const std::string& path) {
 
 using Cells = std::array<std::string, 2>;
 
-Cells counts(uint64_t first, uint64_t second) {
+Cells two_counts(uint64_t first, uint64_t second) {
   return first == 0 ? Cells{} : Cells{grouped(first), grouped(second)};
 }
 
 // A kind of figures, in two columns.
-struct Figures {
+struct FigureColumns {
   const char* name;  // heading
   std::array<const char*, 2> columns;
   bool always;  // false: only if a launch has such figures
@@ -76,29 +76,33 @@ Cells instructions_of(const Counters& c) {
                                     static_cast<double>(c.warp_instructions))};
 }
 
-const std::array<Figures, 6> kFigures{{
+const std::array<FigureColumns, 6> kFigures{{
     {"PTX", {"instr.", "lanes"}, true, instructions_of},
     {"global memory",
      {"sectors", "ideal"},
      true,
-     [](const Counters& c) { return counts(c.l2_sectors, c.l2_sectors_ideal); }},
+     [](const Counters& c) { return two_counts(c.l2_sectors, c.l2_sectors_ideal); }},
     {"shared memory",
      {"wavefronts", "ideal"},
      true,
-     [](const Counters& c) { return counts(c.shared_wavefronts(), c.shared_ideal()); }},
+     [](const Counters& c) { return two_counts(c.shared_wavefronts(), c.shared_ideal()); }},
     {"textures, surfaces",
      {"requests", "sectors"},
      false,
-     [](const Counters& c) { return counts(c.other.texels().requests, c.other.texels().sectors); }},
+     [](const Counters& c) {
+       return two_counts(c.other.texels().requests, c.other.texels().sectors);
+     }},
     {"bulk copies",
      {"sectors", "ideal"},
      false,
-     [](const Counters& c) { return counts(c.other.bulk().sectors, c.other.bulk().ideal); },
+     [](const Counters& c) { return two_counts(c.other.bulk().sectors, c.other.bulk().ideal); },
      "by the copy engine (cp.async.bulk)"},
     {"cluster",
      {"requests", "sectors"},
      false,
-     [](const Counters& c) { return counts(c.other.remote().requests, c.other.remote().sectors); },
+     [](const Counters& c) {
+       return two_counts(c.other.remote().requests, c.other.remote().sectors);
+     },
      "accesses to other blocks' shared memory"},
 }};
 
@@ -109,13 +113,13 @@ bool any_uncounted(const Files& files) {
   return false;
 }
 
-class View {
+class SourceTable {
  public:
-  explicit View(const Files& files)
+  explicit SourceTable(const Files& files)
       : sectors_(threshold(files, waste_of_sectors)),
         wavefronts_(threshold(files, waste_of_wavefronts)) {
-    for (const Figures& figures : kFigures) {
-      Column column{&figures, {columns(figures.columns[0]), columns(figures.columns[1])}};
+    for (const FigureColumns& figures : kFigures) {
+      ShownColumn column{&figures, {columns(figures.columns[0]), columns(figures.columns[1])}};
       bool any = figures.always;
       for (const auto& [file, lines] : files)
         for (const auto& [line, c] : lines) {
@@ -129,7 +133,7 @@ class View {
       shown_.push_back(column);
     }
     if (!other_ways_) return;
-    for (Column& column : shown_)  // the heading needs room above its columns
+    for (ShownColumn& column : shown_)  // the heading needs room above its columns
       column.width[1] +=
           std::max(0, columns(column.figures->name) - 1 - column.width[0] - column.width[1]);
   }
@@ -137,7 +141,7 @@ class View {
   // Explains the shown columns whose headings are abbreviations.
   std::string legend() const {
     std::string out;
-    for (const Column& column : shown_)
+    for (const ShownColumn& column : shown_)
       if (column.figures->legend[0] != '\0')
         out += fmt::format("{}: {}\n", column.figures->name, column.figures->legend);
     return out;
@@ -153,25 +157,25 @@ class View {
       const int around = text.empty() ? 0 : kAround;
       const int from = std::max(last + 1, it->first - around);
       if (last > 0 && from > last + 1) out += pad_left("...", 5) + "\n";
-      for (int line = from; line < it->first; ++line) out += row(line, nullptr, text);
-      out += row(it->first, &it->second, text);
+      for (int line = from; line < it->first; ++line) out += row_text(line, nullptr, text);
+      out += row_text(it->first, &it->second, text);
       last = it->first;
       const auto next = std::next(it);
       const int until =
           next == lines.end() ? last + kAround : std::min(last + kAround, next->first - 1);
       while (last < until && last < static_cast<int>(text.size()))
-        out += row(++last, nullptr, text);
+        out += row_text(++last, nullptr, text);
     }
     return out + "\n";
   }
 
  private:
-  struct Column {
-    const Figures* figures;
+  struct ShownColumn {
+    const FigureColumns* figures;
     std::array<int, 2> width;
   };
 
-  std::string marks(const Counters& c) const {
+  std::string marks_of(const Counters& c) const {
     std::string out;
     if (sectors_ > 0 && waste_of_sectors(c) >= sectors_) out += 'S';
     if (wavefronts_ > 0 && waste_of_wavefronts(c) >= wavefronts_) out += 'W';
@@ -181,8 +185,8 @@ class View {
   }
 
   // `cells` has a text for each shown column, padded to its width.
-  std::string assemble(const std::string& line, const std::vector<std::string>& cells,
-                       const std::string& marks, const std::string& source) const {
+  std::string joined_cells(const std::string& line, const std::vector<std::string>& cells,
+                           const std::string& marks, const std::string& source) const {
     std::string out = pad_left(line, 5);
     for (const std::string& cell : cells) out += " | " + cell;
     out += " |" + pad_right(marks, 3) + "| ";
@@ -196,34 +200,35 @@ class View {
     return out.substr(0, out.find_last_not_of(' ') + 1) + "\n";
   }
 
-  static std::string cell(const Column& column, const std::string& first,
-                          const std::string& second) {
+  static std::string cell_text(const ShownColumn& column, const std::string& first,
+                               const std::string& second) {
     return pad_left(first, column.width[0]) + " " + pad_left(second, column.width[1]);
   }
 
   // With additional kinds of figures, column headings repeat, so a line above names the kind.
   std::string heading() const {
     std::vector<std::string> above, below;
-    for (const Column& column : shown_) {
+    for (const ShownColumn& column : shown_) {
       above.push_back(pad_right(column.figures->name, column.width[0] + 1 + column.width[1]));
-      below.push_back(cell(column, column.figures->columns[0], column.figures->columns[1]));
+      below.push_back(cell_text(column, column.figures->columns[0], column.figures->columns[1]));
     }
-    return (other_ways_ ? assemble("", above, "", "") : "") + assemble("line", below, "", "source");
+    return (other_ways_ ? joined_cells("", above, "", "") : "") +
+           joined_cells("line", below, "", "source");
   }
 
-  std::string row(int line, const Counters* c, const std::vector<std::string>& text) const {
+  std::string row_text(int line, const Counters* c, const std::vector<std::string>& text) const {
     const bool known = line >= 1 && line <= static_cast<int>(text.size());
     std::vector<std::string> cells;
-    for (const Column& column : shown_) {
+    for (const ShownColumn& column : shown_) {
       const Cells of_line = c ? column.figures->of(*c) : Cells{};
-      cells.push_back(cell(column, of_line[0], of_line[1]));
+      cells.push_back(cell_text(column, of_line[0], of_line[1]));
     }
-    return assemble(line > 0 ? std::to_string(line) : "", cells, c ? marks(*c) : "",
-                    known ? text[static_cast<size_t>(line) - 1] : "");
+    return joined_cells(line > 0 ? std::to_string(line) : "", cells, c ? marks_of(*c) : "",
+                        known ? text[static_cast<size_t>(line) - 1] : "");
   }
 
   uint64_t sectors_, wavefronts_;
-  std::vector<Column> shown_;
+  std::vector<ShownColumn> shown_;
   bool other_ways_ = false;
 };
 
@@ -244,7 +249,7 @@ std::string source_view(const std::vector<record::LaunchProfile>& launches) {
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  const View view(files);
+  const SourceTable view(files);
   std::string out;
   for (const auto& [instructions, file] : order) out += view.file(file, files.at(file));
   out +=

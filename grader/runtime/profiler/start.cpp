@@ -33,7 +33,7 @@ namespace {
 // calls exec().
 class Image {
  public:
-  explicit Image(const Start& start) {
+  explicit Image(const ProgramStart& start) {
     words_.push_back(start.called.empty() ? start.program.string() : start.called);
     words_.insert(words_.end(), start.arguments.begin(), start.arguments.end());
 
@@ -48,22 +48,22 @@ class Image {
       if (!is_ours(variable)) environment_.push_back(variable);
     // Searched first, so that no real runtime is found before the simulated one.
     const std::string libraries = value_of(variables::kLibraryPath);
-    set(variables::kLibraryPath,
-        runtime_directory().string() + (libraries.empty() ? "" : ":" + libraries));
+    set_variable(variables::kLibraryPath,
+                 runtime_directory().string() + (libraries.empty() ? "" : ":" + libraries));
     // NVRTC and PyCUDA put PTX into cubins only if told to by this variable. Python packages would
     // use NVIDIA's nvJitLink to link machine code; without it they ask the driver, which links PTX.
     if (is_linked_with(start.program, "libnvrtc.so"))
-      preload(runtime_directory() / "libnvrtc_lines.so");
+      preload_library(runtime_directory() / "libnvrtc_lines.so");
     if (is_interpreter(start.program)) {
-      if (!is_set(variables::kPyCudaFlags)) set(variables::kPyCudaFlags, "-lineinfo");
-      preload(runtime_directory() / "absent/libnvJitLink.so.13");
+      if (!is_set(variables::kPyCudaFlags)) set_variable(variables::kPyCudaFlags, "-lineinfo");
+      preload_library(runtime_directory() / "absent/libnvJitLink.so.13");
     }
-    set(variables::kTool, start.tool);
-    set(variables::kDevice, start.device);
-    set(variables::kGpus, std::to_string(start.gpus));
-    if (start.schedule) set(variables::kSchedule, std::to_string(*start.schedule));
-    if (!start.launch_detail.empty()) set(variables::kLaunchDetail, start.launch_detail);
-    if (!start.record.empty()) set(variables::kRecord, start.record.string());
+    set_variable(variables::kTool, start.tool);
+    set_variable(variables::kDevice, start.device);
+    set_variable(variables::kGpus, std::to_string(start.gpus));
+    if (start.schedule) set_variable(variables::kSchedule, std::to_string(*start.schedule));
+    if (!start.launch_detail.empty()) set_variable(variables::kLaunchDetail, start.launch_detail);
+    if (!start.record.empty()) set_variable(variables::kRecord, start.record.string());
 
     for (std::string& word : words_) argv_.push_back(word.data());
     for (std::string& variable : environment_) envp_.push_back(variable.data());
@@ -76,10 +76,10 @@ class Image {
   int exec(const char* program) { return execve(program, argv_.data(), envp_.data()); }
 
  private:
-  void set(const Variable& variable, const std::string& value) {
+  void set_variable(const Variable& variable, const std::string& value) {
     environment_.push_back(variable.name + ("=" + value));
   }
-  void preload(const std::filesystem::path& library) {
+  void preload_library(const std::filesystem::path& library) {
     for (std::string& variable : environment_) {
       if (variable.rfind("LD_PRELOAD=", 0) != 0) continue;
       variable += ":" + library.string();
@@ -92,7 +92,7 @@ class Image {
   std::vector<char*> argv_, envp_;
 };
 
-[[noreturn]] void fail(const Start& start, int reason) {
+[[noreturn]] void fail(const ProgramStart& start, int reason) {
   throw Error(start.program.string() + " cannot be started: " + std::strerror(reason));
 }
 
@@ -104,13 +104,13 @@ std::string profile_of(const std::string& device) {
   throw Error("programs run on the simulator only: --device sim or sim:NAME, not " + device);
 }
 
-void exec(const Start& start) {
+void exec(const ProgramStart& start) {
   Image image(start);
   image.exec(start.program.c_str());
   fail(start, errno);
 }
 
-int run_and_wait(const Start& start) {
+int run_and_wait(const ProgramStart& start) {
   Image image(start);
   ExecReport report;
   // Ctrl-C interrupts the program. This process continues and shows the recorded launches.
@@ -142,7 +142,7 @@ int run_and_wait(const Start& start) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-std::string ending(int status) {
+std::string ending_words(int status) {
   if (status <= 128 || !sigabbrev_np(status - 128))
     return fmt::format("the program's own exit status: {}", status);
   return fmt::format("the program was killed by SIG{} ({}){}", sigabbrev_np(status - 128),
@@ -155,7 +155,7 @@ RecordedRun run_recorded(const Program& program, const std::string& device,
                          const RunSettings& asked) {
   const Scratch scratch;
   const std::string record = scratch.path / "record";
-  Start start;
+  ProgramStart start;
   start.device = profile_of(device);
   start.program = build_program(program, model::read_profile(start.device).arch);
   start.called = program.file;
@@ -185,7 +185,7 @@ using List = int (*)(const char* const* files, const char* profile, Tell tell, v
 constexpr int kUnsupported = 2;
 
 // The simulated runtime lists what it refuses.
-List lister() {
+List find_lister() {
   const std::string library = (runtime_directory() / kRuntime).string();
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* list = handle ? dlsym(handle, "lab32_list_unsupported") : nullptr;
@@ -223,7 +223,7 @@ std::string place_of(const std::string& name, const Program& program) {
 int list_unsupported(const Program& program, const std::string& device) {
   const std::string profile = profile_of(device);
   const std::filesystem::path built = build_program(program, model::read_profile(profile).arch);
-  struct Found {
+  struct LibraryFindings {
     const Program& program;
     std::vector<std::string> lines;
   } found{program, {}};
@@ -239,10 +239,10 @@ int list_unsupported(const Program& program, const std::string& device) {
   for (const std::string& file : files) names.push_back(file.c_str());
   names.push_back(nullptr);
   const auto tell = [](void* context, const char* name, const char* text) {
-    auto& all = *static_cast<Found*>(context);
+    auto& all = *static_cast<LibraryFindings*>(context);
     all.lines.push_back(place_of(name, all.program) + text);
   };
-  const int failed = lister()(names.data(), profile.c_str(), tell, &found);
+  const int failed = find_lister()(names.data(), profile.c_str(), tell, &found);
   if (failed) throw Error(found.lines.back());
   for (const std::string& line : found.lines) fmt::print("{}\n", visible(line));
   const size_t n = found.lines.size();

@@ -13,7 +13,7 @@
 
 namespace lab32::profiler {
 
-struct Start {
+struct ProgramStart {
   std::filesystem::path program;  // the result of build_program()
   std::string called;             // argv[0]
   std::vector<std::string> arguments;
@@ -30,12 +30,12 @@ std::string profile_of(const std::string& device);
 
 // Replaces this process by the program, so input, output and exit status are the program's own.
 // Returns only by an Error, if the program cannot be started.
-[[noreturn]] void exec(const Start& start);
+[[noreturn]] void exec(const ProgramStart& start);
 
 // Runs the program as a child process with this process's input and output. Returns its exit
 // status, or 128 plus the signal's number if a signal killed it, as a shell does. Throws Error if
 // the program cannot be started.
-int run_and_wait(const Start& start);
+int run_and_wait(const ProgramStart& start);
 
 // Runs a program to its end and collects the launches that it recorded.
 
@@ -45,7 +45,7 @@ struct RecordedRun {
 };
 
 // A text such as "exit status: 3", or the signal that killed the program. `status` is not 0.
-std::string ending(int status);
+std::string ending_words(int status);
 
 // Settings of Start that not every tool uses.
 struct RunSettings {

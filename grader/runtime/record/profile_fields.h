@@ -43,7 +43,7 @@ void optional_field(V& visit, const char* name, Ref<V, counters::OtherTraffic> r
   if constexpr (V::kReads) r = some.value_or(counters::OtherTraffic());
 }
 
-// All counters: the rows of counters.def.
+// Visits all counters: the rows of counters.def.
 template <class V, class Group>
 std::enable_if_t<counters::kIsGroup<std::remove_const_t<Group>>> fields(V& visit, Group& r) {
   const auto field = [&](const char* name, auto& member) {

@@ -59,7 +59,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Writer and Reader are the two V of profile_fields.h.
-class Writer {
+class JsonWriter {
  public:
   static constexpr bool kReads = false;
   template <class T>
@@ -71,12 +71,12 @@ class Writer {
   Json to = Json::object();
 };
 
-class Reader {
+class JsonReader {
  public:
   static constexpr bool kReads = true;
   template <class T>
   using Of = T&;
-  explicit Reader(const Json& from) : from_(from) {}
+  explicit JsonReader(const Json& from) : from_(from) {}
   template <class T>
   void operator()(const char* name, T& value);
   template <class T>
@@ -96,22 +96,22 @@ template <class T>
 constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string> || kArray<T>;
 
 template <class T>
-Json save(const T& value) {
+Json to_json_value(const T& value) {
   if constexpr (kPlain<T>) {
     return value;
   } else if constexpr (std::is_enum_v<T>) {
     return names(value).at(static_cast<size_t>(value));
   } else {
-    Writer writer;
+    JsonWriter writer;
     fields(writer, value);
     return writer.to;
   }
 }
 
 template <class T>
-Json save(const std::vector<T>& values) {
+Json to_json_value(const std::vector<T>& values) {
   Json list = Json::array();
-  for (const T& value : values) list.push_back(save(value));
+  for (const T& value : values) list.push_back(to_json_value(value));
   return list;
 }
 
@@ -138,46 +138,46 @@ void restore_number(const Json& from, T& value) {
 }
 
 template <class T>
-void restore(const Json& from, T& value) {
+void read_value(const Json& from, T& value) {
   if constexpr (std::is_arithmetic_v<T>) {
     restore_number(from, value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     from.get_to(value);
   } else if constexpr (kArray<T>) {
-    for (size_t i = 0; i < value.size(); ++i) restore(from.at(i), value[i]);
+    for (size_t i = 0; i < value.size(); ++i) read_value(from.at(i), value[i]);
   } else if constexpr (std::is_enum_v<T>) {
     const auto& all = names(value);
     const auto at = std::find(all.begin(), all.end(), from.get<std::string>());
     if (at == all.end()) throw Error("not a record of a launch: the unknown word " + from.dump());
     value = static_cast<T>(at - all.begin());
   } else {
-    Reader reader(from);
+    JsonReader reader(from);
     fields(reader, value);
   }
 }
 
 template <class T>
-void restore(const Json& from, std::vector<T>& values) {
+void read_value(const Json& from, std::vector<T>& values) {
   values.clear();
-  for (const Json& one : from) restore(one, values.emplace_back());
+  for (const Json& one : from) read_value(one, values.emplace_back());
 }
 
 template <class T>
-void Writer::operator()(const char* name, const T& value) {
-  to[name] = save(value);
+void JsonWriter::operator()(const char* name, const T& value) {
+  to[name] = to_json_value(value);
 }
 template <class T>
-void Writer::operator()(const char* name, const std::optional<T>& value) {
-  if (value) to[name] = save(*value);
+void JsonWriter::operator()(const char* name, const std::optional<T>& value) {
+  if (value) to[name] = to_json_value(*value);
 }
 template <class T>
-void Reader::operator()(const char* name, T& value) {
-  restore(from_.at(name), value);
+void JsonReader::operator()(const char* name, T& value) {
+  read_value(from_.at(name), value);
 }
 template <class T>
-void Reader::operator()(const char* name, std::optional<T>& value) {
+void JsonReader::operator()(const char* name, std::optional<T>& value) {
   value.reset();
-  if (const auto at = from_.find(name); at != from_.end()) restore(*at, value.emplace());
+  if (const auto at = from_.find(name); at != from_.end()) read_value(*at, value.emplace());
 }
 
 // Paths and messages may contain any bytes of a source. Bytes that are not UTF-8 are replaced.
@@ -187,9 +187,11 @@ std::string line_of(const Json& json) {
 
 }  // namespace
 
-std::string to_line(const LaunchProfile& record) { return line_of({{"launch", save(record)}}); }
+std::string to_line(const LaunchProfile& record) {
+  return line_of({{"launch", to_json_value(record)}});
+}
 
-std::string to_line(const LibraryCall& call) { return line_of({{"library", save(call)}}); }
+std::string to_line(const LibraryCall& call) { return line_of({{"library", to_json_value(call)}}); }
 
 std::string to_line_unsupported(const std::string& what) {
   return line_of({{"unsupported", what}});
@@ -213,12 +215,12 @@ void append_line(const std::string& path, const std::string& line) {
   if (!whole) fail();
 }
 
-std::string to_text(const counters::DetailFilter& choice) { return save(choice).dump(); }
+std::string to_text(const counters::DetailFilter& choice) { return to_json_value(choice).dump(); }
 
 counters::DetailFilter read_detail_filter(const std::string& text) {
   counters::DetailFilter choice;
   try {
-    restore(Json::parse(text), choice);
+    read_value(Json::parse(text), choice);
   } catch (const Json::exception& e) {
     throw Error(
         fmt::format("{}: not a choice of accesses to record in detail ({})", text, e.what()));
@@ -234,9 +236,9 @@ Recording read_recording(std::istream& in, const std::string& name) {
     try {
       const Json json = Json::parse(line);
       if (const auto launch = json.find("launch"); launch != json.end())
-        restore(*launch, recording.launches.emplace_back());
+        read_value(*launch, recording.launches.emplace_back());
       else if (const auto call = json.find("library"); call != json.end())
-        restore(*call, recording.library_calls.emplace_back());
+        read_value(*call, recording.library_calls.emplace_back());
       else
         recording.unsupported.push_back(json.at("unsupported").get<std::string>());
     } catch (const Error& e) {

@@ -25,10 +25,10 @@ struct LaunchProfile {
   int32_t device = 0;                 // device number
   std::string device_name;            // "sim:h200"
   std::string compute_capability;     // "9.0"
-  uint32_t multiprocessors = 0;       // of the device
+  uint32_t multiprocessors = 0;       // multiprocessors of the device
   device::Shape shape;                // includes dynamic shared memory
   uint32_t static_shared = 0;         // bytes of a block
-  std::optional<uint32_t> registers;  // of a thread; absent without a cubin
+  std::optional<uint32_t> registers;  // registers per thread; absent without a cubin
   device::Run run;
 };
 

@@ -33,7 +33,7 @@ fs::path built(const std::string& source) {
 }
 
 // Runs the program as a child, as profile and check do, with no input and no visible output.
-int run_quietly(const profiler::Start& start) {
+int run_quietly(const profiler::ProgramStart& start) {
   int kept[3];
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   std::fflush(stdout);
@@ -204,7 +204,7 @@ TEST_CASE("cudart: input, arguments, output and exit status are the program's ow
 }
 
 TEST_CASE("cudart: run_and_wait returns the exit status as a shell does" * kSlow) {
-  profiler::Start start;
+  profiler::ProgramStart start;
   start.program = built(of_tests("echo"));
   start.arguments = {"7"};
   CHECK(run_quietly(start) == 7);
@@ -216,7 +216,7 @@ TEST_CASE("cudart: run_and_wait returns the exit status as a shell does" * kSlow
 
 TEST_CASE("cudart: each launch and each refusal leaves a line in the record" * kSlow) {
   const Scratch scratch;
-  profiler::Start start;
+  profiler::ProgramStart start;
   start.record = scratch.path / "record";
   const auto recording = [&] {
     std::ifstream in(start.record);

@@ -151,9 +151,9 @@ TEST_SUITE("programs: text") {
   }
 
   TEST_CASE("profiler: the text says how a program ended" * kSlow) {
-    CHECK(ending(3) == "the program's own exit status: 3");
-    CHECK(ending(128 + SIGKILL) == "the program was killed by SIGKILL (Killed)");
-    CHECK(ending(128 + SIGSEGV) ==
+    CHECK(ending_words(3) == "the program's own exit status: 3");
+    CHECK(ending_words(128 + SIGKILL) == "the program was killed by SIGKILL (Killed)");
+    CHECK(ending_words(128 + SIGSEGV) ==
           "the program was killed by SIGSEGV (Segmentation fault); host code that touches device "
           "memory is");
   }

@@ -11,33 +11,33 @@ class Checker {
   Checker(const Function& function, const Instruction& in, std::string_view opcode)
       : function_(function), in_(in), opcode_(opcode) {}
 
-  void check(const OperandSpec& slot, const ParsedOperand& parsed) {
+  void check_operand(const OperandSpec& slot, const ParsedOperand& parsed) {
     slot_ = &slot;
     offset_ = parsed.offset;
     const Operand& op = parsed.operand;
     if (op.kind == Kind::none) return;
     const std::string_view name = slot.name;
-    if (name == "mem" || name == "addr") return address(parsed);
-    if (name == "box") return box(op);
-    if (name == "texel") return texel(op);
-    if (name == "texels") return texels(op);
-    if (name == "floats") return floats(op);
-    if (name == "vec") return vector(op);
-    if (name == "frag") return fragment(op);
-    if (name == "any") return any(parsed);
-    if (name == "pred") return predicate(op, false);
+    if (name == "mem" || name == "addr") return check_address(parsed);
+    if (name == "box") return check_box(op);
+    if (name == "texel") return check_texel(op);
+    if (name == "texels") return check_texels(op);
+    if (name == "floats") return check_floats(op);
+    if (name == "vec") return check_vector(op);
+    if (name == "frag") return check_fragment(op);
+    if (name == "any") return check_any(parsed);
+    if (name == "pred") return check_predicate(op, false);
     if (name == "pq") return predicate_pair(op);
     if (name == "label" || name == "func") return;
     if (name == "Tp" || name == "u32p") {
       return value_pair(op, name == "Tp" ? in_.type(0) : Type::u32);
     }
-    if (name == "W") return value(op, Type::none, 2 * bits_of(in_.type(0)));
+    if (name == "W") return check_value(op, Type::none, 2 * bits_of(in_.type(0)));
     const Type type = name == "T"   ? in_.type(0)
                       : name == "U" ? in_.type(1)
                       : name == "V" ? in_.type(2)
                                     : parse_type(name);
     if (op.kind == Kind::wildcard && slot.may_be_dropped) return;
-    value(op, type, bits_of(type));
+    check_value(op, type, bits_of(type));
   }
 
  private:
@@ -58,13 +58,13 @@ class Checker {
   void value_register(const Operand& op, unsigned wanted) const {
     if (op.negated) fail("a register without `!`");
     const unsigned have = bits(op);
-    if (have == wanted || (in_.op->traits.wider && have > wanted)) return;
+    if (have == wanted || (in_.op->traits.allows_wider_registers && have > wanted)) return;
     fail("a register of " + std::to_string(wanted) + " bits");
   }
 
   // A value of the type, or of `wanted` bits if the type is Type::none.
-  void value(const Operand& op, Type type, unsigned wanted) const {
-    if (type == Type::pred) return predicate(op, false);
+  void check_value(const Operand& op, Type type, unsigned wanted) const {
+    if (type == Type::pred) return check_predicate(op, false);
     if (op.kind == Kind::reg) return value_register(op, wanted);
     if (slot_->is_dest) fail("a register");
     switch (op.kind) {
@@ -90,7 +90,7 @@ class Checker {
   static bool is_packed_half(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
   static bool is_integer(Type type) { return type >= Type::u8 && type <= Type::s64; }
 
-  void predicate(const Operand& op, bool may_be_wildcard) const {
+  void check_predicate(const Operand& op, bool may_be_wildcard) const {
     if (may_be_wildcard && op.kind == Kind::wildcard) return;
     if (op.kind == Kind::integer && !slot_->is_dest) return;
     if (op.kind != Kind::reg || bits(op) != 1) fail("a predicate");
@@ -98,21 +98,21 @@ class Checker {
   }
 
   void predicate_pair(const Operand& op) const {
-    if (op.kind != Kind::pair) return predicate(op, true);
-    for (const Operand& element : op.elements) predicate(element, true);
+    if (op.kind != Kind::pair) return check_predicate(op, true);
+    for (const Operand& element : op.elements) check_predicate(element, true);
   }
 
   void value_pair(const Operand& op, Type type) const {
     if (op.kind != Kind::pair) return value_or_wildcard(op, type);
     value_or_wildcard(op.elements[0], type);
-    predicate(op.elements[1], true);
+    check_predicate(op.elements[1], true);
   }
 
   void value_or_wildcard(const Operand& op, Type type) const {
-    if (op.kind != Kind::wildcard) value(op, type, bits_of(type));
+    if (op.kind != Kind::wildcard) check_value(op, type, bits_of(type));
   }
 
-  void vector(const Operand& op) const {
+  void check_vector(const Operand& op) const {
     Type type = in_.type(0);
     size_t count = in_.has(Mod::v4) ? 4 : in_.has(Mod::v2) ? 2 : 1;
     if (in_.op->traits.matrix) {
@@ -121,17 +121,17 @@ class Checker {
     }
     if (op.kind != Kind::vector) {
       if (count != 1) fail("a vector of " + std::to_string(count));
-      return value(op, type, bits_of(type));
+      return check_value(op, type, bits_of(type));
     }
     if (op.elements.size() != count) fail("a vector of " + std::to_string(count));
     for (const Operand& element : op.elements) {
       if (element.kind == Kind::wildcard && slot_->is_dest) continue;
-      value(element, type, bits_of(type));
+      check_value(element, type, bits_of(type));
     }
   }
 
   // The decoder checks the number of registers.
-  void fragment(const Operand& op) const {
+  void check_fragment(const Operand& op) const {
     const bool wide = in_.type(0) == Type::f64;
     if (op.kind != Kind::vector) fail("a vector");
     for (const Operand& element : op.elements) {
@@ -141,35 +141,35 @@ class Checker {
   }
 
   // mov: a value, an address, or a vector that is packed into or unpacked from one register.
-  void any(const ParsedOperand& parsed) const {
+  void check_any(const ParsedOperand& parsed) const {
     const Operand& op = parsed.operand;
     const Type type = in_.type(0);
     if (op.kind == Kind::special && op.special == SpecialReg::is_explicit_cluster) {
       if (type != Type::pred) fail("no predicate");
       return;
     }
-    if (type == Type::pred) return predicate(op, false);
+    if (type == Type::pred) return check_predicate(op, false);
     if (op.kind == Kind::vector) {
       const auto count = static_cast<unsigned>(op.elements.size());
       const unsigned each = bits_of(type) / count;
       if ((count != 2 && count != 4) || each < 8) fail("a vector of 2 or 4");
       for (const Operand& element : op.elements) {
         if (element.kind == Kind::wildcard && slot_->is_dest) continue;
-        value(element, Type::none, each);
+        check_value(element, Type::none, each);
       }
       return;
     }
-    if (slot_->is_dest) return value(op, type, bits_of(type));
+    if (slot_->is_dest) return check_value(op, type, bits_of(type));
     if (op.kind == Kind::special) return;
     if (op.kind == Kind::symbol) {
       if (bits_of(type) < 32) fail("a type of 32 or 64 bits for an address");
       return;
     }
-    value(op, type, bits_of(type));
+    check_value(op, type, bits_of(type));
   }
 
   // Layers are integers; coordinates have the second type, or are integers for surfaces.
-  void texel(const Operand& op) const {
+  void check_texel(const Operand& op) const {
     if (op.kind == Kind::address && op.reg < 0)
       throw Diagnostic{offset_,
                        "`" + std::string(opcode_) +
@@ -182,10 +182,10 @@ class Checker {
     if (op.elements.size() != (one ? 1u : two ? 2u : 4u)) fail("as many coordinates as it has");
     const Type along = in_.type_count > 1 ? in_.type(1) : Type::s32;
     for (size_t i = 0; i < op.elements.size(); ++i)
-      value(op.elements[i], layered && i == 0 ? Type::u32 : along, 32);
+      check_value(op.elements[i], layered && i == 0 ? Type::u32 : along, 32);
   }
 
-  void box(const Operand& op) const {
+  void check_box(const Operand& op) const {
     if (op.kind != Kind::address || op.elements.empty()) fail("`[tensor map, {coordinates}]`");
     if (op.reg >= 0 && bits(op) != 64) fail("an address of 64 bits");
     size_t dimensions = 1;
@@ -196,21 +196,21 @@ class Checker {
                      3 * static_cast<size_t>(mod == Mod::d5);
     }
     if (op.elements.size() != dimensions) fail("as many coordinates as the tensor has dimensions");
-    for (const Operand& element : op.elements) value(element, Type::s32, 32);
+    for (const Operand& element : op.elements) check_value(element, Type::s32, 32);
   }
 
-  void texels(const Operand& op) const {
-    if (op.kind != Kind::pair) return vector(op);
-    vector(op.elements[0]);
-    predicate(op.elements[1], true);
+  void check_texels(const Operand& op) const {
+    if (op.kind != Kind::pair) return check_vector(op);
+    check_vector(op.elements[0]);
+    check_predicate(op.elements[1], true);
   }
 
-  void floats(const Operand& op) const {
+  void check_floats(const Operand& op) const {
     if (op.kind != Kind::vector) fail("a vector");
-    for (const Operand& element : op.elements) value(element, Type::f32, 32);
+    for (const Operand& element : op.elements) check_value(element, Type::f32, 32);
   }
 
-  void address(const ParsedOperand& parsed) const {
+  void check_address(const ParsedOperand& parsed) const {
     const Operand& op = parsed.operand;
     if (op.kind != Kind::address || !op.elements.empty()) fail("an address in `[ ]`");
     // Addresses in shared memory are often kept in 32 bits (__cvta_generic_to_shared).
@@ -240,7 +240,8 @@ class Checker {
 void check_operands(const Function& function, const Instruction& in, std::string_view opcode,
                     const std::vector<ParsedOperand>& operands) {
   Checker checker(function, in, opcode);
-  for (size_t i = 0; i < operands.size(); ++i) checker.check(in.op->operands[i], operands[i]);
+  for (size_t i = 0; i < operands.size(); ++i)
+    checker.check_operand(in.op->operands[i], operands[i]);
 }
 
 }  // namespace lab32::ptx

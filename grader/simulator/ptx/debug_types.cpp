@@ -5,7 +5,7 @@
 namespace lab32::ptx {
 namespace {
 
-// largest size of a type: more than any memory has
+// The largest size of a type: more than any memory has.
 constexpr uint64_t kLargest = uint64_t{1} << 40;
 
 // The member that contains the whole access; nullptr: none.

@@ -31,15 +31,15 @@ class InitialiserParser {
 
   void parse() {
     if (dims_.empty() && element_.vector == 1) {
-      scalar(0);
+      parse_scalar(0);
     } else {
-      braces(0, 0, element_.bytes() * elements());
+      parse_braces(0, 0, element_.bytes() * element_count());
     }
     if (masked_bytes_ != 0) cursor_.fail("this address is given in part only");
   }
 
  private:
-  uint64_t elements() const {
+  uint64_t element_count() const {
     uint64_t count = 1;
     for (uint64_t dim : dims_) count *= dim;
     return count;
@@ -47,7 +47,7 @@ class InitialiserParser {
 
   // Reads one brace level. Level l has dims_[l] items; the innermost level has scalars. As in C,
   // any level may have scalars: nvcc writes arrays of arrays flat.
-  void braces(size_t level, uint64_t begin, uint64_t bytes) {
+  void parse_braces(size_t level, uint64_t begin, uint64_t bytes) {
     cursor_.expect('{');
     const uint64_t scalar_bytes = bytes_of(element_.type);
     uint64_t at = begin;
@@ -58,30 +58,30 @@ class InitialiserParser {
         if (inner == 0) cursor_.fail("more initialisers than elements");
         at = begin + align_up(at - begin, inner);
         if (at + inner > begin + bytes) cursor_.fail("more initialisers than elements");
-        braces(level + 1, at, inner);
+        parse_braces(level + 1, at, inner);
         at += inner;
       } else {
         if (at + scalar_bytes > begin + bytes) cursor_.fail("more initialisers than elements");
-        scalar(at);
+        parse_scalar(at);
         at += scalar_bytes;
       }
       if (!cursor_.peek().is('}')) cursor_.expect(',');
     }
   }
 
-  void put(uint64_t at, uint64_t bits, uint64_t bytes) {
+  void put_bits(uint64_t at, uint64_t bits, uint64_t bytes) {
     if (at + bytes > kLargestInitialiser) cursor_.fail("this initialiser is too long");
     if (variable_.init.size() < at + bytes) variable_.init.resize(at + bytes);
     std::memcpy(variable_.init.data() + at, &bits, bytes);
   }
 
-  void scalar(uint64_t at) {
+  void parse_scalar(uint64_t at) {
     const uint64_t bytes = bytes_of(element_.type);
     if (bytes > 8) cursor_.fail("initialisers of this type are not supported");
     if (cursor_.peek().kind == Token::Kind::word) {
       if (bytes != 8) cursor_.fail("an address needs an element of 8 bytes");
-      variable_.relocations.push_back(address(at));
-      return put(at, 0, bytes);
+      variable_.relocations.push_back(parse_address(at));
+      return put_bits(at, 0, bytes);
     }
     const bool minus = cursor_.accept('-');
     const Token& token = cursor_.peek();
@@ -89,8 +89,8 @@ class InitialiserParser {
     if (const auto value = parse_integer(token.text)) {
       cursor_.next();
       if (cursor_.peek().is('(')) return masked_address(at, *value);
-      return is_float(element_.type) ? real(at, static_cast<double>(*value), minus)
-                                     : put(at, minus ? 0 - *value : *value, bytes);
+      return is_float(element_.type) ? put_real(at, static_cast<double>(*value), minus)
+                                     : put_bits(at, minus ? 0 - *value : *value, bytes);
     }
     const auto literal = parse_real(token.text);
     if (!literal) cursor_.fail_expected("an initialiser");
@@ -101,16 +101,16 @@ class InitialiserParser {
       std::memcpy(&value, &bits32, sizeof value);
       // Stores the bit pattern without converting it, since a conversion would quieten a signalling
       // NaN.
-      if (bytes == 4) return put(at, bits32 ^ (minus ? 0x80000000u : 0), 4);
-      return real(at, static_cast<double>(value), minus);
+      if (bytes == 4) return put_bits(at, bits32 ^ (minus ? 0x80000000u : 0), 4);
+      return put_real(at, static_cast<double>(value), minus);
     }
-    if (bytes == 8) return put(at, literal->bits ^ (minus ? uint64_t{1} << 63 : 0), 8);
+    if (bytes == 8) return put_bits(at, literal->bits ^ (minus ? uint64_t{1} << 63 : 0), 8);
     double value;
     std::memcpy(&value, &literal->bits, sizeof value);
-    real(at, value, minus);
+    put_real(at, value, minus);
   }
 
-  void real(uint64_t at, double value, bool minus) {
+  void put_real(uint64_t at, double value, bool minus) {
     if (minus) value = -value;
     uint64_t bits = 0;
     if (bytes_of(element_.type) == 8) {
@@ -121,11 +121,11 @@ class InitialiserParser {
     } else {
       cursor_.fail("a floating-point initialiser of this type is not supported");
     }
-    put(at, bits, bytes_of(element_.type));
+    put_bits(at, bits, bytes_of(element_.type));
   }
 
   // sym, sym+4, generic(sym), generic(sym)+4
-  Variable::Relocation address(uint64_t at) {
+  Variable::Relocation parse_address(uint64_t at) {
     Variable::Relocation relocation{at, {}, 0, false};
     if (cursor_.peek().is("generic") && cursor_.peek(1).is('(')) {
       cursor_.next();
@@ -153,7 +153,7 @@ class InitialiserParser {
       cursor_.fail("the bytes of an address must follow each other");
     }
     cursor_.expect('(');
-    const Variable::Relocation relocation = address(at);
+    const Variable::Relocation relocation = parse_address(at);
     cursor_.expect(')');
     if (masked_bytes_ == 0) {
       variable_.relocations.push_back(relocation);
@@ -166,7 +166,7 @@ class InitialiserParser {
       }
     }
     masked_bytes_ = (masked_bytes_ + 1) % 8;
-    put(at, 0, 1);
+    put_bits(at, 0, 1);
   }
 
   Cursor& cursor_;

@@ -149,7 +149,7 @@ enum Attribute : uint64_t {
   kTypeOf = 0x49,
 };
 
-struct Entry {
+struct DwarfEntry {
   uint64_t tag = 0;
   std::string name, symbol;                    // symbol: the address of a variable
   std::optional<uint64_t> bytes, count, type;  // count: elements of an array
@@ -188,7 +188,7 @@ struct Value {
   std::string text, symbol;
 };
 
-Value block(DebugSection& section, uint64_t length) {
+Value read_block(DebugSection& section, uint64_t length) {
   Value value;
   const size_t end = section.at() + length;
   if (length > 0) {
@@ -200,20 +200,20 @@ Value block(DebugSection& section, uint64_t length) {
   return value;
 }
 
-Value read(DebugSection& section, uint64_t form, unsigned address_bytes) {
+Value read_value(DebugSection& section, uint64_t form, unsigned address_bytes) {
   Value value;
   switch (form) {
     case 0x01:  // addr
       section.skip(address_bytes);
       return value;
     case 0x03:  // block2
-      return block(section, section.number(2));
+      return read_block(section, section.number(2));
     case 0x04:  // block4
-      return block(section, section.number(4));
+      return read_block(section, section.number(4));
     case 0x09:  // block
-      return block(section, section.uleb());
+      return read_block(section, section.uleb());
     case 0x0a:  // block1
-      return block(section, section.number(1));
+      return read_block(section, section.number(1));
     case 0x05:  // data2
     case 0x12:  // ref2
       value.number = section.number(2);
@@ -246,11 +246,11 @@ Value read(DebugSection& section, uint64_t form, unsigned address_bytes) {
   }
 }
 
-Entry entry_of(DebugSection& info, const Abbreviation& abbreviation, unsigned address_bytes) {
-  Entry entry;
+DwarfEntry entry_of(DebugSection& info, const Abbreviation& abbreviation, unsigned address_bytes) {
+  DwarfEntry entry;
   entry.tag = abbreviation.tag;
   for (const auto& [attribute, form] : abbreviation.attributes) {
-    Value value = read(info, form, address_bytes);
+    Value value = read_value(info, form, address_bytes);
     switch (attribute) {
       case kLocation:
         entry.symbol = std::move(value.symbol);
@@ -280,7 +280,7 @@ Entry entry_of(DebugSection& info, const Abbreviation& abbreviation, unsigned ad
   return entry;
 }
 
-using Entries = std::map<uint64_t, Entry>;  // by offset from the start of their unit
+using Entries = std::map<uint64_t, DwarfEntry>;  // by offset from the start of their unit
 
 // Reads the entries of the unit that begins here, and leaves the section behind it.
 Entries entries_of_unit(DebugSection& info, const std::string& ptx) {
@@ -316,12 +316,13 @@ class TypeMaker {
   explicit TypeMaker(const Entries& entries) : entries_(entries) {}
 
   // nullptr: void, or an unsupported type.
-  std::shared_ptr<const DebugType> make(const std::optional<uint64_t>& offset, unsigned depth = 0) {
+  std::shared_ptr<const DebugType> make_type(const std::optional<uint64_t>& offset,
+                                             unsigned depth = 0) {
     const auto found = offset ? entries_.find(*offset) : entries_.end();
     if (found == entries_.end() || depth > kDeepest) return nullptr;
     if (const auto known = made_.find(*offset); known != made_.end()) return known->second;
     made_[*offset] = nullptr;  // a type that contains itself has no size
-    auto type = of(found->second, depth + 1);
+    auto type = type_of(found->second, depth + 1);
     made_[*offset] = type;
     return type;
   }
@@ -329,14 +330,14 @@ class TypeMaker {
  private:
   static constexpr unsigned kDeepest = 32;
 
-  std::shared_ptr<const DebugType> of(const Entry& entry, unsigned depth) {
+  std::shared_ptr<const DebugType> type_of(const DwarfEntry& entry, unsigned depth) {
     auto type = std::make_shared<DebugType>();
     type->bytes = entry.bytes.value_or(0);
     switch (entry.tag) {
       case kTypedef:
       case kConst:
       case kVolatile:
-        return make(entry.type, depth);
+        return make_type(entry.type, depth);
       case kPointer:
       case kReference:
         if (type->bytes == 0) type->bytes = 8;
@@ -345,14 +346,15 @@ class TypeMaker {
       case kEnumeration:
         return type;
       case kArray:
-        return array(entry, depth);
+        return array_type(entry, depth);
       case kStructure:
       case kClass:
       case kUnion:
         for (const uint64_t child : entry.children) {
-          const Entry& member = entries_.at(child);
+          const DwarfEntry& member = entries_.at(child);
           if (member.tag == kMember || member.tag == kInheritance)
-            type->members.push_back({member.name, member.member_offset, make(member.type, depth)});
+            type->members.push_back(
+                {member.name, member.member_offset, make_type(member.type, depth)});
         }
         return type;
       default:
@@ -361,10 +363,10 @@ class TypeMaker {
   }
 
   // `float tile[32][33]` is one entry with two ranges.
-  std::shared_ptr<const DebugType> array(const Entry& entry, unsigned depth) {
-    auto type = make(entry.type, depth);
+  std::shared_ptr<const DebugType> array_type(const DwarfEntry& entry, unsigned depth) {
+    auto type = make_type(entry.type, depth);
     for (auto child = entry.children.rbegin(); child != entry.children.rend(); ++child) {
-      const Entry& range = entries_.at(*child);
+      const DwarfEntry& range = entries_.at(*child);
       if (range.tag != kSubrange || !type) continue;
       auto around = std::make_shared<DebugType>();
       around->element = type;
@@ -389,7 +391,7 @@ std::map<std::string, std::shared_ptr<const DebugType>> types_of_variables(const
       TypeMaker types(entries);
       for (const auto& [offset, entry] : entries)
         if (entry.tag == kVariable && !entry.symbol.empty())
-          if (auto type = types.make(entry.type)) variables[entry.symbol] = std::move(type);
+          if (auto type = types.make_type(entry.type)) variables[entry.symbol] = std::move(type);
     }
   } catch (const std::exception&) {  // missing names of elements are no error
     return {};

@@ -20,7 +20,7 @@ Edges reversed(const Edges& next);
 // edges.
 std::vector<int> post_order(const Edges& next, int root);
 
-// By node; -1 for the root and for unreachable nodes.
+// The immediate dominator of each node; -1 for the root and for unreachable nodes.
 std::vector<int> immediate_dominators(const Edges& next, int root);
 bool dominates(const std::vector<int>& dominator, int a, int b);
 

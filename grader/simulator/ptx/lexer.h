@@ -63,7 +63,7 @@ std::vector<Token> lex(std::string_view text);
 std::optional<uint64_t> parse_integer(std::string_view text);
 
 struct RealLiteral {
-  uint64_t bits;  // of a float (0f3F800000) or of a double (0d…, 1.5)
+  uint64_t bits;  // bits of a float (0f3F800000) or of a double (0d…, 1.5)
   bool is_double;
 };
 std::optional<RealLiteral> parse_real(std::string_view text);

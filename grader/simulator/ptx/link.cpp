@@ -16,7 +16,7 @@ namespace {
 enum class Linkage : uint8_t { local, external, weak, strong };
 
 // A declaration or definition at module scope: tokens [first, last).
-struct Item {
+struct ModuleItem {
   size_t first = 0, last = 0;
   size_t head_end = 0;  // where its declaration would end: before `{` or `=`, or at `;`
   bool defines = false;
@@ -26,24 +26,24 @@ struct Item {
 };
 
 // One input text with its items and the other data that linking needs.
-struct Part {
+struct LinkedInput {
   std::string_view text;
   std::vector<Token> tokens;
-  std::vector<Item> items;
+  std::vector<ModuleItem> items;
   std::pair<uint64_t, uint64_t> version{0, 0};
   std::string_view target;
   uint64_t files = 0;  // the highest .file number plus one
 };
 
-class Reader {
+class InputReader {
  public:
-  explicit Reader(std::string_view text) {
+  explicit InputReader(std::string_view text) {
     part_.text = text;
     part_.tokens = lex(text);
   }
 
-  Part read() {
-    while (peek().kind != Token::Kind::end) directive();
+  LinkedInput read() {
+    while (peek().kind != Token::Kind::end) read_directive();
     if (part_.version.first == 0)
       throw Error("this is no PTX module: it has no .version directive");
     return std::move(part_);
@@ -51,7 +51,7 @@ class Reader {
 
  private:
   const Token& peek() const { return part_.tokens[at_]; }
-  void skip() {
+  void skip_token() {
     if (at_ + 1 < part_.tokens.size()) ++at_;
   }
   [[noreturn]] void fail(const char* what) const {
@@ -63,56 +63,56 @@ class Reader {
     do {
       if (peek().kind == Token::Kind::end) fail("this bracket is not closed");
       depth += peek().is(open) ? 1 : peek().is(close) ? -1 : 0;
-      skip();
+      skip_token();
     } while (depth > 0);
   }
-  uint64_t number() {
+  uint64_t read_number() {
     const auto value = parse_integer(peek().text);
     if (!value) fail("a number is expected here");
-    skip();
+    skip_token();
     return *value;
   }
 
-  void directive() {
+  void read_directive() {
     const Token& token = peek();
     if (token.is(".version")) {
-      skip();
+      skip_token();
       const std::string_view text = peek().text;
       const size_t dot = std::min(text.find('.'), text.size());
       part_.version = {parse_integer(text.substr(0, dot)).value_or(0),
                        parse_integer(text.substr(std::min(dot + 1, text.size()))).value_or(0)};
-      return skip();
+      return skip_token();
     }
     if (token.is(".target")) {
-      skip();
+      skip_token();
       part_.target = peek().text;
-      skip();
-      while (peek().is(',')) skip(), skip();
+      skip_token();
+      while (peek().is(',')) skip_token(), skip_token();
       return;
     }
-    if (token.is(".address_size")) return skip(), skip();
-    if (token.is(".section")) return skip(), skip(), skip_group('{', '}');
-    if (token.is(".file")) return file();
-    if (token.is(';')) return skip();
-    item();
+    if (token.is(".address_size")) return skip_token(), skip_token();
+    if (token.is(".section")) return skip_token(), skip_token(), skip_group('{', '}');
+    if (token.is(".file")) return read_file_directive();
+    if (token.is(';')) return skip_token();
+    read_item();
   }
 
-  void file() {
-    Item item;
+  void read_file_directive() {
+    ModuleItem item;
     item.first = at_;
-    skip();
-    part_.files = std::max(part_.files, number() + 1);
+    skip_token();
+    part_.files = std::max(part_.files, read_number() + 1);
     while (peek().kind == Token::Kind::string || peek().is(',') ||
            peek().kind == Token::Kind::number)
-      skip();
+      skip_token();
     item.last = at_;
     part_.items.push_back(item);
   }
 
-  void item() {
-    Item item;
+  void read_item() {
+    ModuleItem item;
     item.first = at_;
-    for (;; skip()) {
+    for (;; skip_token()) {
       if (peek().is(".extern"))
         item.linkage = Linkage::external;
       else if (peek().is(".visible"))
@@ -123,7 +123,7 @@ class Reader {
         break;
     }
     item.function = peek().is(".func") || peek().is(".entry");
-    skip();
+    skip_token();
     // A function's name follows its result, and a variable's follows its attributes.
     while (peek().kind != Token::Kind::end && !peek().is(';')) {
       if (peek().is('('))
@@ -131,12 +131,12 @@ class Reader {
       else if (peek().kind == Token::Kind::word && peek().text[0] != '.')
         break;
       else
-        skip();
+        skip_token();
     }
     if (peek().kind == Token::Kind::word) item.name = peek().text;
     while (!peek().is(';') && !peek().is('=') && !peek().is('{')) {
       if (peek().kind == Token::Kind::end) fail("this declaration has no end");
-      skip();
+      skip_token();
     }
     item.head_end = at_;
     const bool body = peek().is('{');
@@ -146,35 +146,35 @@ class Reader {
     } else {
       while (!peek().is(';')) {
         if (peek().kind == Token::Kind::end) fail("this declaration has no end");
-        skip();
+        skip_token();
       }
-      skip();
+      skip_token();
     }
     item.last = at_;
     part_.items.push_back(item);
   }
 
-  Part part_;
+  LinkedInput part_;
   size_t at_ = 0;
 };
 
 class Linker {
  public:
-  explicit Linker(std::vector<Part> parts) : parts_(std::move(parts)) {}
+  explicit Linker(std::vector<LinkedInput> parts) : parts_(std::move(parts)) {}
 
   Linked run() {
     for (size_t i = 0; i < parts_.size(); ++i)
-      for (const Item& item : parts_[i].items) note(i, item);
+      for (const ModuleItem& item : parts_[i].items) note_item(i, item);
     std::pair<uint64_t, uint64_t> version;
     std::string_view target;
-    for (const Part& part : parts_) {
+    for (const LinkedInput& part : parts_) {
       version = std::max(version, part.version);
       if (part.target > target) target = part.target;
     }
     linked_.text = ".version " + std::to_string(version.first) + "." +
                    std::to_string(version.second) + "\n.target " + std::string(target) +
                    "\n.address_size 64\n";
-    for (size_t i = 0; i < parts_.size(); ++i) write(i);
+    for (size_t i = 0; i < parts_.size(); ++i) write_input(i);
     return std::move(linked_);
   }
 
@@ -186,7 +186,7 @@ class Linker {
     bool shared = false;  // more than one part uses the name
   };
 
-  void note(size_t part, const Item& item) {
+  void note_item(size_t part, const ModuleItem& item) {
     if (item.name.empty()) return;
     const auto [at, is_new] = symbols_.try_emplace(item.name);
     Symbol& symbol = at->second;
@@ -202,16 +202,16 @@ class Linker {
     symbol.keeper = part;
   }
 
-  void write(size_t index) {
-    const Part& part = parts_[index];
+  void write_input(size_t index) {
+    const LinkedInput& part = parts_[index];
     // Local names that other parts use, too. The suffix has the form of a compiler's clones, which
     // demanglers know.
     std::unordered_map<std::string_view, std::string> renamed;
-    for (const Item& item : part.items)
+    for (const ModuleItem& item : part.items)
       if (item.linkage == Linkage::local && !item.name.empty() && symbols_.at(item.name).shared)
         renamed[item.name] = std::string(item.name) + "." + std::to_string(index + 1);
     const int before = lines_so_far();
-    for (const Item& item : part.items) {
+    for (const ModuleItem& item : part.items) {
       const int line = before + part.tokens[item.first].line;
       text_.append(static_cast<size_t>(std::max(0, line - lines_so_far() - 1)), '\n');
       const bool ours = item.name.empty() || item.linkage == Linkage::local || !item.defines ||
@@ -222,10 +222,10 @@ class Linker {
       const bool declares = !item.name.empty() && item.linkage == Linkage::external &&
                             item.function && symbols_.at(item.name).linkage != Linkage::external;
       if (ours && !declares) {
-        copy(part, item.first, item.last, renamed);
+        copy_tokens(part, item.first, item.last, renamed);
       } else {
         text_ += item.function ? word_of(symbols_.at(item.name).linkage) : ".extern ";
-        copy(part, item.first + 1, item.head_end, renamed);
+        copy_tokens(part, item.first + 1, item.head_end, renamed);
         text_ += ";";
       }
       text_ += "\n";
@@ -247,8 +247,8 @@ class Linker {
   }
 
   // Copies tokens [first, last) and the text between them, and replaces names and file numbers.
-  void copy(const Part& part, size_t first, size_t last,
-            const std::unordered_map<std::string_view, std::string>& renamed) {
+  void copy_tokens(const LinkedInput& part, size_t first, size_t last,
+                   const std::unordered_map<std::string_view, std::string>& renamed) {
     bool file = false;  // the next number is a file number
     const char* copied = begin_of(part.tokens[first]);
     const auto put = [&](const Token& token, const std::string& instead) {
@@ -275,7 +275,7 @@ class Linker {
     return token.text.data() - (token.kind == Token::Kind::string);
   }
 
-  std::vector<Part> parts_;
+  std::vector<LinkedInput> parts_;
   std::unordered_map<std::string_view, Symbol> symbols_;
   uint64_t files_before_ = 0;
   Linked linked_;
@@ -287,10 +287,10 @@ class Linker {
 }  // namespace
 
 Linked link(const std::vector<std::string>& texts) {
-  std::vector<Part> parts;
+  std::vector<LinkedInput> parts;
   for (const std::string& text : texts) {
     try {
-      parts.push_back(Reader(text).read());
+      parts.push_back(InputReader(text).read());
     } catch (const Diagnostic& diagnostic) {
       throw Error("PTX that is to be linked: " + diagnostic.message);
     }

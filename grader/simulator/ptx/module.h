@@ -191,7 +191,7 @@ struct MemoryOrder {
   Scope scope = Scope::device;
 };
 
-// For loads, stores, updates and fences.
+// The memory order of a load, store, update or fence.
 MemoryOrder memory_order(const Instruction& in);
 
 }  // namespace lab32::ptx

@@ -16,7 +16,7 @@ struct TypeName {
   unsigned bits;
 };
 
-// In the order of enum Type.
+// The rows are in the order of enum Type.
 constexpr std::array<TypeName, 31> kTypes = {{
     {"none", 0},  {"u8", 8},      {"u16", 16},    {"u32", 32},   {"u64", 64},  {"s8", 8},
     {"s16", 16},  {"s32", 32},    {"s64", 64},    {"b8", 8},     {"b16", 16},  {"b32", 32},
@@ -33,7 +33,7 @@ constexpr std::string_view kMods[] = {
 #undef MOD
 };
 
-// In the order of enum SpecialReg.
+// The rows are in the order of enum SpecialReg.
 // clang-format off
 constexpr std::string_view kSpecials[] = {
     "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",

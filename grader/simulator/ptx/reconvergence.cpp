@@ -26,10 +26,10 @@
 namespace lab32::ptx {
 namespace {
 
-struct Point {
+struct MergePoint {
   int block = kNoBlock;
   int view = kWholeFunction;  // the view in which it was found
-  bool operator<(const Point& other) const {
+  bool operator<(const MergePoint& other) const {
     return std::tie(block, view) < std::tie(other.block, other.view);
   }
 };
@@ -37,7 +37,7 @@ struct Point {
 // A reconvergence point that some lanes avoid. Its lanes diverge at `from` and pass through the
 // blocks in `inside`.
 struct AvoidedPoint {
-  Point at;
+  MergePoint at;
   int from;
   NodeSet inside;
   bool leads_to_point(int block) const {  // whether the block is on a path to the point
@@ -95,7 +95,7 @@ class ReconvergenceFinder {
   }
 
   // Where all lanes that stay in loop `own` reconverge after the branch of `block`: rules 1 to 3.
-  Point reconvergence_in(int block, int own) const {
+  MergePoint reconvergence_in(int block, int own) const {
     const int meet = view(own).post_dominator(block);
     if (own == kWholeFunction) return {meet, own};
     if (meet != kNoBlock && !exits_to_different_loops(block, meet, own)) return {meet, own};
@@ -151,7 +151,7 @@ class ReconvergenceFinder {
 
   // Whether all paths from the block leave the function without joining other paths.
   bool only_leaves_function(int block) const {
-    // all paths end in a trap, or never end
+    // All paths end in a trap, or never end.
     if (!view(kWholeFunction).has_exit_path(block)) return true;
     std::vector<int> work{block};
     while (!work.empty()) {
@@ -214,7 +214,7 @@ class ReconvergenceFinder {
     collect_jump_distances(place, distances);
     // Its lanes diverge on the way to the point where all of them reconverge, or to another avoided
     // point before that.
-    const Point& meet = nearest_[at(place.from)];
+    const MergePoint& meet = nearest_[at(place.from)];
     const auto around =
         std::find_if(avoided_.rbegin(), avoided_.rend(), [&](const AvoidedPoint& outer) {
           return outer.inside[at(place.at.block)] &&
@@ -257,7 +257,7 @@ class ReconvergenceFinder {
   // this point.
   bool splits_inner_reconvergence(const AvoidedPoint& place) const {
     for (int b = 0; b < blocks_; ++b) {
-      const Point& meet = nearest_[at(b)];
+      const MergePoint& meet = nearest_[at(b)];
       if (!place.inside[at(b)] || meet.block == kNoBlock || meet.view == place.at.view ||
           meet.view == kWholeFunction || !place.leads_to_point(meet.block))
         continue;
@@ -276,7 +276,7 @@ class ReconvergenceFinder {
       const std::vector<int>& to = successors_of(b);
       const auto lead_on = static_cast<size_t>(
           std::count_if(to.begin(), to.end(), [&](int t) { return place.leads_to_point(t); }));
-      const auto is_nearer = [&](const Point& than) {
+      const auto is_nearer = [&](const MergePoint& than) {
         return than.block == kNoBlock || !place.inside[at(than.block)];
       };
       if (lead_on >= 2 && is_nearer(nearest_[at(b)])) nearest_[at(b)] = place.at;
@@ -286,8 +286,8 @@ class ReconvergenceFinder {
 
   ReconvergencePoints result() const {
     ReconvergencePoints found;
-    std::map<Point, int> index;
-    const auto number = [&](const Point& place) {
+    std::map<MergePoint, int> index;
+    const auto number = [&](const MergePoint& place) {
       if (place.block == kNoBlock) return -1;
       const auto [entry, is_new] = index.try_emplace(place, static_cast<int>(index.size()));
       if (is_new) {
@@ -299,8 +299,8 @@ class ReconvergenceFinder {
       }
       return entry->second;
     };
-    for (const Point& place : nearest_) found.reconvergence_of.push_back(number(place));
-    for (const Point& place : full_) found.full_reconvergence_of.push_back(number(place));
+    for (const MergePoint& place : nearest_) found.reconvergence_of.push_back(number(place));
+    for (const MergePoint& place : full_) found.full_reconvergence_of.push_back(number(place));
     return found;
   }
 
@@ -310,7 +310,7 @@ class ReconvergenceFinder {
   // rank_: a block has a higher rank than its predecessors along forward edges
   std::vector<int> dominator_, rank_;
   std::vector<FlowView> views_;  // one per loop, then one of the whole function
-  std::vector<Point> nearest_,
+  std::vector<MergePoint> nearest_,
       full_;  // by block: for reconvergence_of and full_reconvergence_of
   std::vector<AvoidedPoint> avoided_;
 };

@@ -72,9 +72,9 @@ struct Traits {
   Sync sync = Sync::none;
   std::array<MemoryUse, 2> memory{};  // one per `mem` operand, in order
   uint8_t memory_count = 0;
-  bool carry = false;          // uses the carry flag
-  bool wider = false;          // its registers may be wider than its types
-  bool matrix = false;         // lanes address rows of 8x8 matrices; all 32 take part
+  bool carry = false;                   // uses the carry flag
+  bool allows_wider_registers = false;  // registers may be wider than the types
+  bool matrix = false;                  // lanes address rows of 8x8 matrices; all 32 take part
   bool fragments = false;      // its registers hold matrices that are distributed over all 32 lanes
   bool all_lanes = false;      // all 32 lanes take part, and no operand names them
   bool reads_texels = false;   // through a texture or surface object
@@ -131,7 +131,7 @@ constexpr Traits operator|(Traits a, const Traits& b) {
   if (b.sync != Sync::none) a.sync = b.sync;
   for (uint8_t i = 0; i < b.memory_count; ++i) a.memory[a.memory_count++] = b.memory[i];
   a.carry |= b.carry;
-  a.wider |= b.wider;
+  a.allows_wider_registers |= b.allows_wider_registers;
   a.matrix |= b.matrix;
   a.fragments |= b.fragments;
   a.all_lanes |= b.all_lanes;
@@ -195,7 +195,8 @@ constexpr Traits syncs_warp = of(Sync::warp), meets_warp = of(Sync::warp_barrier
                  on_mbarrier = of(Sync::mbarrier), arrives_mbarrier = of(Sync::mbarrier_arrive),
                  fences = of(Sync::fence);
 
-constexpr Traits carry = of(&Traits::carry), wider = of(&Traits::wider),
+constexpr Traits carry = of(&Traits::carry),
+                 allows_wider_registers = of(&Traits::allows_wider_registers),
                  matrix = of(&Traits::matrix), fragments = of(&Traits::fragments),
                  all_lanes = of(&Traits::all_lanes), reads_texels = of(&Traits::reads_texels),
                  writes_texels = of(&Traits::writes_texels), bulk = of(&Traits::bulk),

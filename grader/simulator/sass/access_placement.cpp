@@ -12,9 +12,10 @@ namespace {
 constexpr int64_t kWidest = 16;
 constexpr int kMostSteps = 20000;
 
-class Search {
+// Tries all placements of the group's instructions, by backtracking.
+class PlacementSearch {
  public:
-  Search(const std::vector<Member>& members, const std::vector<Distance>* distances)
+  PlacementSearch(const std::vector<PlacedAccess>& members, const std::vector<Distance>* distances)
       : members_(members), distances_(distances), current_(members.size()) {
     for (size_t m = 0; m < members.size(); ++m) {
       if (members[m].shapes.empty()) {
@@ -33,27 +34,27 @@ class Search {
               [&](size_t a, size_t b) { return members[a].offset < members[b].offset; });
   }
 
-  void run() { next(0); }
+  void run() { place_next(0); }
   int solutions = 0;  // 2: more than one, or too many candidates to try
   std::vector<Placement> found;
 
  private:
-  void next(size_t k) {
+  void place_next(size_t k) {
     if (solutions > 1) return;
     if (++steps_ > kMostSteps) {
       solutions = 2;
       return;
     }
     if (k == order_.size()) return finish();
-    const Member& m = members_[order_[k]];
+    const PlacedAccess& m = members_[order_[k]];
     for (size_t s = 0; s < m.shapes.size(); ++s) {
       for (int64_t at = m.offset - kWidest + 1; at < m.offset + m.bytes; ++at) {
         if (!fits(m, m.shapes[s], at)) continue;
         current_[order_[k]] = {at, static_cast<int>(s)};
         if (distances_ != nullptr && !keeps_distances(order_[k], k)) continue;
-        take(m, m.shapes[s], at, 1);
-        next(k + 1);
-        take(m, m.shapes[s], at, -1);
+        occupy_bytes(m, m.shapes[s], at, 1);
+        place_next(k + 1);
+        occupy_bytes(m, m.shapes[s], at, -1);
       }
     }
   }
@@ -61,9 +62,9 @@ class Search {
   // Every accessed byte belongs to this member, or to a member without instructions and to no other
   // instruction; no part consists of dead bytes only; and all live bytes of the member are
   // accessed.
-  bool fits(const Member& m, const Shape& shape, int64_t at) const {
+  bool fits(const PlacedAccess& m, const Shape& shape, int64_t at) const {
     std::vector<bool> own(static_cast<size_t>(m.bytes), false);
-    for (const Part& part : shape) {
+    for (const MachineAccess& part : shape) {
       bool useful = false;
       for (int64_t b = at + part.at; b < at + part.at + part.bytes; ++b) {
         if (b >= m.offset && b < m.offset + m.bytes) {
@@ -85,8 +86,8 @@ class Search {
     return true;
   }
 
-  void take(const Member& m, const Shape& shape, int64_t at, int by) {
-    for (const Part& part : shape) {
+  void occupy_bytes(const PlacedAccess& m, const Shape& shape, int64_t at, int by) {
+    for (const MachineAccess& part : shape) {
       for (int64_t b = at + part.at; b < at + part.at + part.bytes; ++b) {
         if (b < m.offset || b >= m.offset + m.bytes) taken_[b] += by;
       }
@@ -116,7 +117,7 @@ class Search {
     found = current_;
   }
 
-  const std::vector<Member>& members_;
+  const std::vector<PlacedAccess>& members_;
   const std::vector<Distance>* distances_;
   std::vector<size_t> order_;
   std::vector<Placement> current_;
@@ -128,11 +129,11 @@ class Search {
 
 }  // namespace
 
-std::optional<std::vector<Placement>> place(const std::vector<Member>& members,
+std::optional<std::vector<Placement>> place(const std::vector<PlacedAccess>& members,
                                             const std::vector<Distance>& distances) {
   for (const std::vector<Distance>* use :
        {static_cast<const std::vector<Distance>*>(nullptr), &distances}) {
-    Search search(members, use);
+    PlacementSearch search(members, use);
     search.run();
     if (search.solutions == 1) return search.found;
     if (search.solutions == 0) return std::nullopt;

@@ -17,14 +17,14 @@ bool has_opcode(const std::vector<MemorySite>& sites,
   });
 }
 
-std::string_view plain(std::string_view guard) {
+std::string_view without_negation(std::string_view guard) {
   return guard.substr(guard.empty() || guard[0] != '!' ? 0 : 1);
 }
 
 // Whether an instruction of the sequence sets this predicate by comparing a lane's number with the
 // elected lane's, or a vote with a full mask.
 bool sets_own_guard(const std::vector<MemorySite>& sites, const MemorySite& user) {
-  const std::string wanted = std::string(plain(user.instruction->guard)) + ",";
+  const std::string wanted = std::string(without_negation(user.instruction->guard)) + ",";
   return std::any_of(sites.begin(), sites.end(), [&](const MemorySite& s) {
     return s.function == user.function && s.instruction->base() == "ISETP" &&
            s.instruction->has("EQ") && s.instruction->operands.rfind(wanted, 0) == 0;

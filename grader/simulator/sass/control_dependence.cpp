@@ -75,7 +75,7 @@ class ControlDependenceCheck {
     const PtxAccess& a = d_.accesses[i];
     for (int l = d_.function.structure().loop_of[static_cast<size_t>(a.block)]; l >= 0;
          l = d_.function.structure().loops[static_cast<size_t>(l)].parent) {
-      if (!d_.function.varies(a, l)) return false;
+      if (!d_.function.varies_in_loop(a, l)) return false;
     }
     return true;
   }
@@ -96,7 +96,7 @@ class ControlDependenceCheck {
     for (int at = block.first; at < block.last; ++at) {
       const ptx::Instruction& in = d_.function.function().body[static_cast<size_t>(at)];
       Profile profile;
-      for (const MemorySite& s : d_.sites.of_line(in.ptx_line)) {
+      for (const MemorySite& s : d_.sites.sites_of_line(in.ptx_line)) {
         if (s.instruction->base() == "BAR" && !s.slow_path()) ++profile[{s.function, s.depth()}];
       }
       if (profile == wanted) return true;
@@ -140,7 +140,7 @@ class ControlDependenceCheck {
       const auto block = copies.find(d_.function.flow().block_of[at]);
       if (block == copies.end()) continue;
       int count = 0;
-      for (const MemorySite& s : d_.sites.of_line(body[at].ptx_line))
+      for (const MemorySite& s : d_.sites.sites_of_line(body[at].ptx_line))
         count += s.instruction->base() == "BAR" && !s.slow_path();
       if (count > 0) block->second.insert(count);
     }

@@ -208,7 +208,7 @@ Sites::Sites(const Listing& listing) {
   }
 }
 
-const std::vector<MemorySite>& Sites::of_line(int ptx_line) const {
+const std::vector<MemorySite>& Sites::sites_of_line(int ptx_line) const {
   static const std::vector<MemorySite> none;
   auto found = by_line_.find(ptx_line);
   return found == by_line_.end() ? none : found->second;

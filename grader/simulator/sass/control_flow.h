@@ -29,7 +29,7 @@ struct ControlStructure {
   std::vector<Loop> loops;     // natural loops, one per header
   std::vector<int> loop_of;    // innermost loop of each node, -1: none
   std::vector<std::vector<int>>
-      // control dependence: the nodes whose branch decides whether the node runs
+      // Control dependence: the nodes whose branch decides whether the node runs.
       controlling_branches;
 
   bool dominates(int a, int b) const { return ptx::dominates(dominator, a, b); }
@@ -80,7 +80,7 @@ class Sites {
 
   // All instructions of a PTX line, except dead code behind the last EXIT and instructions whose
   // guard is never true.
-  const std::vector<MemorySite>& of_line(int ptx_line) const;
+  const std::vector<MemorySite>& sites_of_line(int ptx_line) const;
   const std::map<int, std::vector<MemorySite>>& by_line() const { return by_line_; }
 
  private:

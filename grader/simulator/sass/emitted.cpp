@@ -25,7 +25,7 @@ bool is_anchor(const ptx::Instruction& in) {
 
 // Whether the SASS instruction is the one that implements an anchor; each copy of the anchor has
 // one.
-bool implements(const MemorySite& site, const ptx::Instruction& in) {
+bool can_implement(const MemorySite& site, const ptx::Instruction& in) {
   const ptx::Traits& t = in.op->traits;
   const std::string_view base = site.instruction->base();
   if (t.accesses_memory()) return site.op.has_value();
@@ -40,7 +40,7 @@ std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
                                     const ptx::Instruction& in) {
   std::map<int, int> copies;
   for (const MemorySite* site : sites)
-    if (implements(*site, in)) ++copies[site->block];
+    if (can_implement(*site, in)) ++copies[site->block];
   if (!copies.empty()) return copies;
   std::map<int, std::map<std::string_view, int>> in_block;
   for (const MemorySite* site : sites) ++in_block[site->block][site->instruction->opcode];
@@ -114,7 +114,8 @@ void add_code(const ptx::Function& function, const Sites& sites,
     if (const auto at = of_line.find(site->instruction->ptx_line); at != of_line.end()) {
       to.origin = at->second;
       const ptx::Instruction& in = function.body[static_cast<size_t>(to.origin)];
-      to.is_copy = is_anchor(in) && in.op->traits.issue != ptx::Issue::fp && implements(*site, in);
+      to.is_copy =
+          is_anchor(in) && in.op->traits.issue != ptx::Issue::fp && can_implement(*site, in);
     }
     const bool first = block.code.size() == 1;
     if (const auto of = functions.find(called_name(*site->instruction)); of != functions.end())
@@ -200,7 +201,7 @@ bool is_merged(const std::vector<const MemorySite*>& copies, int block,
 
 // An instruction of the block that is issued whenever the block runs. Guarded instructions are not
 // counted if the guard is false in all lanes.
-int32_t unguarded(const ptx::Function& function, const ptx::BasicBlock& block) {
+int32_t last_unguarded_instruction(const ptx::Function& function, const ptx::BasicBlock& block) {
   for (int i = block.last - 1; i >= block.first; --i)
     if (function.body[static_cast<size_t>(i)].guard < 0) return i;
   return block.first;
@@ -216,7 +217,7 @@ std::vector<int32_t> unguarded_predecessors(const ptx::Function& function,
     if (block.predecessors.size() != 1) continue;
     const ptx::BasicBlock& from = flow.blocks[static_cast<size_t>(block.predecessors.front())];
     for (int i = block.first; i < block.last; ++i)
-      before[static_cast<size_t>(i)] = unguarded(function, from);
+      before[static_cast<size_t>(i)] = last_unguarded_instruction(function, from);
   }
   return before;
 }
@@ -235,7 +236,8 @@ std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function,
     const Loop& inside = structure.loops[static_cast<size_t>(loop)];
     for (const int from : flow.blocks[static_cast<size_t>(inside.header)].predecessors)
       if (!inside.holds[static_cast<size_t>(from)])
-        entries[i].push_back(unguarded(function, flow.blocks[static_cast<size_t>(from)]));
+        entries[i].push_back(
+            last_unguarded_instruction(function, flow.blocks[static_cast<size_t>(from)]));
   }
   return entries;
 }
@@ -261,29 +263,30 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
   const std::vector<int32_t> before = unguarded_predecessors(function, flow);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const ptx::Instruction& in = function.body[i];
-    for (const MemorySite& site : sites.of_line(in.ptx_line))
+    for (const MemorySite& site : sites.sites_of_line(in.ptx_line))
       if (site.function->name == function.name && !site.slow_path()) copies[i].push_back(&site);
-    const bool spins = std::any_of(copies[i].begin(), copies[i].end(),
-                                   [](const MemorySite* site) { return is_spinning_swap(*site); });
+    const bool is_spin_loop =
+        std::any_of(copies[i].begin(), copies[i].end(),
+                    [](const MemorySite* site) { return is_spinning_swap(*site); });
     std::map<int, int> where =
-        spins ? swap_loops_by_block(copies[i]) : copies_in_blocks(copies[i], in);
+        is_spin_loop ? swap_loops_by_block(copies[i]) : copies_in_blocks(copies[i], in);
     const bool known = is_anchor(in) && !entries[i].empty();
     // The test of a loop has a copy before the loop, which runs once per entry.
     if (!known && !entries[i].empty()) keep_copies_in_loops(blocks, where);
     int peeled = 0;
-    if (spins && entries[i].size() == 1)
+    if (is_spin_loop && entries[i].size() == 1)
       peeled = take_peeled_copies(copies[i], static_cast<int32_t>(i), {entries[i].front(), 1, true},
                                   where, blocks);
     std::map<int, int> blocks_with;  // number of copies -> number of blocks with that many
     for (const auto& [block, count] : where) ++blocks_with[count];
-    if (spins)
+    if (is_spin_loop)
       for (auto& [count, with] : blocks_with) with = std::max(1, with / count);
     for (const auto& [block, count] : where) {
       // The block with the most copies is the unrolled loop; the others are its remainder.
       if (!known && count != blocks_with.rbegin()->first) continue;
       EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
                                   is_anchor(in) && !is_merged(copies[i], block, in)};
-      if (!spins && origin.anchor && is_predicated(copies[i], block, in)) {
+      if (!is_spin_loop && origin.anchor && is_predicated(copies[i], block, in)) {
         origin.anchor = known && before[i] >= 0;
         if (origin.anchor) origin.index = before[i];
       }
@@ -295,7 +298,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
           origin.more.push_back(with->first);
         origin.entries = entries[i];
       }
-      if (!spins) {
+      if (!is_spin_loop) {
         blocks[block].origins.push_back(std::move(origin));
         continue;
       }

@@ -49,10 +49,10 @@ struct EmittedBlock {
   std::vector<Origin> origins;
   // The index of the PTX atomic for which this block is the compare-and-swap loop that ptxas made
   // of it; -1: none. The loop runs until the last lane has succeeded.
-  int32_t spins = -1;
+  int32_t spin_loop = -1;
   bool in_loop = false;
   bool entry = false;
-  // calls a slow path that ordinary operands of a root or a quotient do not need
+  // True if the block calls a slow path that ordinary operands of a root or a quotient do not need.
   bool rare = false;
   std::vector<EmittedInstruction> code;
   // The headers of the loops around this block, as indices in the list, the outermost first.

@@ -71,14 +71,14 @@ void DraftPlan::issue_as_written(size_t i) {
 
 namespace {
 
-bool of_function(const MemorySite& s, const std::string& name) {
+bool is_in_function(const MemorySite& s, const std::string& name) {
   const std::string& host = s.function->name;
   return host == name ||
          (host.size() > name.size() &&
           host.compare(host.size() - name.size() - 1, std::string::npos, "$" + name) == 0);
 }
 
-// From NVIDIA's "CUDA Binary Utilities", instruction sets of Turing to Blackwell.
+// The opcodes are those of NVIDIA's "CUDA Binary Utilities" for Turing to Blackwell.
 bool is_texels(const Instruction& in) {
   constexpr std::array<std::string_view, 6> kOpcodes{"TEX", "TLD", "TLD4", "TXD", "SULD", "SUST"};
   return std::find(kOpcodes.begin(), kOpcodes.end(), in.base()) != kOpcodes.end();
@@ -101,7 +101,7 @@ bool has_equal_fetches(const PtxFunction& f) {
 bool cannot_move(const PtxFunction& f, const PtxTexels& t) {
   for (int l = f.structure().loop_of[static_cast<size_t>(t.block)]; l >= 0;
        l = f.structure().loops[static_cast<size_t>(l)].parent)
-    if (!t.store && !f.varies(t, l)) return false;
+    if (!t.store && !f.varies_in_loop(t, l)) return false;
   return true;
 }
 
@@ -128,7 +128,8 @@ void plan_texels(const PtxFunction& function, const Sites& sites, sim::FunctionP
   bool jumps_known = true;
   for (const auto& [line, all] : sites.by_line())
     for (const MemorySite& s : all) {
-      if (s.slow_path() || !is_texels(*s.instruction) || !of_function(s, function.function().name))
+      if (s.slow_path() || !is_texels(*s.instruction) ||
+          !is_in_function(s, function.function().name))
         continue;
       in_code.insert(s.depth());
       jumps_known &= s.flow->known;
@@ -164,7 +165,7 @@ bool space_fits(const PtxAccess& a, const MemoryOp& op) {
 void find_instructions(DraftPlan& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
   DraftPlan::AccessState& w = d.states[i];
-  const auto& sites = d.sites.of_line(d.instruction(i).ptx_line);
+  const auto& sites = d.sites.sites_of_line(d.instruction(i).ptx_line);
   for (const MemorySite& s : sites) {
     // A local access on the line of another access is a register spill.
     if (!s.op || s.slow_path() ||

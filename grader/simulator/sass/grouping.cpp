@@ -19,7 +19,7 @@ class Grouping {
   explicit Grouping(DraftPlan& draft) : d_(draft) {}
 
   void run() {
-    using Key = std::tuple<int, MemorySpace, AccessKind, Root, int, bool>;
+    using Key = std::tuple<int, MemorySpace, AccessKind, AddressRoot, int, bool>;
     std::map<Key, std::vector<size_t>> groups;
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
       const PtxAccess& a = d_.accesses[i];
@@ -68,21 +68,21 @@ class Grouping {
       }
       return;
     }
-    std::vector<Member> members;
+    std::vector<PlacedAccess> members;
     for (size_t i : cluster) {
       const PtxAccess& a = d_.accesses[i];
-      Member m;
+      PlacedAccess m;
       m.offset = a.offset;
       m.bytes = a.bytes;
       for (bool live : a.live)
         m.live.insert(m.live.end(), static_cast<size_t>(a.element_bytes), live);
-      m.shapes = shapes(i);
+      m.shapes = possible_shapes(i);
       m.must_be_covered = !is_explained(i);
       if (!d_.states[i].own.empty() && m.shapes.empty())
         return fail_cluster(cluster, DraftPlan::Reason::copies_differ);
       members.push_back(std::move(m));
     }
-    const auto placements = place(members, distances(cluster));
+    const auto placements = place(members, known_distances(cluster));
     if (!placements) return fail_cluster(cluster, DraftPlan::Reason::no_single_grouping);
     for (size_t k = 0; k < cluster.size(); ++k) apply(cluster, members, *placements, k);
   }
@@ -108,7 +108,7 @@ class Grouping {
     }
   }
 
-  void apply(const std::vector<size_t>& cluster, const std::vector<Member>& members,
+  void apply(const std::vector<size_t>& cluster, const std::vector<PlacedAccess>& members,
              const std::vector<Placement>& placements, size_t k) {
     const size_t i = cluster[k];
     const PtxAccess& a = d_.accesses[i];
@@ -116,7 +116,7 @@ class Grouping {
     if (p.shape >= 0) {
       const Shape& shape = members[k].shapes[static_cast<size_t>(p.shape)];
       d_.states[i].copies = static_cast<int>(d_.states[i].own.size() / shape.size());
-      for (const Part& part : shape) {
+      for (const MachineAccess& part : shape) {
         IssuedAccess issue;
         issue.offset = static_cast<int32_t>(p.at + part.at - a.offset);
         issue.bytes = static_cast<uint8_t>(part.bytes);
@@ -133,7 +133,7 @@ class Grouping {
     for (size_t j = 0; j < cluster.size(); ++j) {
       if (placements[j].shape < 0) continue;
       const Shape& shape = members[j].shapes[static_cast<size_t>(placements[j].shape)];
-      for (const Part& part : shape) {
+      for (const MachineAccess& part : shape) {
         const int64_t at = placements[j].at + part.at;
         if (a.offset + a.bytes <= at || at + part.bytes <= a.offset) continue;
         d_.plan(i).note = "merged into the " + d_.states[cluster[j]].own[0].instruction->opcode +
@@ -146,8 +146,9 @@ class Grouping {
 
   // The possible instructions of one execution of the access: its instructions, divided into equal
   // copies.
-  std::vector<Shape> shapes(size_t i) const {
-    std::map<decltype(std::declval<MemorySite>().address_group()), std::vector<Part>> cells;
+  std::vector<Shape> possible_shapes(size_t i) const {
+    std::map<decltype(std::declval<MemorySite>().address_group()), std::vector<MachineAccess>>
+        cells;
     for (const MemorySite& s : d_.states[i].own)
       cells[s.address_group()].push_back({s.op->offset, s.op->bytes});
     std::vector<Shape> found;
@@ -156,13 +157,13 @@ class Grouping {
       bool equal = !cells.empty();
       for (auto& [cell, parts] : cells) {
         std::sort(parts.begin(), parts.end(),
-                  [](const Part& a, const Part& b) { return a.at < b.at; });
+                  [](const MachineAccess& a, const MachineAccess& b) { return a.at < b.at; });
         equal &= parts.size() % size == 0;
         for (size_t from = 0; equal && from < parts.size(); from += size) {
           Shape one(parts.begin() + static_cast<std::ptrdiff_t>(from),
                     parts.begin() + static_cast<std::ptrdiff_t>(from + size));
           const int64_t start = one[0].at;
-          for (Part& p : one) p.at -= start;
+          for (MachineAccess& p : one) p.at -= start;
           for (size_t p = 1; p < size; ++p) equal &= one[p].at >= one[p - 1].at + one[p - 1].bytes;
           if (shape.empty()) shape = one;
           equal &= shape == one;
@@ -173,9 +174,9 @@ class Grouping {
     return found;
   }
 
-  // Two accesses with one instruction each in one address group are as far apart as their constants
-  // say.
-  std::vector<Distance> distances(const std::vector<size_t>& cluster) const {
+  // The distances between accesses that the constants in the machine code's addresses prove: two
+  // instructions with the same base register are as far apart as their constants.
+  std::vector<Distance> known_distances(const std::vector<size_t>& cluster) const {
     std::vector<Distance> found;
     for (size_t i = 0; i < cluster.size(); ++i) {
       for (size_t j = 0; j < cluster.size(); ++j) {

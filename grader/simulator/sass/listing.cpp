@@ -27,15 +27,15 @@ int to_int(std::string_view digits) {
   return value;
 }
 
-class Reader {
+class ListingReader {
  public:
-  explicit Reader(const std::string& text) : text_(text) {}
+  explicit ListingReader(const std::string& text) : text_(text) {}
 
   Listing read() {
     std::string_view rest = text_;
     while (!rest.empty()) {
       const size_t end = rest.find('\n');
-      line(trimmed(rest.substr(0, end)));
+      read_line(trimmed(rest.substr(0, end)));
       rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
     }
     finish_source();
@@ -45,7 +45,7 @@ class Reader {
  private:
   static constexpr std::string_view kPtx = ".nv_debug_ptx_txt";
 
-  void line(std::string_view s) {
+  void read_line(std::string_view s) {
     if (starts_with(s, "//## File \"")) return file_note(s);
     if (starts_with(s, "//") || s.empty()) return;
     if (starts_with(s, ".section\t") || starts_with(s, ".section ")) {
@@ -57,8 +57,8 @@ class Reader {
       return;
     }
     if (kernel_.empty()) return;
-    if (starts_with(s, "/*")) return instruction(s);
-    if (s.back() == ':') return label(s.substr(0, s.size() - 1));
+    if (starts_with(s, "/*")) return read_instruction(s);
+    if (s.back() == ':') return read_label(s.substr(0, s.size() - 1));
   }
 
   void open_function(std::string_view name) {
@@ -95,7 +95,7 @@ class Reader {
     source_ = static_cast<int>(listing_.sources.size()) - 1;
   }
 
-  void label(std::string_view name) {
+  void read_label(std::string_view name) {
     if (starts_with(name, ".text.")) return;
     Function* f = &listing_.functions.back();
     if (name == f->name) return;
@@ -107,7 +107,7 @@ class Reader {
     f->labels.emplace(name, static_cast<int>(f->code.size()));
   }
 
-  void instruction(std::string_view s) {
+  void read_instruction(std::string_view s) {
     const size_t close = s.find("*/");
     if (close == std::string_view::npos) return;
     Instruction in;
@@ -115,7 +115,7 @@ class Reader {
     std::from_chars(address.data(), address.data() + address.size(), in.address, 16);
     s = trimmed(s.substr(close + 2));
     const size_t semicolon = s.find(';');
-    if (semicolon == std::string_view::npos) return encoding(address);
+    if (semicolon == std::string_view::npos) return read_encoding(address);
     s = trimmed(s.substr(0, semicolon));
     if (!s.empty() && s[0] == '@') {
       const size_t end = std::min(s.find_first_of(" \t"), s.size());
@@ -132,7 +132,7 @@ class Reader {
   }
 
   // The upper half of an instruction's encoding is on the next line.
-  void encoding(std::string_view hex) {
+  void read_encoding(std::string_view hex) {
     std::vector<Instruction>& code = listing_.functions.back().code;
     hex = trimmed(hex);
     if (code.empty() || code.back().control.known || !starts_with(hex, "0x")) return;
@@ -177,7 +177,7 @@ const Function* Listing::find(std::string_view name) const {
 }
 
 Listing parse_listing(const std::string& text) {
-  Listing listing = Reader(text).read();
+  Listing listing = ListingReader(text).read();
   if (listing.functions.empty() && text.find(".text.") != std::string::npos)
     throw Error(
         "the machine code has sections but no instructions: nvdisasm wrote something that "

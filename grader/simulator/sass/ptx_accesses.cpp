@@ -114,7 +114,7 @@ void PtxFunction::trace(int reg, int at, PtxAccess& access) const {
     } else if (id != OpId::mov && id != OpId::cvta && id != OpId::cvta_to) {
       break;
     } else if (is(1, Operand::Kind::symbol)) {
-      access.root = Root{-1, 0, in.operands[1].name};
+      access.root = AddressRoot{-1, 0, in.operands[1].name};
       access.offset += in.operands[1].value;
       return;
     } else if (!is(1, Operand::Kind::reg)) {
@@ -123,7 +123,7 @@ void PtxFunction::trace(int reg, int at, PtxAccess& access) const {
     at = definitions[0];
     reg = in.operands[1].reg;
   }
-  access.root = Root{reg, version(reg, at), {}};
+  access.root = AddressRoot{reg, version(reg, at), {}};
 }
 
 void PtxFunction::add_access(int index) {
@@ -164,7 +164,7 @@ void PtxFunction::add_access(int index) {
     if (address->reg >= 0)
       trace(address->reg, index, a);
     else
-      a.root = Root{-1, 0, address->name};
+      a.root = AddressRoot{-1, 0, address->name};
   }
   accesses_.push_back(std::move(a));
 }
@@ -203,13 +203,13 @@ bool PtxFunction::register_varies(int reg, int loop, std::vector<int>& asked) co
   return false;
 }
 
-bool PtxFunction::varies(const PtxAccess& access, int loop) const {
+bool PtxFunction::varies_in_loop(const PtxAccess& access, int loop) const {
   if (access.root.reg < 0) return false;
   std::vector<int> asked;
   return register_varies(access.root.reg, loop, asked);
 }
 
-bool PtxFunction::varies(const PtxTexels& texels, int loop) const {
+bool PtxFunction::varies_in_loop(const PtxTexels& texels, int loop) const {
   std::vector<int> asked;
   bool any = false;
   for (int r : texels.sources) any |= register_varies(r, loop, asked);

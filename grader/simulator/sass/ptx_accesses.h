@@ -17,14 +17,14 @@ namespace lab32::sass {
 
 // The base of an address without its constant part: additions of immediates are traced back to a
 // register or symbol. Each definition of a register starts a new version.
-struct Root {
+struct AddressRoot {
   int reg = -1;
   int version = 0;
   std::string symbol;
-  bool operator==(const Root& o) const {
+  bool operator==(const AddressRoot& o) const {
     return reg == o.reg && version == o.version && symbol == o.symbol;
   }
-  bool operator<(const Root& o) const {
+  bool operator<(const AddressRoot& o) const {
     return std::tie(reg, version, symbol) < std::tie(o.reg, o.version, o.symbol);
   }
 };
@@ -38,7 +38,7 @@ struct PtxAccess {
   int bytes = 4;  // per lane, for all elements
   int element_bytes = 4;
   std::vector<bool> live;  // by element: stored, or loaded and read later
-  Root root;
+  AddressRoot root;
   int64_t offset = 0;
   int guard = -1;
   bool guard_negated = false;
@@ -66,8 +66,8 @@ class PtxFunction {
   const std::vector<PtxTexels>& texels() const { return texels_; }
 
   // Whether the address may differ from one iteration of the loop to the next.
-  bool varies(const PtxAccess& access, int loop) const;
-  bool varies(const PtxTexels& texels, int loop) const;
+  bool varies_in_loop(const PtxAccess& access, int loop) const;
+  bool varies_in_loop(const PtxTexels& texels, int loop) const;
   // Whether each source register has at most one definition, so that it has the same meaning
   // everywhere.
   bool has_fixed_sources(const PtxTexels& texels) const;

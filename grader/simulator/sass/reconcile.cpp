@@ -10,6 +10,7 @@
 namespace lab32::sass {
 namespace {
 
+// Does the work of reconcile() for one module and listing.
 class Reconciler {
  public:
   Reconciler(const ptx::Module& module, const Listing& listing) : module_(module), sites_(listing) {
@@ -33,9 +34,10 @@ class Reconciler {
       result_.emitted[name] = emitted_blocks(f.function(), sites_);
       const auto doubt = doubts_.find(&f);
       if (!is_compiled(f.function()))
-        result_.plans[name] = refuse(f, because(sim::Unmatched::Reason::not_listed));
+        result_.plans[name] =
+            plans_without_match(f, unmatched_because(sim::Unmatched::Reason::not_listed));
       else if (doubt != doubts_.end())
-        result_.plans[name] = refuse(f, doubt->second);
+        result_.plans[name] = plans_without_match(f, doubt->second);
       else
         result_.plans[name] = plan_function(module_, f, sites_);
       plan_texels(f, sites_, result_.plans[name]);
@@ -44,7 +46,7 @@ class Reconciler {
   }
 
  private:
-  struct Origin {
+  struct LineOrigin {
     const PtxFunction* function = nullptr;
     const PtxAccess* access = nullptr;
   };
@@ -61,12 +63,13 @@ class Reconciler {
       auto& spills = result_.spills[s.function->kernel];
       ++(s.op->kind == sim::AccessKind::load ? spills.loads : spills.stores);
     } else if (access == nullptr) {
-      doubt(s.function->kernel,
-            because(sim::Unmatched::Reason::unexplained_instruction, s.instruction->opcode));
+      doubt_functions_of(s.function->kernel,
+                         unmatched_because(sim::Unmatched::Reason::unexplained_instruction,
+                                           s.instruction->opcode));
     }
   }
 
-  void doubt(const std::string& kernel, const sim::Unmatched& why) {
+  void doubt_functions_of(const std::string& kernel, const sim::Unmatched& why) {
     for (const auto& [line, sites] : sites_.by_line()) {
       const auto found = origin_.find(line);
       if (found == origin_.end()) continue;
@@ -78,19 +81,20 @@ class Reconciler {
 
   bool is_compiled(const ptx::Function& f) const {
     for (const ptx::Instruction& in : f.body) {
-      if (!sites_.of_line(in.ptx_line).empty()) return true;
+      if (!sites_.sites_of_line(in.ptx_line).empty()) return true;
     }
     return false;
   }
 
-  static sim::Unmatched because(sim::Unmatched::Reason reason, const std::string& seen = "") {
+  static sim::Unmatched unmatched_because(sim::Unmatched::Reason reason,
+                                          const std::string& seen = "") {
     sim::Unmatched why;
     why.reason = reason;
     why.seen = seen;
     return why;
   }
 
-  static sim::FunctionPlans refuse(const PtxFunction& f, const sim::Unmatched& why) {
+  static sim::FunctionPlans plans_without_match(const PtxFunction& f, const sim::Unmatched& why) {
     sim::FunctionPlans plans(f.function().body.size());
     for (const PtxAccess& a : f.accesses()) {
       plans[static_cast<size_t>(a.index)].unmatched = why;
@@ -101,7 +105,7 @@ class Reconciler {
   const ptx::Module& module_;
   const Sites sites_;
   std::deque<PtxFunction> functions_;
-  std::map<int, Origin> origin_;  // by PTX line
+  std::map<int, LineOrigin> origin_;  // by PTX line
   std::map<const PtxFunction*, sim::Unmatched> doubts_;
   Reconciliation result_;
 };

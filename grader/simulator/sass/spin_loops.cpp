@@ -35,7 +35,7 @@ void add_swap_loop(const MemorySite& site, int32_t index, const EmittedBlock::Or
   const int own = structure.loop_of[static_cast<size_t>(site.block)], around = loop_around(site);
   for (auto& [number, block] : blocks) {
     if (structure.loop_of[static_cast<size_t>(number)] != own) continue;
-    block.spins = index;
+    block.spin_loop = index;
     block.origins.push_back(origin);
   }
   if (around == own) return;

@@ -19,7 +19,7 @@ using Waits = InstructionCost::Waits;
 // Architecture via Microbenchmarking", 2018, table 4.1).
 constexpr double kAlu = 4.5, kDouble = 8, kSpecial = 18;
 
-InstructionCost on(double IssueSlots::*pipe, double slots, double latency) {
+InstructionCost cost_on(double IssueSlots::*pipe, double slots, double latency) {
   InstructionCost c;
   c.issue.all = slots;
   c.issue.*pipe = slots;
@@ -27,35 +27,39 @@ InstructionCost on(double IssueSlots::*pipe, double slots, double latency) {
   return c;
 }
 
-InstructionCost logic(double slots) { return on(&IssueSlots::alu, slots, slots > 0 ? kAlu : 0); }
+InstructionCost logic_cost(double slots) {
+  return cost_on(&IssueSlots::alu, slots, slots > 0 ? kAlu : 0);
+}
 
 // Additions, moves and left shifts: ptxas alternates between the integer and the multiply-add
 // pipeline.
 InstructionCost add(double slots) {
-  InstructionCost c = logic(slots);
+  InstructionCost c = logic_cost(slots);
   c.issue.alu = slots / 2;
   c.issue.multiply = slots / 4;
   return c;
 }
 
-InstructionCost branch() {
+InstructionCost branch_cost() {
   InstructionCost c;
   c.issue.all = 1;
   return c;
 }
 
-InstructionCost multiply(double slots) { return on(&IssueSlots::multiply, slots, kAlu * slots); }
+InstructionCost multiply_cost(double slots) {
+  return cost_on(&IssueSlots::multiply, slots, kAlu * slots);
+}
 
 // One pass through the special unit, with `around` ordinary instructions before and after.
-InstructionCost special(double around) {
-  InstructionCost c = on(&IssueSlots::special, 1, kSpecial + kAlu * around);
+InstructionCost special_unit_cost(double around) {
+  InstructionCost c = cost_on(&IssueSlots::special, 1, kSpecial + kAlu * around);
   c.issue.all += around;
   c.issue.fp32 += around;
   return c;
 }
 
 // A subroutine or a long inline sequence: `fused` multiply-adds, `other` integer instructions.
-InstructionCost sequence(double fused, double other, double specials) {
+InstructionCost sequence_cost(double fused, double other, double specials) {
   InstructionCost c;
   c.issue.all = fused + other + specials;
   c.issue.fp32 = fused;
@@ -67,7 +71,7 @@ InstructionCost sequence(double fused, double other, double specials) {
 
 bool is_wide(Type type) { return ptx::bits_of(type) == 64; }
 
-InstructionCost memory() { return on(&IssueSlots::memory, 1, 0); }
+InstructionCost memory_unit_cost() { return cost_on(&IssueSlots::memory, 1, 0); }
 
 Waits latency_of(ptx::Space space) {
   switch (space) {
@@ -81,8 +85,8 @@ Waits latency_of(ptx::Space space) {
   }
 }
 
-InstructionCost access(const ptx::Instruction& in) {
-  InstructionCost c = memory();
+InstructionCost access_cost(const ptx::Instruction& in) {
+  InstructionCost c = memory_unit_cost();
   c.is_store = !in.op->operands[0].is_dest;
   c.waits = c.is_store ? Waits::no : latency_of(ptx::memory_space(in, 0));
   c.is_atomic = in.op->traits.is_atomic();
@@ -91,30 +95,30 @@ InstructionCost access(const ptx::Instruction& in) {
 }
 
 InstructionCost copy_wait() {
-  InstructionCost c = memory();
+  InstructionCost c = memory_unit_cost();
   c.waits = Waits::global;
   c.is_store = true;
   return c;
 }
 
-InstructionCost shuffle() {
-  InstructionCost c = memory();
+InstructionCost shuffle_cost() {
+  InstructionCost c = memory_unit_cost();
   c.waits = Waits::shuffle;
   return c;
 }
 
 // Not measured: assumed to be a half-precision instruction that takes eight passes.
-InstructionCost tensor() { return on(&IssueSlots::half, 8, 32); }
+InstructionCost tensor_cost() { return cost_on(&IssueSlots::half, 8, 32); }
 
 // Not measured: assumed to be an access to device memory.
-InstructionCost texture(const ptx::Instruction& in) {
-  InstructionCost c = memory();
+InstructionCost texture_cost(const ptx::Instruction& in) {
+  InstructionCost c = memory_unit_cost();
   c.is_store = in.op->traits.writes_texels;
   c.waits = c.is_store ? Waits::no : Waits::global;
   return c;
 }
 
-InstructionCost barrier() {
+InstructionCost barrier_cost() {
   InstructionCost c;
   c.issue.all = 1;  // barriers have a pipeline of their own: Work::barriers
   c.waits = Waits::barrier;
@@ -122,25 +126,25 @@ InstructionCost barrier() {
   return c;
 }
 
-InstructionCost move(const ptx::Instruction& in) {
-  if (in.operands[1].kind == ptx::Operand::Kind::special) return on(&IssueSlots::alu, 1, 20);
+InstructionCost move_cost(const ptx::Instruction& in) {
+  if (in.operands[1].kind == ptx::Operand::Kind::special) return cost_on(&IssueSlots::alu, 1, 20);
   return add(0.25);
 }
 
-InstructionCost floating(const ptx::Instruction& in) {
-  if (in.type() == Type::f64) return on(&IssueSlots::fp64, 1, kDouble);
-  return on(&IssueSlots::fp32, 1, kAlu);
+InstructionCost floating_point_cost(const ptx::Instruction& in) {
+  if (in.type() == Type::f64) return cost_on(&IssueSlots::fp64, 1, kDouble);
+  return cost_on(&IssueSlots::fp32, 1, kAlu);
 }
 
 // Instructions for subnormals: without .ftz the argument is scaled before and the result after.
 double scaling(const ptx::Instruction& in) { return in.has(Mod::ftz) ? 0 : 3; }
 
-InstructionCost convert(const ptx::Instruction& in) {
+InstructionCost conversion_cost(const ptx::Instruction& in) {
   const Type to = in.type(0), from = in.type(1);
-  if (to == Type::f64 || from == Type::f64) return special(0);
-  if (ptx::is_float(to) != ptx::is_float(from)) return special(0);
-  if (ptx::is_float(to)) return on(&IssueSlots::alu, 1, kAlu);
-  return logic(ptx::bits_of(to) > ptx::bits_of(from) && !ptx::is_signed(from) ? 0.5 : 1);
+  if (to == Type::f64 || from == Type::f64) return special_unit_cost(0);
+  if (ptx::is_float(to) != ptx::is_float(from)) return special_unit_cost(0);
+  if (ptx::is_float(to)) return cost_on(&IssueSlots::alu, 1, kAlu);
+  return logic_cost(ptx::bits_of(to) > ptx::bits_of(from) && !ptx::is_signed(from) ? 0.5 : 1);
 }
 
 }  // namespace
@@ -160,60 +164,60 @@ InstructionCost cost_of(const ptx::Instruction& in) {
     case Issue::nothing:
       return {};
     case Issue::move:
-      return move(in);
+      return move_cost(in);
     // 64-bit sums are usually addresses, which become part of a multiply-add or of the access.
     case Issue::add:
       return add(1);
     case Issue::shift_left:
       return add(wide ? 2 : 1);
     case Issue::alu:
-      return logic(wide ? 2 : 1);
+      return logic_cost(wide ? 2 : 1);
     case Issue::multiply:
-      return multiply(wide ? 4 : 1);
+      return multiply_cost(wide ? 4 : 1);
     case Issue::multiply_high:
-      return multiply(wide ? 8 : 2);
+      return multiply_cost(wide ? 8 : 2);
     case Issue::multiply_once:
-      return multiply(1);
+      return multiply_cost(1);
     case Issue::divide:
-      return wide ? sequence(10, 60, 2) : sequence(4, 14, 2);
+      return wide ? sequence_cost(10, 60, 2) : sequence_cost(4, 14, 2);
     case Issue::convert:
-      return convert(in);
+      return conversion_cost(in);
 
     case Issue::fp:
-      return floating(in);
+      return floating_point_cost(in);
     case Issue::fp_divide:
-      return is_double ? on(&IssueSlots::fp64, 14, kDouble * 10) : sequence(6, 3, 1);
+      return is_double ? cost_on(&IssueSlots::fp64, 14, kDouble * 10) : sequence_cost(6, 3, 1);
     case Issue::fp_root:
-      return is_double ? on(&IssueSlots::fp64, 12, kDouble * 9) : sequence(5, 4, 1);
+      return is_double ? cost_on(&IssueSlots::fp64, 12, kDouble * 9) : sequence_cost(5, 4, 1);
     case Issue::half:
-      return on(&IssueSlots::half, 1, kAlu);
+      return cost_on(&IssueSlots::half, 1, kAlu);
     case Issue::special:
-      return special(0);
+      return special_unit_cost(0);
     case Issue::special_range:
-      return special(1);
+      return special_unit_cost(1);
     case Issue::special_scaled:
-      return special(scaling(in));
+      return special_unit_cost(scaling(in));
     case Issue::special_divide:
-      return special(in.has(Mod::full) ? 5 : 1);
+      return special_unit_cost(in.has(Mod::full) ? 5 : 1);
 
     case Issue::memory:
-      return access(in);
+      return access_cost(in);
     case Issue::copy_wait:
       return copy_wait();
     case Issue::shuffle:
-      return shuffle();
+      return shuffle_cost();
     case Issue::vote:
-      return logic(2);
+      return logic_cost(2);
     case Issue::match:
-      return logic(8);
+      return logic_cost(8);
     case Issue::tensor:
-      return tensor();
+      return tensor_cost();
     case Issue::texture:
-      return texture(in);
+      return texture_cost(in);
     case Issue::barrier:
-      return barrier();
+      return barrier_cost();
     case Issue::branch:
-      return branch();
+      return branch_cost();
   }
   return {};
 }

@@ -35,7 +35,7 @@ struct InstructionCost {
   enum class Waits : uint8_t { no, global, shared, shuffle, barrier } waits = Waits::no;
   bool is_store = false;   // has sources and no result
   bool is_atomic = false;  // like a store; other accesses are not moved across it
-  // a load of data that the kernel cannot change (.nc), which may be moved
+  // True for a load of data that the kernel cannot change (.nc): ptxas may move it.
   bool reads_only = false;
 };
 

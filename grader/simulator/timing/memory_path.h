@@ -30,12 +30,12 @@ class MemoryPath {
   // `congestion` is the factor by which loads take longer because L2 and device memory are busy.
   MemoryPath(const Time& time, const SmWork& work, double congestion);
 
-  struct Times {
+  struct AccessTimes {
     double ready = 0;  // when the result is available
     double read = 0;   // when the operands have been read
   };
-  Times shared(const TraceInstruction& in, double now);
-  Times global(const TraceInstruction& in, double now, uint64_t warp, LoadHistory& history);
+  AccessTimes shared(const TraceInstruction& in, double now);
+  AccessTimes global(const TraceInstruction& in, double now, uint64_t warp, LoadHistory& history);
 
   // The earliest time at which a warp can issue an access; before that too many are waiting.
   double accepts_from() const;
@@ -54,7 +54,7 @@ class MemoryPath {
   const double shared_latency_, l1_latency_, l2_latency_, dram_latency_, first_access_;
   // Each unit is busy until this time.
   double l1_free_ = 0, stores_free_ = 0, memory_free_ = 0, updates_free_ = 0;
-  // when the address translation of the first page is known; -1: not yet requested
+  // The time at which the address translation of the first page is known; -1: not yet requested.
   double first_page_known_ = -1;
   // Cycles in which L2 and device memory were busy: in total, and since the last update.
   double busy_ = 0, busy_since_update_ = 0;

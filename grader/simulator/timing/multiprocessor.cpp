@@ -19,18 +19,18 @@ constexpr double kWarpRate = 0.25, kIssuedAtOnce = 4, kAboutTheSame = 0.9, kLate
 
 // A multiprocessor that divides its rate equally among its blocks, up to the rate that a block can
 // use. Its own clock advances with the work of its blocks.
-struct Server {
+struct SharedUnit {
   double clock = 0, since = 0;
-  // end times, by its own clock
+  // The end times of the blocks, by the unit's own clock.
   std::priority_queue<double, std::vector<double>, std::greater<>> ends;
   std::vector<uint64_t> blocks;
   double all = 0;  // work
 
-  double rate(double most) const {
+  double rate_per_block(double most) const {
     return std::min(most, kIssuedAtOnce / static_cast<double>(ends.size()));
   }
-  double next_end(double most) const { return since + (ends.top() - clock) / rate(most); }
-  void take(uint64_t block, double work) {
+  double next_end(double most) const { return since + (ends.top() - clock) / rate_per_block(most); }
+  void add_block(uint64_t block, double work) {
     blocks.push_back(block);
     all += work;
     ends.push(clock + work);
@@ -51,14 +51,14 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
     for (uint64_t b = first; b < blocks; b += multiprocessors) dealt.push_back(b);
     return dealt;
   }
-  std::vector<Server> all(multiprocessors);
+  std::vector<SharedUnit> all(multiprocessors);
   const double most = kWarpRate * warps;
   uint64_t next = 0;
   // Equal blocks end in the order in which they were distributed.
   for (uint32_t turn = 0; turn < resident; ++turn)
-    for (Server& server : all)
+    for (SharedUnit& server : all)
       if (next < blocks) {
-        server.take(next, static_cast<double>(work[next]) * (1 + kLater * turn));
+        server.add_block(next, static_cast<double>(work[next]) * (1 + kLater * turn));
         ++next;
       }
   using Event = std::pair<double, uint32_t>;
@@ -68,18 +68,18 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
   while (!events.empty()) {
     const auto [now, m] = events.top();
     events.pop();
-    Server& server = all[m];
+    SharedUnit& server = all[m];
     server.clock = server.ends.top();
     server.since = now;
     server.ends.pop();
-    if (next < blocks) server.take(next, static_cast<double>(work[next])), ++next;
+    if (next < blocks) server.add_block(next, static_cast<double>(work[next])), ++next;
     if (!server.ends.empty()) events.push({server.next_end(most), m});
   }
   // Among multiprocessors that end at about the same time, the one with the most work.
   double end = 0;
-  for (const Server& server : all) end = std::max(end, server.since);
-  const Server* last = nullptr;
-  for (const Server& server : all)
+  for (const SharedUnit& server : all) end = std::max(end, server.since);
+  const SharedUnit* last = nullptr;
+  for (const SharedUnit& server : all)
     if (server.since >= kAboutTheSame * end && (last == nullptr || server.all > last->all))
       last = &server;
   return last->blocks;

@@ -11,14 +11,14 @@
 namespace lab32::model {
 
 struct Occupancy {
-  // resident blocks per multiprocessor: the least of launch__occupancy_limit_*
+  // Resident blocks per multiprocessor: the least of launch__occupancy_limit_*.
   uint32_t blocks = 0;
   uint32_t warps = 0;      // resident warps per multiprocessor
   double theoretical = 0;  // warps, relative to the most that a multiprocessor holds, 0..1
   std::string limiter;     // "registers", "shared memory", "warps", "blocks", "barriers"; several
                            // that bind alike are joined by " and "
   uint32_t l1_bytes = 0;   // the L1 capacity that shared memory leaves at this many resident blocks
-  uint32_t registers = 0;  // per thread, as ptxas allocated them
+  uint32_t registers = 0;  // registers per thread, as ptxas allocated them
 };
 
 // Computes the occupancy. `registers`: per thread, from ptxas; `static_shared`, `dynamic_shared`:

@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 
 fs::path directory() { return root() / "data" / "devices"; }
 
-class Reader {
+class ProfileReader {
  public:
-  explicit Reader(const fs::path& path) : path_(path), table_(read_toml(path)) {}
+  explicit ProfileReader(const fs::path& path) : path_(path), table_(read_toml(path)) {}
 
   template <class T>
   T get(const std::string& key) const {
@@ -60,7 +60,7 @@ class Reader {
   toml::table table_;
 };
 
-Multiprocessor multiprocessor(const Reader& in) {
+Multiprocessor read_multiprocessor(const ProfileReader& in) {
   Multiprocessor m;
   m.max_threads = in.count("multiprocessor.max_threads");
   m.max_blocks = in.count("multiprocessor.max_blocks");
@@ -74,7 +74,7 @@ Multiprocessor multiprocessor(const Reader& in) {
   return m;
 }
 
-Caches caches(const Reader& in) {
+Caches read_caches(const ProfileReader& in) {
   Caches c;
   c.l1_ways = in.count("caches.l1_ways");
   c.l2_bytes = static_cast<uint64_t>(in.get<int64_t>("memory.l2_bytes"));
@@ -90,7 +90,7 @@ Caches caches(const Reader& in) {
   return c;
 }
 
-Time time(const Reader& in) {
+Time read_time(const ProfileReader& in) {
   Time t;
   t.sm_hz = in.number("clock.sm_hz");
 #define LAB32_TIME(name) t.name = in.number("time." #name)
@@ -152,7 +152,7 @@ Profile read_profile(const std::string& id) {
   if (!fs::exists(path))
     throw Error(fmt::format("there is no device profile `{}`; there are: {}", id,
                             fmt::join(profile_ids(), ", ")));
-  const Reader in(path);
+  const ProfileReader in(path);
   Profile p;
   p.id = id;
   p.name = in.get<std::string>("name");
@@ -167,9 +167,9 @@ Profile read_profile(const std::string& id) {
   p.dram_bytes = static_cast<uint64_t>(in.get<int64_t>("memory.dram_bytes"));
   p.dram_bus_bits = static_cast<uint32_t>(in.get<int64_t>("memory.dram_bus_bits"));
   p.dram_clock_hz = static_cast<uint64_t>(in.get<int64_t>("memory.dram_clock_hz"));
-  p.multiprocessor = multiprocessor(in);
-  p.caches = caches(in);
-  p.time = time(in);
+  p.multiprocessor = read_multiprocessor(in);
+  p.caches = read_caches(in);
+  p.time = read_time(in);
   return p;
 }
 

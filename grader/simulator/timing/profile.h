@@ -31,7 +31,7 @@ struct Caches {
   // and cached, in both.
   uint32_t l2_sides = 1;
   uint32_t l2_slices = 0;  // the atomics of one slice are serialised
-  // bytes; beyond, the oldest lines are written back
+  // Limits in bytes. Beyond them, the oldest lines are written back.
   uint64_t dirty_limit = 0, partial_dirty_limit = 0;
   uint32_t dram_access_bytes = 0, dram_page_bytes = 0, dram_banks = 0;
   double float_atomic = 1;  // cost of a float atomic in L2, relative to an integer atomic
@@ -41,7 +41,7 @@ struct Caches {
 // clock and multiprocessor. README.md explains them.
 struct Time {
   double sm_hz = 0;
-  double dram_bytes_per_second = 0;  // of a streaming access
+  double dram_bytes_per_second = 0;  // rate of a streaming access
   double dram_pages_per_second = 0;  // page openings
   double l2_sectors_per_second = 0;  // lookups of both sides together
   // The rate of line lookups (of lines or parts of them) for loads, and the cost, in such lookups,
@@ -52,7 +52,7 @@ struct Time {
   double shared_wavefronts_per_clock = 0;
   double issue_per_clock = 0, fp32_per_clock = 0, alu_per_clock = 0, multiply_per_clock = 0;
   double half_per_clock = 0, fp64_per_clock = 0, special_per_clock = 0, memory_per_clock = 0;
-  double atomic_seconds = 0;     // of one atomic in a slice of L2
+  double atomic_seconds = 0;     // duration of one atomic in a slice of L2
   double blocks_per_second = 0;  // rate at which the launcher distributes blocks
   double warps_per_clock = 0;    // rate at which a multiprocessor starts warps
   double block_seconds = 0;      // from a block's end to its successor's first instruction

@@ -26,8 +26,9 @@ constexpr double kMemorySlots = 0.5;
 // Issue slots of a 64-bit product (IMAD.WIDE, for addresses, and IMAD.HI), during which nothing
 // else is dispatched (wide_fill, high_fill, addresses_fill and l1_box of data/measured/model).
 constexpr double kWideSlots = 2;
-// Cycles by which a register bank may lag behind (data/measured/model/h200-mix.csv).
-constexpr double kReadAhead = 1;
+// Cycles of reads that a register bank can have in its queue without delaying the next issue
+// (data/measured/model/h200-mix.csv).
+constexpr double kQueuedReads = 1;
 // Cycles from one block's start to the next, besides those for its warps; and from one of its warps
 // to the next (data/measured/model/h200-probe.csv, `life`).
 constexpr double kBlockStart = 16, kWarpStart = 2;
@@ -134,7 +135,7 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
   warp_start_free_ = start + kBlockStart + work_.warps / t_.warps_per_clock;
   for (uint32_t w = 0; w < work_.warps; ++w) {
     const size_t slot = p * work_.warps + w;
-    Warp& warp = warps_[slot];
+    WarpState& warp = warps_[slot];
     warp.path = paths_.path(block, w);
     warp.number = block * work_.warps + w;
     warp.block = warp.instruction = 0;
@@ -160,7 +161,7 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
 }
 
 // Computes when the warp's next instruction could be issued if its unit were free.
-void SmWarps::fetch(Warp& warp) {
+void SmWarps::fetch(WarpState& warp) {
   while (warp.block < warp.path.size() &&
          warp.instruction >= trace_.blocks[warp.path[warp.block]].code.size()) {
     if (!warp.failed) ++warp.block;
@@ -212,13 +213,13 @@ void SmWarps::choose(size_t s) {
   stale_[s] = false;
   chosen_time_[s] = kNever;
   for (const size_t slot : of_scheduler_[s]) {
-    const Warp& warp = warps_[slot];
+    const WarpState& warp = warps_[slot];
     if (warp.in == nullptr) continue;
     double at = std::max(warp.next, slots_[s]);
     if (at > chosen_time_[s]) continue;
     at = std::max(at, units_[s][unit_of(*warp.in, s, at)]);
     if (warp.in->unit == Unit::memory) at = std::max(at, memory_.accepts_from());
-    if (at < chosen_time_[s] || (at == chosen_time_[s] && better(slot, s)))
+    if (at < chosen_time_[s] || (at == chosen_time_[s] && issues_before(slot, s)))
       chosen_time_[s] = at, chosen_[s] = slot;
   }
 }
@@ -226,12 +227,12 @@ void SmWarps::choose(size_t s) {
 // Among warps that can issue: the one that issued last, else the oldest. (With the youngest first,
 // blocks with repeated barriers, such as block_sums, reduce_v3 and tree_far of data/measured/model,
 // were predicted a fifth too long.)
-bool SmWarps::better(size_t slot, size_t s) const {
+bool SmWarps::issues_before(size_t slot, size_t s) const {
   if (slot == last_[s] || chosen_[s] == last_[s]) return slot == last_[s];
   return warps_[slot].number < warps_[chosen_[s]].number;
 }
 
-void SmWarps::issue(Warp& warp, double now) {
+void SmWarps::issue(WarpState& warp, double now) {
   const TraceInstruction& in = *warp.in;
   const size_t s = warp.scheduler;
   last_[s] = static_cast<size_t>(&warp - warps_.data());
@@ -244,12 +245,12 @@ void SmWarps::issue(Warp& warp, double now) {
   // Operands that must still be read delay the next instructions, except for one.
   for (size_t bank = 0; bank < in.banks.size(); ++bank) {
     banks_[s][bank] = std::max(banks_[s][bank], now) + in.banks[bank];
-    slots_[s] = std::max(slots_[s], banks_[s][bank] - kReadAhead);
+    slots_[s] = std::max(slots_[s], banks_[s][bank] - kQueuedReads);
   }
   stale_[s] = true;
   if (in.kind == Kind::barrier) return arrive(warp, now);
   go_on(warp, now);
-  const MemoryPath::Times times = access(warp, now);
+  const MemoryPath::AccessTimes times = access(warp, now);
   for (const uint16_t reg : in.writes) warp.ready[reg] = times.ready;
   const auto raise = [&](int8_t which, double until) {
     if (which < 0) return;
@@ -263,7 +264,7 @@ void SmWarps::issue(Warp& warp, double now) {
 }
 
 // Computes when the warp could issue the instruction after a branch or a reconvergence.
-void SmWarps::go_on(Warp& warp, double now) {
+void SmWarps::go_on(WarpState& warp, double now) {
   const TraceInstruction& in = *warp.in;
   const double split = t_.split_seconds * t_.sm_hz;
   warp.free = now + std::max<double>(1, in.stall);
@@ -282,9 +283,9 @@ void SmWarps::go_on(Warp& warp, double now) {
 }
 
 // Issues the access and returns when its result is available.
-MemoryPath::Times SmWarps::access(Warp& warp, double now) {
+MemoryPath::AccessTimes SmWarps::access(WarpState& warp, double now) {
   const TraceInstruction& in = *warp.in;
-  MemoryPath::Times times{now + in.latency, now + kOperandsRead};
+  MemoryPath::AccessTimes times{now + in.latency, now + kOperandsRead};
   switch (in.kind) {
     case Kind::shared:
       times = memory_.shared(in, now);
@@ -309,21 +310,21 @@ MemoryPath::Times SmWarps::access(Warp& warp, double now) {
 }
 
 // Whether the branch is taken: the next block is not the following one.
-bool SmWarps::branch_taken(const Warp& warp) {
+bool SmWarps::branch_taken(const WarpState& warp) {
   if (warp.failed) return true;
   return warp.block + 1 < warp.path.size() &&
          warp.path[warp.block + 1] != warp.path[warp.block] + 1;
 }
 
 // Whether the warp leaves the loop: the next block is not the current one.
-bool SmWarps::leaves_loop(const Warp& warp) {
+bool SmWarps::leaves_loop(const WarpState& warp) {
   return warp.block + 1 >= warp.path.size() || warp.path[warp.block + 1] != warp.path[warp.block];
 }
 
 // A compare-and-swap fails if another warp has changed the word since it was read. The words are
 // unknown; only the probability that two warps use the same one is known. Failed shares below one
 // attempt are accumulated. All lanes that the loop waits for must succeed; the others retry.
-void SmWarps::attempt_swap(Warp& warp, double served) {
+void SmWarps::attempt_swap(WarpState& warp, double served) {
   using Spin = TraceInstruction::Spin;
   warp.swapped |= warp.in->spin == Spin::swap;
   if (warp.in->spin == Spin::none || work_.shared_words <= 0) return;
@@ -346,7 +347,7 @@ void SmWarps::attempt_swap(Warp& warp, double served) {
     swaps.emplace_back(served, warp.number);
 }
 
-void SmWarps::arrive(Warp& warp, double now) {
+void SmWarps::arrive(WarpState& warp, double now) {
   ResidentBlock& place = resident_[warp.resident];
   barrier_free_ = std::max(barrier_free_, now) + kArrival;
   place.last = std::max(place.last, barrier_free_);
@@ -363,7 +364,7 @@ void SmWarps::release(ResidentBlock& place) {
   place.arrived = 0;
   place.last = 0;
   for (const size_t slot : place.warps) {
-    Warp& warp = warps_[slot];
+    WarpState& warp = warps_[slot];
     if (warp.free != kNever) continue;
     warp.free = then;
     stale_[warp.scheduler] = true;
@@ -371,7 +372,7 @@ void SmWarps::release(ResidentBlock& place) {
   }
 }
 
-void SmWarps::end(Warp& warp) {
+void SmWarps::end(WarpState& warp) {
   ResidentBlock& place = resident_[warp.resident];
   exit_free_ = std::max(exit_free_, warp.free) + kLeave;
   end_ = std::max(end_, exit_free_);

@@ -30,7 +30,7 @@ class SmWarps {
  private:
   static constexpr size_t kSchedulers = 4, kUnits = 9, kBarriers = 6;
 
-  struct Warp {
+  struct WarpState {
     std::vector<uint16_t> path;
     size_t block = 0, instruction = 0;  // position in the path
     const TraceInstruction* in = nullptr;
@@ -59,19 +59,19 @@ class SmWarps {
   };
 
   void begin(size_t p, uint64_t block, double now);
-  void fetch(Warp& warp);
+  void fetch(WarpState& warp);
   size_t unit_of(const TraceInstruction& in, size_t s, double now) const;
   void choose(size_t s);
-  bool better(size_t slot, size_t s) const;
-  void issue(Warp& warp, double now);
-  void go_on(Warp& warp, double now);
-  MemoryPath::Times access(Warp& warp, double now);
-  static bool branch_taken(const Warp& warp);
-  static bool leaves_loop(const Warp& warp);
-  void attempt_swap(Warp& warp, double served);
-  void arrive(Warp& warp, double now);
+  bool issues_before(size_t slot, size_t s) const;
+  void issue(WarpState& warp, double now);
+  void go_on(WarpState& warp, double now);
+  MemoryPath::AccessTimes access(WarpState& warp, double now);
+  static bool branch_taken(const WarpState& warp);
+  static bool leaves_loop(const WarpState& warp);
+  void attempt_swap(WarpState& warp, double served);
+  void arrive(WarpState& warp, double now);
   void release(ResidentBlock& place);
-  void end(Warp& warp);
+  void end(WarpState& warp);
 
   const Time& t_;
   const WarpTrace& trace_;
@@ -83,7 +83,7 @@ class SmWarps {
   double launcher_ = 0;                 // cycles from one ended block to the next
   double reconvergences_ = 0, divergence_rate_ = 0;
   std::vector<double> lines_;  // when each line of instructions has been fetched
-  std::vector<Warp> warps_;
+  std::vector<WarpState> warps_;
   std::vector<ResidentBlock> resident_;
   std::array<std::vector<size_t>, kSchedulers> of_scheduler_;
   std::array<std::array<double, kUnits>, kSchedulers> units_{};

@@ -34,13 +34,13 @@ std::string short_number(double n) {
 }
 
 // 134.2 MB, 512 B
-std::string amount(double n, const char* unit) {
+std::string amount_words(double n, const char* unit) {
   const std::string text = short_number(n);
   return text + (text.back() >= '0' && text.back() <= '9' ? " " : "") + unit;
 }
 
 // 1 block, 134.2 M blocks
-std::string count(double n, const std::string& one, const char* more = "s") {
+std::string count_words(double n, const std::string& one, const char* more = "s") {
   return short_number(n) + " " + one + (n == 1 ? "" : more);
 }
 
@@ -62,7 +62,7 @@ class Machine {
 
   // Memory is not busy immediately: the first replies take a latency, and its parts do not end
   // together.
-  double ramp() const {
+  double ramp_seconds() const {
     const double memory = std::max(dram().seconds, l2().seconds);
     return t_.ramp_seconds * ratio(memory, memory + t_.l2_latency);
   }
@@ -73,23 +73,26 @@ class Machine {
   double running_seconds() const {
     double multiprocessor = w_.cycles / t_.sm_hz;
     if (w_.cycles == 0)
-      multiprocessor = softly({memory(), l1_and_shared().seconds, issue().seconds});
+      multiprocessor = soft_maximum({memory_seconds(), l1_and_shared().seconds, issue().seconds});
     if (w_.cycles > 0) return multiprocessor;
     const double launcher = ratio(blocks_, t_.blocks_per_second);
-    return softly({multiprocessor, atomics().seconds, launcher});
+    return soft_maximum({multiprocessor, atomics().seconds, launcher});
   }
 
   // L2 and device memory in series, with queues between them.
-  double memory() const { return softly({l2().seconds, dram().seconds}, 0.75 * t_.softness); }
+  double memory_seconds() const {
+    return soft_maximum({l2().seconds, dram().seconds}, 0.75 * t_.softness);
+  }
 
   Resource dram() const {
-    const std::string moved =
-        fmt::format("{} read, {} written", amount(w_.dram_read, "B"), amount(w_.dram_written, "B"));
+    const std::string moved = fmt::format("{} read, {} written", amount_words(w_.dram_read, "B"),
+                                          amount_words(w_.dram_written, "B"));
     const double bytes = ratio(w_.dram_read + w_.dram_written, t_.dram_bytes_per_second);
     const double pages = ratio(w_.dram_pages, t_.dram_pages_per_second);
     if (pages > bytes)
-      return {"device memory", pages, 0,
-              fmt::format("{} in {} that had to be opened", moved, count(w_.dram_pages, "page"))};
+      return {
+          "device memory", pages, 0,
+          fmt::format("{} in {} that had to be opened", moved, count_words(w_.dram_pages, "page"))};
     return {"device memory", bytes, 0,
             fmt::format("{} at {:.2f} TB/s", moved, t_.dram_bytes_per_second / 1e12)};
   }
@@ -101,23 +104,23 @@ class Machine {
             std::max(ratio(w_.l2_sectors, t_.l2_sectors_per_second),
                      ratio(lines, t_.l2_lines_per_second)),
             0,
-            fmt::format("{} in {} looked up, {} fetched", count(w_.l2_sectors, "sector"),
-                        count(w_.l2_read_lines + w_.l2_write_lines, "line"),
-                        count(w_.l2_fills, "line"))};
+            fmt::format("{} in {} looked up, {} fetched", count_words(w_.l2_sectors, "sector"),
+                        count_words(w_.l2_read_lines + w_.l2_write_lines, "line"),
+                        count_words(w_.l2_fills, "line"))};
   }
 
  private:
   // The seconds of the busiest multiprocessor for its share of `amount` at `rate` per clock.
-  double on_one(double amount, double rate) const {
+  double seconds_of_busiest(double amount, double rate) const {
     const double share =
         w_.busiest > 0 ? w_.busiest / profile_.multiprocessors : most_blocks_ / blocks_;
     return ratio(amount * share, rate * t_.sm_hz);
   }
 
-  double softly(std::initializer_list<double> seconds) const {
-    return softly(seconds, t_.softness);
+  double soft_maximum(std::initializer_list<double> seconds) const {
+    return soft_maximum(seconds, t_.softness);
   }
-  static double softly(std::initializer_list<double> seconds, double softness) {
+  static double soft_maximum(std::initializer_list<double> seconds, double softness) {
     const double longest = std::max(seconds);
     if (longest <= 0) return 0;
     double sum = 0;
@@ -128,16 +131,17 @@ class Machine {
   // L1 and shared memory are one memory with one output; the larger part gives the name. Stores to
   // global memory leave by another path.
   Resource l1_and_shared() const {
-    const double loads = on_one(w_.l1_load_cycles, t_.l1_per_clock);
-    const double stores = on_one(w_.l1_store_cycles, t_.l1_per_clock);
+    const double loads = seconds_of_busiest(w_.l1_load_cycles, t_.l1_per_clock);
+    const double stores = seconds_of_busiest(w_.l1_store_cycles, t_.l1_per_clock);
     // Shuffles use this path, too, and so do instructions of warps without active lanes.
     const double others = std::max(0.0, w_.issue.memory - w_.global_requests - w_.shared_requests);
-    const double shared = on_one(w_.shared_wavefronts + others, t_.shared_wavefronts_per_clock);
+    const double shared =
+        seconds_of_busiest(w_.shared_wavefronts + others, t_.shared_wavefronts_per_clock);
     const double l1 = std::max(loads, stores);
     const double seconds = std::max(loads + shared, stores);
     if (shared > l1 && w_.shared_wavefronts > 0) {
       std::string words =
-          fmt::format("{} where {} would do", count(w_.shared_wavefronts, "wavefront"),
+          fmt::format("{} where {} would do", count_words(w_.shared_wavefronts, "wavefront"),
                       short_number(w_.shared_ideal));
       if (others > w_.shared_wavefronts / 10)
         words +=
@@ -146,7 +150,7 @@ class Machine {
     }
     return {"L1", seconds, 0,
             fmt::format("{} to global memory of {:.1f} cycles each",
-                        count(w_.global_requests, "access", "es"),
+                        count_words(w_.global_requests, "access", "es"),
                         ratio(w_.l1_load_cycles + w_.l1_store_cycles, w_.global_requests))};
   }
 
@@ -170,10 +174,10 @@ class Machine {
     const double schedulers = std::min(1.0, resident_ * w_.warps_per_block / 4);
     Resource most{"issue", -1, 0, ""};
     for (const Pipe& pipe : pipes) {
-      const double seconds = ratio(on_one(pipe.amount, pipe.rate), schedulers);
+      const double seconds = ratio(seconds_of_busiest(pipe.amount, pipe.rate), schedulers);
       if (seconds <= most.seconds) continue;
       most.seconds = seconds;
-      most.words = fmt::format("{}: {}", pipe.name, count(pipe.amount, "warp instruction"));
+      most.words = fmt::format("{}: {}", pipe.name, count_words(pipe.amount, "warp instruction"));
     }
     return most;
   }
@@ -188,7 +192,8 @@ class Machine {
     const double blocks = ratio(blocks_, t_.blocks_per_second);
     const double warps = ratio(w_.warps_per_block * most_blocks_, t_.warps_per_clock * t_.sm_hz);
     return {"block launch", std::max(blocks, warps), 0,
-            fmt::format("{} of {}", count(blocks_, "block"), count(w_.warps_per_block, "warp"))};
+            fmt::format("{} of {}", count_words(blocks_, "block"),
+                        count_words(w_.warps_per_block, "warp"))};
   }
 
   // The time that no unit explains: warps wait for loads, for results and at barriers, and there
@@ -200,9 +205,9 @@ class Machine {
     if (unit > kExplained * w_.cycles / t_.sm_hz) seconds = std::min(seconds, 0.99 * unit);
     std::string words =
         fmt::format("{} per multiprocessor at a time wait for what they have asked for",
-                    count(resident_ * w_.warps_per_block, "warp"));
+                    count_words(resident_ * w_.warps_per_block, "warp"));
     if (w_.shared_spins > 0)
-      words += fmt::format(", {} of compare and swap", count(w_.shared_spins, "round"));
+      words += fmt::format(", {} of compare and swap", count_words(w_.shared_spins, "round"));
     return {"latency", seconds, 0, words};
   }
 
@@ -215,7 +220,7 @@ class Machine {
 }  // namespace
 
 double memory_seconds(const Profile& profile, const Work& work) {
-  return Machine(profile, work).memory();
+  return Machine(profile, work).memory_seconds();
 }
 
 double atomic_seconds(const Profile& profile, const Work& work) {
@@ -234,7 +239,7 @@ Prediction predict(const Profile& profile, const Work& work) {
   p.resources = machine.resources();
   std::stable_sort(p.resources.begin(), p.resources.end(),
                    [](const Resource& a, const Resource& b) { return a.seconds > b.seconds; });
-  const double running = machine.running_seconds() + machine.ramp();
+  const double running = machine.running_seconds() + machine.ramp_seconds();
   p.kernel_seconds = running + t.launch_seconds;
   p.error = t.error[p.kernel_seconds < 5e-6 ? 0 : p.kernel_seconds < 50e-6 ? 1 : 2];
   p.seconds = work.warm ? running + t.warm_launch_seconds : p.kernel_seconds + t.event_seconds;

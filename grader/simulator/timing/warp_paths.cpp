@@ -13,7 +13,7 @@ class PathBuilder {
   PathBuilder(const WarpTrace& trace, uint64_t warp, double times, const WarpRank& rank)
       : trace_(trace), warp_(warp), times_(times), rank_(rank), visits_(trace.blocks.size(), 0) {}
 
-  std::vector<uint16_t> all() {
+  std::vector<uint16_t> whole_path() {
     walk(0, trace_.blocks.size(), 0, 1);
     return std::move(path_);
   }
@@ -91,7 +91,7 @@ double instructions_of(const WarpTrace& trace) {
 
 std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
                               const WarpRank& rank) {
-  return PathBuilder(trace, warp, times, rank).all();
+  return PathBuilder(trace, warp, times, rank).whole_path();
 }
 
 namespace {
@@ -124,9 +124,10 @@ WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
   }
 }
 
-// The path has about as many instructions as the warp issued. A block that only some warps run goes
-// to that share of every hundred warps; if that does not match the number of issued instructions,
-// it goes to the warps that issued most.
+// The path has about as many instructions as the warp issued. If only 30 % of the warps run a basic
+// block, it is first put on the paths of 30 of every hundred warps, by warp number. If a path is
+// then much longer or shorter than its warp's issued instructions, the basic block is put on the
+// paths of those warps that issued most.
 std::vector<uint16_t> WarpPaths::path(uint64_t block, uint32_t w) const {
   const uint64_t number = block * work_.warps + w;
   WarpRank rank{0, 1, number};

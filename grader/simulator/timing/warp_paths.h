@@ -115,8 +115,8 @@ struct SmWork {
 
 // The result of the multiprocessor that finishes last.
 struct SmTiming {
-  double cycles = 0;  // cycles until its last warp has ended
-  double blocks = 0;  // blocks that it ran
+  double cycles = 0;  // cycles until the multiprocessor's last warp has ended
+  double blocks = 0;  // blocks that the multiprocessor ran
   double issued = 0;  // instructions of these blocks
 };
 

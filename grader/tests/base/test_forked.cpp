@@ -23,8 +23,8 @@ std::vector<std::byte> bytes(size_t count) {
 TEST_SUITE("base forked") {
   TEST_CASE("base: an answer of any length arrives complete") {
     for (size_t count : {size_t{0}, size_t{1}, size_t{65'536}, size_t{30'000'001}}) {
-      const Forked forked = run_forked([&] { return bytes(count); }, 60);
-      CHECK(forked.end == Forked::End::done);
+      const ForkResult forked = run_forked([&] { return bytes(count); }, 60);
+      CHECK(forked.end == ForkResult::End::done);
       CHECK(forked.answer == bytes(count));
     }
   }
@@ -41,34 +41,34 @@ TEST_SUITE("base forked") {
   }
 
   TEST_CASE("base: the message of an exception in the child arrives") {
-    const Forked forked =
+    const ForkResult forked =
         run_forked([]() -> std::vector<std::byte> { throw Error("no such card"); }, 60);
-    CHECK(forked.end == Forked::End::died);
+    CHECK(forked.end == ForkResult::End::died);
     CHECK(forked.how == "no such card");
   }
 
   TEST_CASE("base: a child that dies is distinguished from one that answers") {
-    const Forked killed = run_forked(
+    const ForkResult killed = run_forked(
         []() -> std::vector<std::byte> {
           raise(SIGKILL);
           return {};
         },
         60);
-    CHECK(killed.end == Forked::End::died);
+    CHECK(killed.end == ForkResult::End::died);
     CHECK(killed.how == "killed by signal 9 (Killed)");
-    const Forked left = run_forked([]() -> std::vector<std::byte> { _exit(0); }, 60);
-    CHECK(left.end == Forked::End::died);
+    const ForkResult left = run_forked([]() -> std::vector<std::byte> { _exit(0); }, 60);
+    CHECK(left.end == ForkResult::End::died);
     CHECK(left.how == "ended without an answer");
   }
 
   TEST_CASE("base: a child that hangs is killed") {
     const auto start = std::chrono::steady_clock::now();
-    const Forked forked = run_forked(
+    const ForkResult forked = run_forked(
         []() -> std::vector<std::byte> {
           while (true) pause();
         },
         0.2);
-    CHECK(forked.end == Forked::End::timed_out);
+    CHECK(forked.end == ForkResult::End::timed_out);
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
   }
 }

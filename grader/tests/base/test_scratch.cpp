@@ -65,7 +65,7 @@ TEST_CASE(
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     CAPTURE(signal);
     tests::Scratch s;
-    const Setting here(variables::kTemporaryDirectory, s.path.string());
+    const ScopedVariable here(variables::kTemporaryDirectory, s.path.string());
     const pid_t worker = start_worker(s.path / "said", true);
     REQUIRE(within_seconds([&] { return fs::exists(s.path / "said"); }));
     kill(worker, signal);
@@ -83,11 +83,11 @@ TEST_CASE(
 TEST_CASE("base: the children of a killed process end, and the next start removes its directory") {
   tests::Scratch s;
   const pid_t alive = [&] {
-    const Setting here(variables::kTemporaryDirectory, s.path.string());
+    const ScopedVariable here(variables::kTemporaryDirectory, s.path.string());
     return start_worker(s.path / "alive", false);
   }();
   REQUIRE(within_seconds([&] { return fs::exists(s.path / "alive"); }));
-  const Setting here(variables::kTemporaryDirectory, s.path.string());
+  const ScopedVariable here(variables::kTemporaryDirectory, s.path.string());
   const pid_t worker = start_worker(s.path / "said", false);
   REQUIRE(within_seconds([&] { return fs::exists(s.path / "said"); }));
   CHECK(scratch_directories(s.path) == 2);
@@ -108,7 +108,7 @@ TEST_CASE("base: the children of a killed process end, and the next start remove
 
 TEST_CASE("base: the error for an unusable TMPDIR names it") {
   for (const char* directory : {"/nowhere", "/etc/passwd", "/proc"}) {
-    const Setting here(variables::kTemporaryDirectory, directory);
+    const ScopedVariable here(variables::kTemporaryDirectory, directory);
     try {
       const lab32::Scratch scratch;
       FAIL("it was made");
@@ -123,7 +123,7 @@ TEST_CASE("base: a scratch root of another user is not touched") {
   tests::Scratch s, other;
   other.write("file", "theirs");
   fs::create_directory_symlink(other.path, s.path / ("lab32-" + std::to_string(geteuid())));
-  const Setting here(variables::kTemporaryDirectory, s.path.string());
+  const ScopedVariable here(variables::kTemporaryDirectory, s.path.string());
   const lab32::Scratch scratch;
   CHECK(scratch.path.parent_path() == s.path);
   CHECK(fs::exists(other.path / "file"));

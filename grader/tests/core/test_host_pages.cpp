@@ -16,18 +16,18 @@ using sim::RecordPages;
 TEST_CASE("core: page pool: a piece moves with its contents and leaves zeros") {
   // Empties the pool of pieces from other tests.
   const PagePool::Range others(PagePool::kKept, "a test");
-  for (uint64_t at = 0; PagePool::of_process().take(others.begin() + at);) at += PagePool::kPiece;
+  for (uint64_t at = 0; PagePool::process_wide().take(others.begin() + at);) at += PagePool::kPiece;
   const PagePool::Range range(4 * PagePool::kPiece, "a test");
   std::byte* const first = range.begin();
   std::byte* const second = first + 2 * PagePool::kPiece;
   CHECK(reinterpret_cast<uint64_t>(first) % PagePool::kPiece == 0);
   std::memset(first, 0x5a, PagePool::kPiece);
-  PagePool::of_process().give(first);
+  PagePool::process_wide().give(first);
   CHECK(first[0] == std::byte{0});
-  REQUIRE(PagePool::of_process().take(second));  // the piece that was given last
+  REQUIRE(PagePool::process_wide().take(second));  // the piece that was given last
   CHECK(second[0] == std::byte{0x5a});
   CHECK(second[PagePool::kPiece - 1] == std::byte{0x5a});
-  PagePool::of_process().give(second);
+  PagePool::process_wide().give(second);
 }
 
 TEST_CASE("core: page pool: pieces beyond its capacity return to the system") {
@@ -35,10 +35,10 @@ TEST_CASE("core: page pool: pieces beyond its capacity return to the system") {
   const PagePool::Range range(kMany * PagePool::kPiece, "a test");
   for (uint64_t i = 0; i < kMany; ++i) {
     range.begin()[i * PagePool::kPiece] = std::byte{1};
-    PagePool::of_process().give(range.begin() + i * PagePool::kPiece);
+    PagePool::process_wide().give(range.begin() + i * PagePool::kPiece);
   }
   uint64_t kept = 0;
-  while (kept < kMany && PagePool::of_process().take(range.begin() + kept * PagePool::kPiece))
+  while (kept < kMany && PagePool::process_wide().take(range.begin() + kept * PagePool::kPiece))
     ++kept;
   CHECK(kept == 128);
   for (uint64_t i = kept; i < kMany; ++i)

@@ -60,7 +60,7 @@ std::vector<uint32_t> noise(size_t words) {
   return each(words, [](uint32_t i) { return (i + 1) * 2654435761u; });
 }
 
-constexpr const char* kOwn = ".local .align 16 .b8 own[32];\n";
+constexpr const char* kOwnBlock = ".local .align 16 .b8 own[32];\n";
 constexpr const char* kBox = ".shared .align 16 .b8 box[512];\n";
 
 }  // namespace
@@ -80,7 +80,7 @@ TEST_CASE("core: memory: every width and vector moves through every space") {
         CAPTURE(elements);
         CAPTURE(space);
         setup.in.resize(setup.out_words);
-        CHECK(finish(kOwn + round_trip(w, space, elements), setup).out == setup.in);
+        CHECK(finish(kOwnBlock + round_trip(w, space, elements), setup).out == setup.in);
       }
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("core: memory: cached, non-coherent and hinted accesses move the same 
 TEST_CASE("core: memory: generic addresses of one instruction may go to three spaces") {
   Setup setup;
   setup.functions = ".shared .align 4 .b32 box[32];\n";
-  const LaunchOutcome o = finish(std::string(kOwn) + R"(
+  const LaunchOutcome o = finish(std::string(kOwnBlock) + R"(
   mov.u32 %r9, box;
   mad.lo.u32 %r8, %t, 4, %r9;
   add.u32 %r1, %t, 100;
@@ -211,7 +211,7 @@ TEST_CASE("core: memory: generic addresses of one instruction may go to three sp
 TEST_CASE("core: memory: isspacep classifies generic addresses, and cvta converts them back") {
   Setup setup;
   setup.functions = ".shared .align 4 .b32 box[32];\n";
-  const LaunchOutcome o = finish(std::string(kOwn) + R"(
+  const LaunchOutcome o = finish(std::string(kOwnBlock) + R"(
   mov.u64 %d1, box;
   cvta.shared.u64 %d2, %d1;
   cvta.to.shared.u64 %d3, %d2;

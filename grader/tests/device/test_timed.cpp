@@ -23,7 +23,7 @@ TEST_SUITE("device timed") {
     timing.start_seconds = 0.5;
     timing.rounds_seconds = 0.25;
     const std::vector<std::byte> bytes = encode({timing, std::nullopt}, *region);
-    const Timed back = decode(bytes, region);
+    const TimingResult back = decode(bytes, region);
     REQUIRE(back.timing);
     CHECK_FALSE(back.fault);
     REQUIRE(back.timing->candidates.size() == 2);
@@ -53,7 +53,7 @@ TEST_SUITE("device timed") {
     fault.kind = sim::TrapKind::out_of_bounds;
     fault.driver = DriverError{"v7", "CUDA_ERROR_ILLEGAL_ADDRESS", "illegal"};
     const auto region = std::make_shared<const SharedRegion>(1);
-    const Timed back = decode(encode({std::nullopt, fault}, *region), region);
+    const TimingResult back = decode(encode({std::nullopt, fault}, *region), region);
     CHECK_FALSE(back.timing);
     REQUIRE(back.fault);
     CHECK(back.fault->kind == sim::TrapKind::out_of_bounds);

@@ -18,7 +18,7 @@ std::string damaged(std::string sealed, size_t place) {
 TEST_CASE("grading: a sealed answer matches its number only") {
   const std::string sealed = Answer(4).sealed();
   CHECK(sealed.find("$y$") == 0);
-  const auto answer = Answer::of_sealed(sealed);
+  const auto answer = Answer::from_sealed(sealed);
   REQUIRE(answer);
   CHECK(answer->is(4));
   CHECK(answer->is(4.0f));
@@ -30,9 +30,9 @@ TEST_CASE("grading: a sealed answer matches its number only") {
 }
 
 TEST_CASE("grading: a sealed answer treats -0 as 0 and distinguishes every answer of a lab") {
-  CHECK(Answer::of_sealed(Answer(0).sealed())->is(-0.0));
-  CHECK(Answer::of_sealed(Answer(1.25).sealed())->is(1.25f));
-  const auto next_float = Answer::of_sealed(Answer(16777218).sealed());
+  CHECK(Answer::from_sealed(Answer(0).sealed())->is(-0.0));
+  CHECK(Answer::from_sealed(Answer(1.25).sealed())->is(1.25f));
+  const auto next_float = Answer::from_sealed(Answer(16777218).sealed());
   CHECK(next_float->is(16777218.0f));
   CHECK_FALSE(next_float->is(16777216.0f));
 }
@@ -44,11 +44,11 @@ TEST_CASE("grading: equal answers have different seals") {
 TEST_CASE("grading: a text that seal() has not made is no sealed answer") {
   const std::string sealed = Answer(4).sealed();
   for (const char* text : {"", "4", "$y$", "$6$salt$hash", "$1$abcdefgh$0123456789012345678901"})
-    CHECK_FALSE(Answer::of_sealed(text));
-  CHECK_FALSE(Answer::of_sealed(sealed.substr(0, sealed.rfind('$'))));
-  CHECK_FALSE(Answer::of_sealed(sealed.substr(0, sealed.size() - 1)));
-  CHECK_FALSE(Answer::of_sealed(sealed + "a"));
-  CHECK_FALSE(Answer::of_sealed(damaged(sealed, sealed.size() - 9))->is(4));
+    CHECK_FALSE(Answer::from_sealed(text));
+  CHECK_FALSE(Answer::from_sealed(sealed.substr(0, sealed.rfind('$'))));
+  CHECK_FALSE(Answer::from_sealed(sealed.substr(0, sealed.size() - 1)));
+  CHECK_FALSE(Answer::from_sealed(sealed + "a"));
+  CHECK_FALSE(Answer::from_sealed(damaged(sealed, sealed.size() - 9))->is(4));
 }
 
 TEST_CASE("grading: a plain answer is its number") {
@@ -75,7 +75,7 @@ TEST_CASE("grading: the sealed answers of every lab match the rubric's answers" 
         const size_t at = lines.find(head);
         REQUIRE(at != std::string::npos);
         const size_t from = at + head.size();
-        const auto sealed = Answer::of_sealed(lines.substr(from, lines.find('\n', at) - from));
+        const auto sealed = Answer::from_sealed(lines.substr(from, lines.find('\n', at) - from));
         REQUIRE(sealed);
         CHECK(sealed->is(question.answer.number().value()));
         ++questions;

@@ -100,7 +100,7 @@ TEST_CASE("grading: random numbers are the same everywhere") {
 }
 
 TEST_CASE("grading: a source line is quoted with its place") {
-  const SourceFile source = SourceFile::of_text(
+  const SourceFile source = SourceFile::from_text(
       "// scale(x) is wanted\n__global__ void scale(int n) {\r\n\tout[i]\t= 1;\n}\n"
       "LAB32_ANSWER(add2_time, 1);\n",
       "lab/scale.cu");
@@ -117,12 +117,12 @@ TEST_CASE("grading: a source line is quoted with its place") {
 TEST_CASE("grading: a long source line is broken and quoted to its end") {
   const std::string store = "if (row < n && column < m) out[column * n + row] = ",
                     load = "tile[threadIdx.x][threadIdx.y ^ threadIdx.x % 16];";
-  CHECK(SourceFile::of_text("  " + store + load, "a.cu").quote(1) ==
+  CHECK(SourceFile::from_text("  " + store + load, "a.cu").quote(1) ==
         "a.cu:1\n    if (row < n && column < m) out[column * n + row] =\n"
         "      tile[threadIdx.x][threadIdx.y ^ threadIdx.x % 16];");
   std::string endless;
   for (int i = 0; i < 100; ++i) endless += load + " ";
-  const std::string quoted = SourceFile::of_text(endless, "a.cu").quote(1);
+  const std::string quoted = SourceFile::from_text(endless, "a.cu").quote(1);
   CHECK(quoted.size() < 400);
   CHECK(quoted.substr(quoted.size() - 4) == " ...");
 }

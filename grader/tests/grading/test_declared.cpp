@@ -140,7 +140,7 @@ const std::string kDeclared = R"toml(lab = "lab"
 max_score = 10
 sizes = [0, 33]
 drawn = [4096, 8192]
-threads_at_work = 0.25
+min_working_share = 0.25
 
 [scale]
 check = "scale: result"

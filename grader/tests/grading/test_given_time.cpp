@@ -34,7 +34,7 @@ class Solved {
       artifact_.ptx.replace(at, 7, follow);
     }
     module_ = device_->load(artifact_);
-    source_ = SourceFile::of_text(submission.text(), file);
+    source_ = SourceFile::from_text(submission.text(), file);
   }
 
   double time(const std::string& work, int& computed) {
@@ -63,7 +63,7 @@ class Solved {
   Rubric rubric_;
   toolchain::Artifact artifact_;
   std::unique_ptr<device::LoadedModule> module_;
-  SourceFile source_ = SourceFile::of_text("", "");
+  SourceFile source_ = SourceFile::from_text("", "");
   Progress progress_{false};
 };
 

@@ -73,7 +73,7 @@ std::vector<std::string> modelled(uint64_t seed, const std::string& hides = "shu
   FakeDevice device;
   tests::FakeModule module;
   module.add("kernel", [](auto&, auto&, auto&) { return device::Run{}; });
-  const SourceFile source = SourceFile::of_text("", "lab.cu");
+  const SourceFile source = SourceFile::from_text("", "lab.cu");
   Progress progress(false);
   GradingSetup setup{device, seed, progress};
   setup.launch_detail.emplace();

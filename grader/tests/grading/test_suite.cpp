@@ -88,7 +88,7 @@ Graded grade_harness(tests::FakeBody body, uint64_t seed = 7, const std::string&
   if (body) module.add("kernel", std::move(body));
   module.add("other", [](auto&, auto&, auto&) { return device::Run{}; });
   module.add("lab32_given::its_own", [](auto&, auto&, auto&) { return device::Run{}; });
-  const SourceFile source = SourceFile::of_text("first line\n  out[i] = in[i];\n", "lab.cu");
+  const SourceFile source = SourceFile::from_text("first line\n  out[i] = in[i];\n", "lab.cu");
   Progress progress(false);
   const GradingSetup setup{device, seed, progress};
   Session session{setup, module, source, rubric};
@@ -173,7 +173,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   CHECK(options.launch_budget == 1);
   spending.add("B1", 1, 0.5);
   CHECK(spending.used_up("B1"));
-  CHECK(spending.why("B1") ==
+  CHECK(spending.exhausted_limit("B1") ==
         "Not launched: earlier launches of this check have used up its limit of "
         "500,000,000 instructions.");
   spending.limit("B1", options);  // 0 would be no limit
@@ -182,7 +182,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   spending.add("B2", 499'999'999, 0.5);
   spending.add("B3", 1, 0.5);
   CHECK(spending.used_up("B3"));
-  CHECK(spending.why("B3") ==
+  CHECK(spending.exhausted_limit("B3") ==
         "Not launched: earlier checks have used up the lab's limit of 1,000,000,000 "
         "instructions, most of it in \"B1\".");
   const AssumedSlowness usual(1);
@@ -191,7 +191,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   CHECK_FALSE(slow.used_up("B3"));
   slow.add("B3", 5, 11 * Spending::kSlower);
   CHECK(slow.used_up("B4"));
-  CHECK(slow.why("B4").find("most of it in \"B3\"") != std::string::npos);
+  CHECK(slow.exhausted_limit("B4").find("most of it in \"B3\"") != std::string::npos);
 }
 
 TEST_CASE("grading: a slow machine gets more seconds, but not more instructions") {
@@ -202,7 +202,7 @@ TEST_CASE("grading: a slow machine gets more seconds, but not more instructions"
   CHECK_FALSE(spending.used_up("B1"));
   spending.add("B1", 1'000, 2 * kSecond);
   CHECK(spending.used_up("B1"));
-  CHECK(spending.why("B1") ==
+  CHECK(spending.exhausted_limit("B1") ==
         fmt::format("Not launched: earlier launches of this check have used up its limit of {:g} "
                     "s of simulation.",
                     10 * kSecond));

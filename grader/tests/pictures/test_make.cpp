@@ -8,7 +8,7 @@ using namespace lab32;
 namespace {
 
 pictures::Launch made(const counters::Counters& of_line) {
-  static const SourceFile source = SourceFile::of_text("atomicAdd(total, in[i]);\n", "x.cu");
+  static const SourceFile source = SourceFile::from_text("atomicAdd(total, in[i]);\n", "x.cu");
   device::Run run;
   run.counters = of_line;
   run.lines = {{"x.cu", 1, of_line}};

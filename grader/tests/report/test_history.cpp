@@ -51,7 +51,7 @@ TEST_CASE("report: a history with invalid lines is still read") {
 
 TEST_CASE("report: LAB32_HISTORY=off disables the history") {
   {
-    const Setting off(variables::kHistory, "off");
+    const ScopedVariable off(variables::kHistory, "off");
     CHECK_FALSE(history_enabled());
   }
   CHECK(history_enabled());

@@ -32,8 +32,8 @@ MemoryOp op_of(const std::string& text) {
   return *op;
 }
 
-Member member(int64_t offset, std::vector<sass::Shape> shapes, int bytes = 4) {
-  Member m;
+PlacedAccess member(int64_t offset, std::vector<sass::Shape> shapes, int bytes = 4) {
+  PlacedAccess m;
   m.offset = offset;
   m.bytes = bytes;
   m.live.assign(static_cast<size_t>(bytes), true);
@@ -271,7 +271,7 @@ TEST_SUITE("sass: placement of accesses") {
   }
 
   TEST_CASE("sass: sixteen words are covered by four instructions") {
-    std::vector<Member> members;
+    std::vector<PlacedAccess> members;
     for (int k = 0; k < 16; ++k)
       members.push_back(
           member(4 * k, k % 4 == 1 ? std::vector<sass::Shape>{kQuad} : std::vector<sass::Shape>{}));
@@ -287,7 +287,7 @@ TEST_SUITE("sass: placement of accesses") {
 
   TEST_CASE(
       "sass: a word that no instruction covers is refused unless something else explains it") {
-    std::vector<Member> members{member(0, {kWord}), member(4, {})};
+    std::vector<PlacedAccess> members{member(0, {kWord}), member(4, {})};
     CHECK_FALSE(place(members, {}).has_value());
     members[1].must_be_covered = false;
     CHECK(place(members, {}).has_value());
@@ -296,8 +296,8 @@ TEST_SUITE("sass: placement of accesses") {
   TEST_CASE("sass: two possible placements are refused unless a known distance decides") {
     // Three accesses without instructions between two two-word instructions: it is not known which
     // one has the middle access.
-    std::vector<Member> members{member(0, {}), member(4, {kDouble}), member(8, {}),
-                                member(12, {kDouble}), member(16, {})};
+    std::vector<PlacedAccess> members{member(0, {}), member(4, {kDouble}), member(8, {}),
+                                      member(12, {kDouble}), member(16, {})};
     for (size_t k : {size_t{0}, size_t{2}, size_t{4}}) members[k].must_be_covered = false;
     CHECK_FALSE(place(members, {}).has_value());
     members[2].must_be_covered = true;
@@ -310,7 +310,7 @@ TEST_SUITE("sass: placement of accesses") {
   }
 
   TEST_CASE("sass: a vector whose middle is not read becomes two words") {
-    Member v = member(0, {sass::Shape{{0, 4}, {12, 4}}}, 16);
+    PlacedAccess v = member(0, {sass::Shape{{0, 4}, {12, 4}}}, 16);
     for (size_t b = 4; b < 12; ++b) v.live[b] = false;
     const auto p = place({v}, {});
     REQUIRE(p.has_value());
@@ -322,7 +322,7 @@ TEST_SUITE("sass: placement of accesses") {
   }
 
   TEST_CASE("sass: a load of only the last word of a vector is reconciled") {
-    Member v = member(32, {kWord}, 16);
+    PlacedAccess v = member(32, {kWord}, 16);
     for (size_t b = 0; b < 12; ++b) v.live[b] = false;
     const auto p = place({v}, {});
     REQUIRE(p.has_value());

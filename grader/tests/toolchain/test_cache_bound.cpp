@@ -25,9 +25,9 @@ uintmax_t bytes_in(const fs::path& folder) {
 
 TEST_CASE("toolchain: the cache stays below LAB32_CACHE_MB by removing the oldest entries") {
   tests::Scratch s;
-  const Setting root(variables::kRoot, s.path.string()),
+  const ScopedVariable root(variables::kRoot, s.path.string()),
       home(variables::kCacheHome, s.path.string());
-  const Setting bound(variables::kCacheMegabytes, "2");
+  const ScopedVariable bound(variables::kCacheMegabytes, "2");
   REQUIRE(cache_directory() == s.path / "lab32");
   Artifact artifact;
   artifact.sass = std::string(300'000, 'x');
@@ -37,7 +37,7 @@ TEST_CASE("toolchain: the cache stays below LAB32_CACHE_MB by removing the oldes
     CHECK(load_cached("key" + std::to_string(i)));
   }
   CHECK_FALSE(load_cached("key0"));
-  const Setting wrong(variables::kCacheMegabytes, "much");
+  const ScopedVariable wrong(variables::kCacheMegabytes, "much");
   CHECK_THROWS_WITH_AS(store_cached("key", artifact),
                        "LAB32_CACHE_MB=much: it may be a number from 0 to 999999", MachineError);
 }

@@ -111,7 +111,7 @@ TEST_SUITE("compile: nvcc") {
 
   TEST_CASE("toolchain: messages quote the source as the student wrote it") {
     CHECK(
-        in_source_spelling(
+        use_source_spelling(
             "x.cu(1): error: identifier \"y\" is undefined\n"
             "  __attribute__((global)) void __attribute__((launch_bounds(128, 2))) k() { y = 1; }\n"
             "                                                                            ^\n"
@@ -123,12 +123,12 @@ TEST_SUITE("compile: nvcc") {
         "  __global__ void __launch_bounds__(128, 2) k() { y = 1; }\n"
         "                                                  ^\n");
     // A caret inside of a keyword points at its beginning.
-    CHECK(in_source_spelling("  __attribute__((device)) int f();\n"
-                             "                 ^\n") ==
+    CHECK(use_source_spelling("  __attribute__((device)) int f();\n"
+                              "                 ^\n") ==
           "  __device__ int f();\n"
           "  ^\n");
     // An expansion that is cut off stays as it is.
-    CHECK(in_source_spelling("  __attribute__((aligned(16\n") == "  __attribute__((aligned(16\n");
+    CHECK(use_source_spelling("  __attribute__((aligned(16\n") == "  __attribute__((aligned(16\n");
     CHECK(errors_alone("x.cu(2): warning #177-D: unused\n  int i;\n      ^\n\n") ==
           "x.cu(2): warning #177-D: unused\n  int i;\n      ^\n\n");
   }

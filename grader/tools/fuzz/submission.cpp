@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (visible(shown) != shown) std::abort();
   toolchain::split_opened_files(text);
   toolchain::variable_bytes(text);
-  const SourceFile source = SourceFile::of_text(text, "lab.cu");
+  const SourceFile source = SourceFile::from_text(text, "lab.cu");
   source.quote(1);
   source.find("scale");
   return 0;

@@ -89,7 +89,8 @@ struct Update {
   Serve among_threads;  // for several host threads at once; null if not allowed
 };
 
-void by_window(const Exec& x, const Inst& in, Window where, const Update& update, unsigned bytes) {
+void update_by_window(const Exec& x, const Inst& in, Window where, const Update& update,
+                      unsigned bytes) {
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   const uint8_t operation = has_result(in) ? 0 : update.commuting;
@@ -142,7 +143,7 @@ struct Atomic {
     // lock.
     if (has_result(in)) note_waiting(x, in);
     static constexpr Update kUpdate = update();
-    by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
+    update_by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };
 template <class T, class Op>
@@ -166,7 +167,7 @@ struct CompareAndSwap {
   static void execute(const Exec& x, const Inst& in) {
     note_waiting(x, in);
     static constexpr Update kUpdate{0, in_lane_order, nullptr};
-    by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
+    update_by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };
 template <class T>
@@ -192,7 +193,7 @@ struct AtomicVector {
   }
   static void execute(const Exec& x, const Inst& in) {
     static constexpr Update kUpdate{0, in_lane_order, nullptr};
-    by_window(x, in, Window::global, kUpdate, sizeof(T) * in.src_count);
+    update_by_window(x, in, Window::global, kUpdate, sizeof(T) * in.src_count);
   }
 };
 template <class T, class Op>
@@ -340,7 +341,7 @@ Reduction sum_or_extreme(const ptx::Instruction& in) {
 }
 
 template <class T>
-Reduction of_bits(const ptx::Instruction& in) {
+Reduction bitwise_reduction(const ptx::Instruction& in) {
   if (in.has(Mod::op_and)) return reduction<T, update::And>();
   if (in.has(Mod::op_or)) return reduction<T, update::Or>();
   if (in.has(Mod::op_xor)) return reduction<T, update::Xor>();
@@ -348,7 +349,7 @@ Reduction of_bits(const ptx::Instruction& in) {
 }
 
 template <class H>
-Reduction of_halves(const ptx::Instruction& in) {
+Reduction half_reduction(const ptx::Instruction& in) {
   if (in.has(Mod::add)) return reduction<uint16_t, update::AddHalf<H>>();
   if (in.has(Mod::min)) return reduction<uint16_t, ExtremeHalf<H, false>>();
   if (in.has(Mod::max)) return reduction<uint16_t, ExtremeHalf<H, true>>();
@@ -370,13 +371,13 @@ Reduction reduction_of(const ptx::Instruction& in, Type type) {
     case Type::s64:
       return sum_or_extreme<int64_t>(in);
     case Type::b32:
-      return of_bits<uint32_t>(in);
+      return bitwise_reduction<uint32_t>(in);
     case Type::b64:
-      return of_bits<uint64_t>(in);
+      return bitwise_reduction<uint64_t>(in);
     case Type::f16:
-      return of_halves<F16>(in);
+      return half_reduction<F16>(in);
     case Type::bf16:
-      return of_halves<BF16>(in);
+      return half_reduction<BF16>(in);
     case Type::f32:
       return in.has(Mod::add) ? reduction<float, AddFloats>() : Reduction{};
     case Type::f64:

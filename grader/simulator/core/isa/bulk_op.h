@@ -26,7 +26,7 @@ struct BulkOp {
   Slot blocks;  // multicast: a bit for each block of the cluster, by rank
   std::array<Slot, 5> coordinate;
   uint8_t dimensions = 0;
-  Reduction reduction;        // of a tensor copy: set when the map gives the element type
+  Reduction reduction;        // for a tensor copy, set when the map gives the element type
   std::array<Slot, 4> value;  // st.async, red.async: the values to store
   uint8_t values = 0;
   bool generic = false;  // the addresses may be generic ones

@@ -51,7 +51,7 @@ void copy_async(const Exec& x, const Inst& in) {
                                                         whole ? bytes : 1, AccessUse::read);
         if (block.accesses().take_unwritten() != 0) {
           copy.undefined |= 1u << l;
-          copy.origin = block.undefined_origins().of_read(in.site, [&] {
+          copy.origin = block.undefined_origins().id_of_read(in.site, [&] {
             return block.accesses().facts_of_unwritten(w.index(), l, AccessSpace::global,
                                                        lane_address[l], whole ? bytes : 1);
           });
@@ -116,7 +116,7 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
   copies.resize(kept);
 }
 
-void commit(const Exec& x, const Inst&) {
+void commit_copies(const Exec& x, const Inst&) {
   for (uint32_t r = x.mask; r; r &= r - 1)
     ++x.warp->copy_group()[static_cast<size_t>(__builtin_ctz(r))];
 }
@@ -147,14 +147,14 @@ OwnPair pair_of(int lane, bool transposed) {
 }
 
 // All lanes receive elements of each row, so the origin of the first undefined row is used for all.
-UndefinedBits::OfLanes of_first_row(Warp& w, const Inst& in, const UndefinedRead& read) {
+UndefinedBits::OfLanes origins_of_first_row(Warp& w, const Inst& in, const UndefinedRead& read) {
   UndefinedBits::OfLanes origins = w.origins_of(in, read, kRowBytes);
   origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);
   return origins;
 }
 
 template <bool store>
-void matrix(const Exec& x, const Inst& in) {
+void load_or_store_rows(const Exec& x, const Inst& in) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const int matrices = store ? in.src_count : in.dst_count;
@@ -196,7 +196,7 @@ void matrix(const Exec& x, const Inst& in) {
     if (store)
       w.define(AccessSpace::shared, w.address, rows, kRowBytes);
     else if (w.find_undefined(AccessSpace::shared, w.address, rows, kRowBytes, &read))
-      move(read.bits, w.track().loaded(x, in, kFullMask, of_first_row(w, in, read)).regs);
+      move(read.bits, w.track().loaded(x, in, kFullMask, origins_of_first_row(w, in, read)).regs);
   }
   if (block.reports().observes_raw_shared()) {
     if (store)
@@ -234,11 +234,11 @@ void transpose_matrix(const Exec& x, const Inst& in) {
 void finish_all_copies(const Exec& x, const Inst& in) { finish_copies(x, in, true, 0); }
 
 ExecFn pick_cp_async(const ptx::Instruction&) { return copy_async; }
-ExecFn pick_cp_async_commit(const ptx::Instruction&) { return commit; }
+ExecFn pick_cp_async_commit(const ptx::Instruction&) { return commit_copies; }
 ExecFn pick_cp_async_wait(const ptx::Instruction&) { return wait_group; }
 ExecFn pick_cp_async_wait_all(const ptx::Instruction&) { return finish_all_copies; }
-ExecFn pick_ldmatrix(const ptx::Instruction&) { return matrix<false>; }
+ExecFn pick_ldmatrix(const ptx::Instruction&) { return load_or_store_rows<false>; }
 ExecFn pick_movmatrix(const ptx::Instruction&) { return transpose_matrix; }
-ExecFn pick_stmatrix(const ptx::Instruction&) { return matrix<true>; }
+ExecFn pick_stmatrix(const ptx::Instruction&) { return load_or_store_rows<true>; }
 
 }  // namespace lab32::sim

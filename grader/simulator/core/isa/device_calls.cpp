@@ -99,7 +99,7 @@ std::string print_one(const std::string& spec, T value) {
   return text;
 }
 
-std::string format(Warp& warp, int lane, const std::string& text, Arguments& next) {
+std::string formatted_text(Warp& warp, int lane, const std::string& text, Arguments& next) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
@@ -186,11 +186,11 @@ void device_printf(Warp& warp, const Inst&, const CallSite& site, uint32_t mask)
   Frame& frame = *warp.current().frame;
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    // otherwise a kernel that prints endlessly would take hours
+    // Otherwise a kernel that prints endlessly would take hours.
     if (warp.block().prints_no_more()) continue;
     const std::string text = device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
     Arguments arguments(warp, l, parameter<uint64_t>(warp, site, 1, l));
-    warp.block().print(format(warp, l, text, arguments));
+    warp.block().print(formatted_text(warp, l, text, arguments));
     if (!site.results.empty()) {
       // CUDA's printf returns the number of arguments, unlike C's
       const int32_t result = arguments.count();

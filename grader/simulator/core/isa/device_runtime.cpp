@@ -153,7 +153,7 @@ struct RuntimeCall {
     return value;
   }
   template <class T>
-  void give(T result) const {
+  void set_result(T result) const {
     Frame& frame = *warp.current().frame;
     if (!site.results.empty())
       std::memcpy(const_cast<std::byte*>(at(frame, site.results[0])), &result, sizeof result);
@@ -165,7 +165,7 @@ struct RuntimeCall {
     address[static_cast<size_t>(lane)] = argument<uint64_t>(i);
     const Exec x{nullptr, 1u << lane, &warp};
     each_window(x, address.data(), [&](const Exec& part, ptx::Space where, uint64_t* own) {
-      const Place place = open_access(part, in, where, own, sizeof value, true);
+      const LaneMemory place = open_access(part, in, where, own, sizeof value, true);
       if (warp.block().checks_reads() && where != ptx::Space::global)
         warp.define(counted_space(where), own, part.mask, sizeof value);
       std::memcpy(place.base + own[lane] + static_cast<size_t>(lane) * place.stride, &value,
@@ -310,9 +310,9 @@ void device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t m
     const RuntimeCall call{warp, in, site, __builtin_ctz(r)};
     const uint64_t result = function.run(call);
     if (function.gives_address)
-      call.give(result);
+      call.set_result(result);
     else
-      call.give(static_cast<uint32_t>(result));
+      call.set_result(static_cast<uint32_t>(result));
   }
 }
 

@@ -13,13 +13,13 @@ namespace lab32::sim {
 namespace {
 
 // A part of `count` registers from `first` on: `bytes` of each from its byte `shift` on.
-struct Part {
+struct RegisterPart {
   const Slot* first;
   unsigned count, bytes, shift;
   bool transposed = false;  // each lane moves two halves that belong to other lanes
 };
 
-std::byte* register_of(const Part& part, std::byte* regs, int lane, unsigned i) {
+std::byte* register_of(const RegisterPart& part, std::byte* regs, int lane, unsigned i) {
   if (part.transposed) {
     const int group = lane / 4, owner = (lane % 4 * 2 + static_cast<int>(i)) * 4 + group / 2;
     return regs + part.first->offset + owner * 4 + group % 2 * 2;
@@ -29,7 +29,7 @@ std::byte* register_of(const Part& part, std::byte* regs, int lane, unsigned i) 
 }
 
 template <bool store>
-void copy_part(const Part& part, std::byte* regs, uint32_t lanes, std::byte* memory,
+void copy_part(const RegisterPart& part, std::byte* regs, uint32_t lanes, std::byte* memory,
                const uint64_t* address, size_t stride) {
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -42,7 +42,7 @@ void copy_part(const Part& part, std::byte* regs, uint32_t lanes, std::byte* mem
 }
 
 // Called after a store to shared memory, which marks all bytes as defined.
-void keep_undefined(Warp& w, const Part& part, uint32_t lanes, const uint64_t* address) {
+void keep_undefined(Warp& w, const RegisterPart& part, uint32_t lanes, const uint64_t* address) {
   UndefinedBits* const u = w.current().frame->undefined.get();
   if (u == nullptr) return;
   for (uint32_t r = lanes; r; r &= r - 1) {
@@ -63,12 +63,12 @@ void keep_undefined(Warp& w, const Part& part, uint32_t lanes, const uint64_t* a
 
 template <bool store>
 void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
-               const Part& part) {
+               const RegisterPart& part) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const unsigned bytes = part.count * part.bytes;
   const auto kind = store ? AccessKind::store : AccessKind::load;
-  const Place place = open_access(x, in, where, address, bytes, store);
+  const LaneMemory place = open_access(x, in, where, address, bytes, store);
   UndefinedRead read;
   if (block.checks_reads() && store && where != ptx::Space::global)
     w.define(counted_space(where), address, x.mask, bytes);
@@ -108,7 +108,7 @@ void move_matrix(const Exec& x, const Inst& in) {
   const FragmentOp& op = fragment_op(x, in);
   const Fragment& matrix = op.moved;
   const int per = matrix.per_register(), bits = matrix.bits();
-  const auto neighbours = [&](const Cell& a, const Cell& b) {
+  const auto neighbours = [&](const MatrixPosition& a, const MatrixPosition& b) {
     return op.by_columns ? a.column == b.column && b.row == a.row + 1
                          : a.row == b.row && b.column == a.column + 1;
   };
@@ -116,19 +116,19 @@ void move_matrix(const Exec& x, const Inst& in) {
   lane_addresses(x, in.mem_base, in.mem_offset, base);
   const auto natural = static_cast<uint32_t>(op.by_columns ? matrix.rows : matrix.columns);
   // The position in the matrix of lane l's part of register r, from element e on.
-  const auto place = [&](int r, int l, int e, bool transposed) -> Cell {
+  const auto place = [&](int r, int l, int e, bool transposed) -> MatrixPosition {
     if (!transposed) return matrix.cell(r, l, e);
-    const Cell first = matrix.cell(r, 0, 0), beside = matrix.cell(r, 4, 0),
-               along = matrix.cell(r, 0, 1);
+    const MatrixPosition first = matrix.cell(r, 0, 0), beside = matrix.cell(r, 4, 0),
+                         along = matrix.cell(r, 0, 1);
     const int group = l / 4, own = l % 4 * 2;
     return {first.row + (along.row - first.row) * group + (beside.row - first.row) * own,
             first.column + (along.column - first.column) * group +
                 (beside.column - first.column) * own};
   };
-  const auto move = [&](int r, int e, const Part& part) {
+  const auto move = [&](int r, int e, const RegisterPart& part) {
     uint64_t* const address = x.warp->address;
     for (int l = 0; l < kWarpSize; ++l) {
-      const Cell at = place(r, l, e, part.transposed);
+      const MatrixPosition at = place(r, l, e, part.transposed);
       const uint64_t stride =
           op.stride.bytes == 0 ? natural : load_lane<uint32_t>(x.regs + op.stride.offset, l);
       const auto row = static_cast<uint64_t>(at.row), column = static_cast<uint64_t>(at.column);

@@ -29,21 +29,21 @@ uint64_t mask_of(const Fragment& fragment) {
   return fragment.bits() == 64 ? ~uint64_t{0} : (uint64_t{1} << fragment.bits()) - 1;
 }
 
-uint64_t read(const std::byte* regs, const Slot& slot, int lane) {
+uint64_t register_value(const std::byte* regs, const Slot& slot, int lane) {
   const std::byte* const from = regs + slot.offset;
   return slot.bytes == 8 ? load_lane<uint64_t>(from, lane) : load_lane<uint32_t>(from, lane);
 }
 
 }  // namespace
 
-void gather(const Fragment& fragment, const std::byte* regs, uint64_t* to) {
+void gather_elements(const Fragment& fragment, const std::byte* regs, uint64_t* to) {
   const uint64_t mask = mask_of(fragment);
   each_element(fragment, [&](int index, int r, int lane, int bit) {
-    to[index] = read(regs, fragment.slots[static_cast<size_t>(r)], lane) >> bit & mask;
+    to[index] = register_value(regs, fragment.slots[static_cast<size_t>(r)], lane) >> bit & mask;
   });
 }
 
-void scatter(const Fragment& fragment, const uint64_t* from, std::byte* regs) {
+void scatter_elements(const Fragment& fragment, const uint64_t* from, std::byte* regs) {
   uint64_t values[32][kWarpSize] = {};
   each_element(fragment,
                [&](int index, int r, int lane, int bit) { values[r][lane] |= from[index] << bit; });
@@ -62,20 +62,20 @@ void Fragment::place() {
   for (int r = 0; r < registers(); ++r)
     for (int lane = 0; lane < kWarpSize; ++lane)
       for (int e = 0; e < per_register(); ++e) {
-        const Cell at = cell(r, lane, e);
+        const MatrixPosition at = cell(r, lane, e);
         const int index =
             role == Role::right ? at.column * rows + at.row : at.row * columns + at.column;
         places.push_back(static_cast<uint16_t>(index));
       }
 }
 
-Cell Fragment::cell(int r, int lane, int e) const {
+MatrixPosition Fragment::cell(int r, int lane, int e) const {
   if (in_quads) return cell_in_quads(r, lane, e);
   if (transposed) {
     Fragment other;
     other.role = role == Role::left ? Role::right : role == Role::right ? Role::left : Role::sum;
     other.rows = columns, other.columns = rows, other.type = type;
-    const Cell at = other.cell(r, lane, e);
+    const MatrixPosition at = other.cell(r, lane, e);
     return {at.column, at.row};
   }
   const int group = lane / 4, own = lane % 4, per = per_register();
@@ -95,14 +95,16 @@ Cell Fragment::cell(int r, int lane, int e) const {
 
 // The matrices of quad q belong to lanes 4q … 4q + 3 and to the lanes 16 higher. The latter have
 // the rows of A, columns of B and rows of the sum from 4 on.
-Cell Fragment::cell_in_quads(int r, int lane, int e) const {
+MatrixPosition Fragment::cell_in_quads(int r, int lane, int e) const {
   const int i = r * per_register() + e, own = lane % 4, half = lane / 16 * 4;
   const int before = lane % 16 / 4 * 8;  // rows, or columns of B, of the matrices before it
   switch (role) {
     case Role::left:
-      return by_columns ? Cell{before + half + i, own} : Cell{before + half + own, i};
+      return by_columns ? MatrixPosition{before + half + i, own}
+                        : MatrixPosition{before + half + own, i};
     case Role::right:
-      return by_columns ? Cell{own, before + half + i} : Cell{i, before + half + own};
+      return by_columns ? MatrixPosition{own, before + half + i}
+                        : MatrixPosition{i, before + half + own};
     default:
       if (bits() == 16) return {before + half + own, i};
       return {before + half + (own & 1) + (i & 2), (i & 4) + (own & 2) + (i & 1)};
@@ -193,9 +195,9 @@ struct Matrices {
   // Reads the elements from `elements`, a register file of values or of undefined bits, and the
   // metadata from the values in `regs`.
   Matrices(const FragmentOp& op, const std::byte* elements, const std::byte* regs) {
-    gather(op.a, elements, a);
-    gather(op.b, elements, b);
-    gather(op.c, elements, c);
+    gather_elements(op.a, elements, a);
+    gather_elements(op.b, elements, b);
+    gather_elements(op.c, elements, c);
     if (op.form.sparse) read_sparsity(op, regs, k_index);
   }
 };
@@ -210,7 +212,7 @@ static void multiply(const Exec& x, const Inst& in) {
   for (int t = 0; t < op.tiles; ++t)
     multiply_tile(f, all.a + t * f.m * f.stored_columns(), all.b + t * f.n * f.k,
                   all.c + t * f.m * f.n, all.d + t * f.m * f.n, all.k_index);
-  scatter(op.d, all.d, x.regs);
+  scatter_elements(op.d, all.d, x.regs);
 }
 
 void follow_undefined(const FragmentOp& op, const std::byte* regs, std::byte* undefined) {
@@ -227,7 +229,7 @@ void follow_undefined(const FragmentOp& op, const std::byte* regs, std::byte* un
         any |= left[i] | right[f.sparse ? all.k_index[row * f.stored_columns() + i] : i];
       all.d[row * f.n + column] = any != 0 ? every_bit : 0;
     }
-  scatter(op.d, all.d, undefined);
+  scatter_elements(op.d, all.d, undefined);
 }
 
 static ExecFn pick_product(const ptx::Instruction& in) {

@@ -23,7 +23,7 @@ namespace lab32::sim {
 
 class FunctionSlots;
 
-struct Cell {
+struct MatrixPosition {
   int row = 0, column = 0;
 };
 
@@ -43,10 +43,10 @@ struct Fragment {
   std::vector<uint16_t> places;  // by register, lane and element: see fragment_products.cpp
   void place();
   // The row and column of element `e` of register `r` of a lane.
-  Cell cell(int r, int lane, int e) const;
+  MatrixPosition cell(int r, int lane, int e) const;
 
  private:
-  Cell cell_in_quads(int r, int lane, int e) const;
+  MatrixPosition cell_in_quads(int r, int lane, int e) const;
 };
 
 // One instruction on fragments. A fragment that the instruction lacks has no slots.
@@ -54,14 +54,14 @@ struct FragmentOp {
   TileForm form;
   int tiles = 1;  // products of that form
   Fragment a, b, c, d;
-  Slot metadata;            // of a sparse A: the positions of its stored elements (read_sparsity)
+  Slot metadata;            // positions of the stored elements of a sparse A (read_sparsity)
   int selector = 0;         // which lanes of each group supply the metadata
   Fragment moved;           // load, store
   bool by_columns = false;  // load, store: the matrix in memory
   Slot stride;              // load, store: in elements; bytes 0: the matrix's own width
 };
 
-constexpr int kMostElements = 4096;  // of one matrix: 16 rows of 256 bits
+constexpr int kMostElements = 4096;  // elements of one matrix: 16 rows of 256 bits
 // Copies the elements of a fragment out of the registers, in the order of multiply_tile, and back.
 void gather(const Fragment& fragment, const std::byte* regs, uint64_t* to);
 void scatter(const Fragment& fragment, const uint64_t* from, std::byte* regs);

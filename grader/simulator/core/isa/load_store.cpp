@@ -9,8 +9,8 @@
 
 namespace lab32::sim {
 
-Place open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
-                  unsigned bytes, bool store) {
+LaneMemory open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
+                       unsigned bytes, bool store) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const auto use = store ? AccessUse::write : AccessUse::read;
@@ -73,7 +73,7 @@ template <class Mem>
 void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.dst_count;
-  const Place place = open_access(x, in, where, address, bytes, false);
+  const LaneMemory place = open_access(x, in, where, address, bytes, false);
   BlockContext& block = x.warp->block();
   if (block.checks_reads() && where != Where::constant) {
     UndefinedRead read;
@@ -99,7 +99,7 @@ template <class Mem>
 void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.src_count;
-  const Place place = open_access(x, in, where, address, bytes, true);
+  const LaneMemory place = open_access(x, in, where, address, bytes, true);
   BlockContext& block = x.warp->block();
   if (block.checks_reads() && where != Where::global)
     x.warp->define(counted_space(where), address, x.mask, bytes);
@@ -144,13 +144,13 @@ void tell_row(const Exec& x, const Inst& in, Where where, AccessKind kind, unsig
 }
 
 // The host address of each half's first byte; null: not the usual case, and nothing was done.
-struct OpenRow {
+struct HostRows {
   std::byte* half[2] = {nullptr, nullptr};
   uint64_t stride = 0;
 };
 
 template <Where where, AccessKind kind>
-OpenRow open_row(const Exec& x, const Inst& in, unsigned bytes) {
+HostRows host_rows(const Exec& x, const Inst& in, unsigned bytes) {
   if (x.mask != kFullMask) return {};
   const WarpRow row = warp_row(x, in.mem_base, in.mem_offset, bytes);
   if (row.stride == WarpRow::kIrregular || (row.stride == 0 && kind == AccessKind::store))
@@ -209,13 +209,13 @@ void read_half(const std::byte* from, size_t stride, std::byte* slot) {
 }
 
 template <class Mem, class Reg>
-void read_row(const OpenRow& row, size_t offset, std::byte* slot) {
+void read_row(const HostRows& row, size_t offset, std::byte* slot) {
   read_half<Mem, Reg>(row.half[0] + offset, row.stride, slot);
   read_half<Mem, Reg>(row.half[1] + offset, row.stride, slot + sizeof(Reg) * kHalfWarp);
 }
 
 template <class Mem>
-void read_row(const OpenRow& row, size_t offset, std::byte* slot, uint8_t bytes) {
+void read_row(const HostRows& row, size_t offset, std::byte* slot, uint8_t bytes) {
   if constexpr (std::is_same_v<Mem, Wide>) {
     read_row<Wide, Wide>(row, offset, slot);
   } else {
@@ -232,7 +232,7 @@ void read_row(const OpenRow& row, size_t offset, std::byte* slot, uint8_t bytes)
 
 template <class Mem, Where where>
 bool load_row(const Exec& x, const Inst& in) {
-  const OpenRow row = open_row<where, AccessKind::load>(x, in, sizeof(Mem) * in.dst_count);
+  const HostRows row = host_rows<where, AccessKind::load>(x, in, sizeof(Mem) * in.dst_count);
   if (row.half[0] == nullptr) return false;
   for (uint8_t v = 0; v < in.dst_count; ++v)
     if (in.dst[v].bytes != 0)
@@ -244,7 +244,7 @@ bool load_row(const Exec& x, const Inst& in) {
 template <class Mem, Where where>
 bool store_row(const Exec& x, const Inst& in) {
   constexpr unsigned kElement = sizeof(Mem);
-  const OpenRow row = open_row<where, AccessKind::store>(x, in, kElement * in.src_count);
+  const HostRows row = host_rows<where, AccessKind::store>(x, in, kElement * in.src_count);
   if (row.half[0] == nullptr) return false;
   for (int half = 0; half < 2; ++half)
     for (uint8_t v = 0; v < in.src_count; ++v) {
@@ -266,8 +266,9 @@ constexpr bool has_rows(Where where) {
 }
 
 // One instance for all types, so that the large part is compiled once.
-void by_window(const Exec& x, const Inst& in, uint64_t* address,
-               void (*access_part)(const Exec& part, const Inst& in, Where where, uint64_t* own)) {
+void access_by_window(const Exec& x, const Inst& in, uint64_t* address,
+                      void (*access_part)(const Exec& part, const Inst& in, Where where,
+                                          uint64_t* own)) {
   each_window(x, address, [&](const Exec& part, Where where, uint64_t* own) {
     access_part(part, in, where, own);
   });
@@ -280,7 +281,7 @@ void load(const Exec& x, const Inst& in) {
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   if constexpr (where == Where::generic) {
-    by_window(x, in, address, load_from<Mem>);
+    access_by_window(x, in, address, load_from<Mem>);
   } else {
     load_from<Mem>(x, in, where, address);
   }
@@ -302,7 +303,7 @@ void store(const Exec& x, const Inst& in) {
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   if constexpr (where == Where::generic) {
-    by_window(x, in, address, store_to<Mem>);
+    access_by_window(x, in, address, store_to<Mem>);
   } else {
     store_to<Mem>(x, in, where, address);
   }
@@ -393,7 +394,7 @@ ExecFn pick_shift(const ptx::Instruction& in) {
   return shift_address<sign, 0>;
 }
 
-void in_window_at(const Exec& x, const Inst& in, uint64_t base, uint64_t bytes) {
+void set_if_in_range(const Exec& x, const Inst& in, uint64_t base, uint64_t bytes) {
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t bits = 0;
   for (int l = 0; l < kWarpSize; ++l)
@@ -401,13 +402,13 @@ void in_window_at(const Exec& x, const Inst& in, uint64_t base, uint64_t bytes) 
   write_predicate(x, in.dst[0], bits);
 }
 template <uint64_t base>
-void in_window(const Exec& x, const Inst& in) {
-  in_window_at(x, in, base, kWindowBytes);
+void set_if_in_window(const Exec& x, const Inst& in) {
+  set_if_in_range(x, in, base, kWindowBytes);
 }
-void in_own_shared(const Exec& x, const Inst& in) {
+void set_if_in_own_shared(const Exec& x, const Inst& in) {
   BlockContext& block = x.warp->block();
-  if (block.cluster() == nullptr) return in_window<kSharedBase>(x, in);
-  in_window_at(x, in, kSharedBase + block.shared().base(), kBlockWindow);
+  if (block.cluster() == nullptr) return set_if_in_window<kSharedBase>(x, in);
+  set_if_in_range(x, in, kSharedBase + block.shared().base(), kBlockWindow);
 }
 
 // mapa: the same offset in another block's shared memory; the later access checks whether the block
@@ -433,7 +434,7 @@ void rank_of_address(const Exec& x, const Inst& in) {
 }
 
 // An address is global if it is in no other window, valid or not.
-void in_device_memory(const Exec& x, const Inst& in, bool constant) {
+void set_if_in_device_memory(const Exec& x, const Inst& in, bool constant) {
   const Memory& memory = *x.warp->block().launch().memory;
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t bits = 0;
@@ -449,8 +450,8 @@ void in_device_memory(const Exec& x, const Inst& in, bool constant) {
   write_predicate(x, in.dst[0], bits);
 }
 
-void in_global(const Exec& x, const Inst& in) { in_device_memory(x, in, false); }
-void in_constant(const Exec& x, const Inst& in) { in_device_memory(x, in, true); }
+void set_if_global(const Exec& x, const Inst& in) { set_if_in_device_memory(x, in, false); }
+void set_if_constant(const Exec& x, const Inst& in) { set_if_in_device_memory(x, in, true); }
 
 template <class T>
 void allocate_local(const Exec& x, const Inst& in) {
@@ -514,13 +515,13 @@ ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_shift<-1>(in); }
 ExecFn pick_isspacep(const ptx::Instruction& in) {
   switch (space_of(in)) {
     case Where::shared:
-      return in.has(Mod::shared_cluster) ? in_window<kSharedBase> : in_own_shared;
+      return in.has(Mod::shared_cluster) ? set_if_in_window<kSharedBase> : set_if_in_own_shared;
     case Where::local:
-      return in_window<kLocalBase>;
+      return set_if_in_window<kLocalBase>;
     case Where::global:
-      return in_global;
+      return set_if_global;
     default:
-      return in_constant;
+      return set_if_constant;
   }
 }
 

@@ -26,7 +26,7 @@ int64_t bytes_to_come(uint64_t object) {
   const auto bits = static_cast<int64_t>(object >> kBytes & kBytesMask);
   return bits > kMostBytes ? bits - (int64_t{1} << 21) : bits;
 }
-uint64_t make(uint64_t phase, uint64_t expected, uint64_t pending, int64_t bytes = 0) {
+uint64_t packed_state(uint64_t phase, uint64_t expected, uint64_t pending, int64_t bytes = 0) {
   return phase << kPhase | (static_cast<uint64_t>(bytes) & kBytesMask) << kBytes |
          expected << kExpected | pending;
 }
@@ -64,7 +64,7 @@ void initialise(const Exec& x, const Inst& in) {
     const uint64_t count = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
     if (count == 0 || count > kCount)
       trap_barrier(x, in, l, TrapReason::mbarrier_count, count, kCount);
-    store_lane<uint64_t>(at, 0, make(0, count, count));
+    store_lane<uint64_t>(at, 0, packed_state(0, count, count));
   });
 }
 
@@ -77,7 +77,7 @@ void invalidate(const Exec& x, const Inst& in) {
 bool complete_phase(std::byte* at) {
   const uint64_t object = load_lane<uint64_t>(at, 0);
   if (pending(object) != 0 || bytes_to_come(object) != 0) return false;
-  store_lane(at, 0, make(phase(object) + 1, expected(object), expected(object)));
+  store_lane(at, 0, packed_state(phase(object) + 1, expected(object), expected(object)));
   return true;
 }
 
@@ -102,7 +102,7 @@ void expect_bytes(const Exec& x, const Inst& in, int l, std::byte* at, int64_t m
   if (bytes > kMostBytes || bytes < -kMostBytes)
     trap_barrier(x, in, l, TrapReason::mbarrier_bytes, static_cast<uint64_t>(std::abs(bytes)),
                  kMostBytes);
-  store_lane(at, 0, make(phase(object), expected(object), pending(object), bytes));
+  store_lane(at, 0, packed_state(phase(object), expected(object), pending(object), bytes));
 }
 
 // arrive.expect_tx: first expects bytes, then arrives.
@@ -179,8 +179,8 @@ void arrive_after_copies(const Exec& x, const Inst& in) {
 bool complete_bytes(std::byte* object, uint32_t bytes) {
   const uint64_t before = load_lane<uint64_t>(object, 0);
   store_lane(object, 0,
-             make(phase(before), expected(before), pending(before),
-                  bytes_to_come(before) - int64_t{bytes}));
+             packed_state(phase(before), expected(before), pending(before),
+                          bytes_to_come(before) - int64_t{bytes}));
   return complete_phase(object);
 }
 

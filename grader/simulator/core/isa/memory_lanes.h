@@ -130,15 +130,15 @@ struct Wide {  // .b128
 };
 
 // Host memory of a state space: lane l finds the byte at address a at base + a + l * stride.
-struct Place {
+struct LaneMemory {
   std::byte* base;
   size_t stride;
 };
 
 // Checks an access, reports it to the observers and returns the host memory behind it. `address` is
 // relative to the beginning of the space.
-Place open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
-                  unsigned bytes, bool store);
+LaneMemory open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
+                       unsigned bytes, bool store);
 
 inline AccessSpace counted_space(ptx::Space where) {
   return where == ptx::Space::shared  ? AccessSpace::shared
@@ -166,7 +166,7 @@ void each_window(const Exec& x, uint64_t* address, F f) {
 
 // Reads one element for each lane into a register and extends it to the register's width.
 template <class Mem, class Reg>
-void read_lanes(const Place& place, const uint64_t* address, unsigned offset, std::byte* slot,
+void read_lanes(const LaneMemory& place, const uint64_t* address, unsigned offset, std::byte* slot,
                 uint32_t mask) {
   const auto read = [&](int l) {
     Mem value;
@@ -182,7 +182,7 @@ void read_lanes(const Place& place, const uint64_t* address, unsigned offset, st
 }
 
 template <class Mem>
-void read_element(const Place& place, const uint64_t* address, unsigned offset, const Exec& x,
+void read_element(const LaneMemory& place, const uint64_t* address, unsigned offset, const Exec& x,
                   const Slot& to) {
   if (to.bytes == 0) return;  // '_'
   std::byte* slot = x.regs + to.offset;
@@ -202,7 +202,7 @@ void read_element(const Place& place, const uint64_t* address, unsigned offset, 
 
 // A store writes the low bytes of the register.
 template <class Mem>
-void write_element(const Place& place, const uint64_t* address, unsigned offset, const Exec& x,
+void write_element(const LaneMemory& place, const uint64_t* address, unsigned offset, const Exec& x,
                    const Slot& from) {
   const std::byte* slot = x.regs + from.offset;
   const auto write = [&](int l) {

@@ -57,7 +57,7 @@ void broadcast_param(const Exec& x, const Inst& in) {
 
 template <class Mem>
 void load_kernel_param(const Exec& x, const Inst& in) {
-  uint8_t bytes = 0;  // of the registers, which are equally wide; some may be '_'
+  uint8_t bytes = 0;  // bytes of each register; all are equally wide, and some may be '_'
   for (uint8_t v = 0; v < in.dst_count; ++v) bytes = std::max(bytes, in.dst[v].bytes);
   switch (bytes) {
     case 2:

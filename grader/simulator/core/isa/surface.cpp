@@ -138,8 +138,8 @@ void load_through(const Exec& x, const Inst& in, const TextureOp& op, const Text
   reads.finish(op);
 }
 
-void store_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
-                   bool of_all) {
+void store_elements(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                    bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
   const uint32_t there = lanes_on_surface(x, in, op, t, address);
   report_elements(x, in, op, of_all ? &t : nullptr, there, address);
@@ -186,7 +186,7 @@ void reduce_through(const Exec& x, const Inst& in, const TextureOp& op, const Te
 }
 
 template <void (*access)(const Exec&, const Inst&, const TextureOp&, const TextureObject&, bool)>
-void through_surface(const Exec& x, const Inst& in) {
+void access_surface(const Exec& x, const Inst& in) {
   const TextureOp& op = texture_op(x, in);
   each_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
     if (const std::string why = surface_misfit(op, t); !why.empty()) bad_object(lanes, in, op, why);
@@ -198,15 +198,15 @@ void through_surface(const Exec& x, const Inst& in) {
 
 ExecFn pick_suld(const ptx::Instruction& in) {
   texture_op_of(in);  // refuses what it does not know
-  return through_surface<load_through>;
+  return access_surface<load_through>;
 }
 ExecFn pick_sust(const ptx::Instruction& in) {
   texture_op_of(in);
-  return through_surface<store_through>;
+  return access_surface<store_elements>;
 }
 ExecFn pick_sured(const ptx::Instruction& in) {
   texture_op_of(in);
-  return through_surface<reduce_through>;
+  return access_surface<reduce_through>;
 }
 
 }  // namespace lab32::sim

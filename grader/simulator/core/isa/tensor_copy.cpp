@@ -76,7 +76,7 @@ void check_box_place(const CopyLane& c, uint64_t at, AccessUse use) {
 // none.
 struct BoxRow {
   uint32_t number;
-  uint64_t address;  // of element `from`
+  uint64_t address;  // address of element `from`
   uint32_t from = 0, end = 0;
 };
 

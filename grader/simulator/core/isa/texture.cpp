@@ -14,7 +14,7 @@ constexpr unsigned kMostTaps = TexelAccess::kMostTexels;
 
 // The texels and weights of one lane's fetch.
 struct Footprint {
-  std::array<Tap, kMostTaps> tap;
+  std::array<WeightedTexel, kMostTaps> tap;
   std::array<uint64_t, kMostTaps> address;  // 0: the border
   unsigned count = 0;
 

@@ -19,18 +19,19 @@ struct TextureOp {
   bool layered = false, cube = false;
   bool by_index = false;            // coordinates are integers
   uint8_t component = 0;            // gather
-  Outside outside = Outside::trap;  // of a surface
-  uint8_t element_bytes = 4;        // of a surface: of each register
+  Outside outside = Outside::trap;  // surfaces: what an access outside does
+  uint8_t element_bytes = 4;        // surfaces: bytes of each register
   Reduction reduction;
   Slot object, layer;
   std::array<Slot, 3> coordinate;
   Slot level;
-  std::array<std::array<Slot, 3>, 2> derivative;  // of the coordinates, along x and y of the screen
-  std::array<Slot, 4> value;                      // results, or the values to store
+  // The derivatives of the coordinates along x and y of the screen.
+  std::array<std::array<Slot, 3>, 2> derivative;
+  std::array<Slot, 4> value;  // results, or the values to store
   uint8_t values = 4;
   Slot resident;  // predicate that says whether memory backs the texel: always true
 
-  bool of_surface() const {
+  bool is_of_surface() const {
     return kind == Kind::load || kind == Kind::store || kind == Kind::reduce;
   }
 };

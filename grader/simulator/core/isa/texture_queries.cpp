@@ -63,7 +63,7 @@ TextureOp texture_op_of(const ptx::Instruction& in) {
       op.kind = TextureOp::Kind::fetch;
       break;
   }
-  if (op.of_surface()) {
+  if (op.is_of_surface()) {
     op.by_index = true;
     op.outside = in.has(Mod::zero)    ? TextureOp::Outside::zero
                  : in.has(Mod::clamp) ? TextureOp::Outside::clamp
@@ -190,7 +190,7 @@ void bad_object(const Exec& x, const Inst& in, const TextureOp& op, const std::s
   const int lane = __builtin_ctz(x.mask);
   TrapFacts facts =
       x.warp->block().faults().facts(TrapReason::texture_object, x.warp->index(), lane);
-  facts.name = op.of_surface() ? "surface" : "texture";
+  facts.name = op.is_of_surface() ? "surface" : "texture";
   facts.value = load_lane<uint64_t>(x.regs + op.object.offset, lane);
   facts.cause = why;
   throw Trap{std::move(facts), in.site};

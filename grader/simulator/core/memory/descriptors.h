@@ -16,7 +16,7 @@ namespace lab32::sim {
 struct TexelFormat {
   enum class Kind : uint8_t { signed_integer, unsigned_integer, floating };
   Kind kind = Kind::floating;
-  uint8_t bits = 32;     // of a channel: 8, 16, 32
+  uint8_t bits = 32;     // bits of a channel: 8, 16, 32
   uint8_t channels = 1;  // 1, 2, 4
 
   unsigned bytes() const { return bits / 8u * channels; }
@@ -31,11 +31,11 @@ struct TexelGrid {
 
 struct TexelArray {
   TexelFormat format;
-  uint8_t dimensions = 1;  // of a layer or face
+  uint8_t dimensions = 1;  // dimensions of a layer or face
   bool layered = false;    // slices are layers
   bool cube = false;       // six slices are the faces of a cube (of each layer)
   bool linear = false;     // linear memory, read by index
-  // the program's own memory in row order; otherwise a GPU uses its own order
+  // True for the program's own memory in row order; false: a GPU's own order of texels.
   bool in_rows = false;
   std::vector<TexelGrid> levels;
 };
@@ -51,7 +51,7 @@ struct Sampler {
   bool srgb = false;                 // 8-bit colours become linear
   bool seamless = false;             // cube: filters across edges
   uint8_t anisotropy = 0;            // most samples; 0 and 1: none
-  int32_t bias = 0;                  // of the level, in 1/256
+  int32_t bias = 0;                  // added to the level, in 1/256
   int32_t lowest = 0, highest = 0;   // levels, in 1/256
   std::array<uint32_t, 4> border{};  // bits of floats, or integers
 };
@@ -102,7 +102,7 @@ struct TensorMap {
   std::array<uint8_t, kMostDimensions> step{};
   uint8_t dimensions = 0;
   uint8_t element_bytes = 0;
-  ptx::Type type = ptx::Type::none;  // of an element: selects the reduction
+  ptx::Type type = ptx::Type::none;  // type of an element, which selects the reduction
   // 0: none; 1, 2, 3: permutes the 16-byte pieces of rows of 32, 64, 128 bytes
   uint8_t swizzle = 0;
 

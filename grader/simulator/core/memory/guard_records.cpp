@@ -151,7 +151,7 @@ struct SpareRecords {
   std::mutex mutex;
   std::unique_ptr<GuardRecords> records;
   // Never destroyed: devices may outlive main().
-  static SpareRecords& of_process() {
+  static SpareRecords& process_wide() {
     static auto* const spare = new SpareRecords;
     return *spare;
   }
@@ -162,8 +162,8 @@ struct SpareRecords {
 std::unique_ptr<GuardRecords> GuardRecords::take(uint64_t bytes, unsigned workers) {
   std::unique_ptr<GuardRecords> records;
   {
-    const std::lock_guard<std::mutex> lock(SpareRecords::of_process().mutex);
-    records = std::move(SpareRecords::of_process().records);
+    const std::lock_guard<std::mutex> lock(SpareRecords::process_wide().mutex);
+    records = std::move(SpareRecords::process_wide().records);
   }
   if (!records) records = std::make_unique<GuardRecords>();
   records->lines.resize(bytes / UndoLog::kLine + 1);
@@ -183,8 +183,9 @@ void GuardRecords::give(std::unique_ptr<GuardRecords> records) {
     of->written.trim(kHeldMap);
     of->read.trim(kHeldMap);
   }
-  const std::lock_guard<std::mutex> lock(SpareRecords::of_process().mutex);
-  if (!SpareRecords::of_process().records) SpareRecords::of_process().records = std::move(records);
+  const std::lock_guard<std::mutex> lock(SpareRecords::process_wide().mutex);
+  if (!SpareRecords::process_wide().records)
+    SpareRecords::process_wide().records = std::move(records);
 }
 
 }  // namespace lab32::sim

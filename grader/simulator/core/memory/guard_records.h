@@ -123,11 +123,11 @@ class WordMap {
   Page* add_page(uint64_t number);
   void add_split(uint64_t first);
 
-  struct Free {
+  struct FreeTable {
     void operator()(Page** table) const { std::free(table); }
   };
   // By page number; null: no page. The host allocates the untouched parts of this table lazily.
-  std::unique_ptr<Page*[], Free> table_;
+  std::unique_ptr<Page*[], FreeTable> table_;
   uint64_t table_pages_ = 0;
   std::vector<uint32_t> used_;
   std::vector<std::unique_ptr<Page>> store_;  // the first used_.size() pages are in the table

@@ -47,7 +47,7 @@ PagePool::Range::Range(uint64_t bytes, const char* what)
 PagePool::Range::~Range() { munmap(reserved_, bytes_); }
 
 // Never destroyed: devices may outlive main().
-PagePool& PagePool::of_process() {
+PagePool& PagePool::process_wide() {
   static auto* const pool = new PagePool;
   return *pool;
 }
@@ -97,7 +97,7 @@ void RecordPages::make_page(uint64_t page) {
   if (!present_[piece]) {
     present_[piece] = std::make_unique<Present>();
     pieces_.push_back(piece);
-    PagePool::of_process().take(records_ + piece * kPagesOfPiece * kPage);
+    PagePool::process_wide().take(records_ + piece * kPagesOfPiece * kPage);
   }
   (*present_[piece])[page % kPagesOfPiece] = 1;
   // Written even though new pages read as zeros: a page that is read first maps the shared zero
@@ -107,7 +107,7 @@ void RecordPages::make_page(uint64_t page) {
 
 void RecordPages::clear() {
   for (const uint64_t piece : pieces_) {
-    PagePool::of_process().give(records_ + piece * kPagesOfPiece * kPage);
+    PagePool::process_wide().give(records_ + piece * kPagesOfPiece * kPage);
     present_[piece].reset();
   }
   pieces_.clear();

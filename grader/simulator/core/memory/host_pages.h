@@ -20,9 +20,9 @@ namespace lab32::sim {
 class PagePool {
  public:
   static constexpr uint64_t kPiece = 2 << 20;
-  static constexpr uint64_t kKept = 256 << 20;  // at most
+  static constexpr uint64_t kKept = 256 << 20;  // bytes that are kept at most
 
-  static PagePool& of_process();
+  static PagePool& process_wide();
 
   // Maps a pooled piece at `at`, a multiple of kPiece in an untouched private mapping. True: the
   // piece is there, with its old contents. False: the pool is empty.
@@ -89,7 +89,7 @@ class RecordPages {
 
   PagePool::Range range_;
   uint64_t* records_;
-  // By piece: which of its pages are present.
+  // Says for each piece which of its pages are present.
   std::vector<std::unique_ptr<Present>> present_;
   std::vector<uint64_t> pieces_;  // the pieces whose entry is not null
 };

@@ -86,7 +86,7 @@ Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
   // All of it is written now. With large host pages, one fault provides 512 small pages.
   if (bytes >= kLargeAlign && bytes < kOnDemand) {
     madvise(host(made->begin), bytes / kLargeAlign * kLargeAlign, MADV_HUGEPAGE);
-    PagePool::of_process().take_all(host(made->begin), host(made->end));
+    PagePool::process_wide().take_all(host(made->begin), host(made->end));
   }
   write_poison(*made);  // the written bits of new addresses are still 0
   if (!made->untouched.empty()) on_demand_ += bytes;
@@ -177,7 +177,7 @@ void Memory::release(uint64_t address) {
     moved = true;  // discarded: the pool takes plain memory only
     allocation->untouched = {};
   } else if (last > first) {
-    moved = PagePool::of_process().give_all(arena_.begin() + first, arena_.begin() + last) > 0;
+    moved = PagePool::process_wide().give_all(arena_.begin() + first, arena_.begin() + last) > 0;
     if (!moved) madvise(arena_.begin() + first, last - first, MADV_DONTNEED);
   }
   // Mapped anew, so that it merges with its neighbours: the number of mappings of a process is

@@ -40,7 +40,7 @@ struct Allocation {
   // A bit for each device that can access it; null: all can. The pointee outlives the allocation.
   const uint64_t* reached_by = nullptr;
   bool condition = false;  // the condition of a graph node, which cudaGraphSetConditional() writes
-  PoisonPages untouched;   // of a large allocation: pieces that still map poison
+  PoisonPages untouched;   // pieces of a large allocation that still map poison
   // Of a reserved range that the program maps itself (virtual memory management): the access that
   // kernels have to each piece. 0: none, 1: read, 3: read and write. Empty: unrestricted.
   std::vector<uint8_t> pieces;
@@ -69,7 +69,7 @@ class Memory {
   Allocation* allocate(uint64_t bytes, const std::string& name);
   // Reserves addresses only; the program maps and permits the pieces later.
   Allocation* reserve(uint64_t bytes, uint64_t align, const std::string& name);
-  // For many small allocations: 16-byte aligned, with smaller guard zones.
+  // Allocates 16-byte aligned memory with smaller guard zones, for many small allocations.
   Allocation* allocate_small(uint64_t bytes, const std::string& name);
   // Like allocate(), for managed and pinned memory: zeroed, counted as written, and accessible to
   // the host process at the device address itself. Throws Error if the host already uses that
@@ -112,7 +112,7 @@ class Memory {
       std::vector<uint8_t> written;
       bool initialised, pristine;
     };
-    std::vector<Piece> pieces;  // by allocation; empty for freed ones
+    std::vector<Piece> pieces;  // one per allocation; empty if it was freed
   };
   Image image() const;
   Image::Piece image(const Allocation& allocation) const;
@@ -184,7 +184,7 @@ class DeviceHeap {
  public:
   explicit DeviceHeap(Memory& memory) : memory_(memory) {}
 
-  // cudaLimitMallocHeapSize.
+  // Sets cudaLimitMallocHeapSize.
   void set_limit(uint64_t bytes) { limit_ = bytes; }
 
   // Returns a 16-byte aligned address, or 0 if the heap's limit would be exceeded. (A GPU also

@@ -83,7 +83,7 @@ class OrderGuard {
     OrderGuard* guard_ = nullptr;
     GuardRecords::OfWorker* records_ = nullptr;
     std::vector<uint8_t> used_;       // by allocation index
-    std::vector<uint8_t> operation_;  // of updates
+    std::vector<uint8_t> operation_;  // operation of each update
     // The maps still hold the previous round; the worker clears them on its own thread.
     bool stale_ = false;
     std::unique_ptr<RaceFilter> race_filter_;  // null: race detection is off
@@ -133,7 +133,7 @@ class OrderGuard {
   std::vector<uint8_t> by_word_;  // by allocation index
   size_t by_word_count_ = 0, wanted_ = 0;
   std::mutex mutex_;
-  // In its own cache lines, because all threads add to it.
+  // This counter has cache lines of its own, because all threads add to it.
   alignas(128) std::atomic<uint64_t> saved_bytes_{0};
 };
 

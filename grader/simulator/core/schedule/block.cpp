@@ -47,7 +47,7 @@ Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
     if (warp.done()) continue;
     const uint64_t before = warp.issued();
     const Warp::Progress p = warp.run(slice);
-    meter(warp.issued() - before);
+    count_issued(warp.issued() - before);
     progress |= p != Warp::Progress::blocked || warp.issued() != before;
     all_done &= p == Warp::Progress::done;
     if (p != Warp::Progress::yielded) {
@@ -71,7 +71,7 @@ Block::State Block::resume(uint64_t slice) {
         end();
         return State::done;
       case SliceResult::stuck:
-        deadlock();
+        report_deadlock();
         break;
       case SliceResult::polls:
         return State::polls;
@@ -81,7 +81,7 @@ Block::State Block::resume(uint64_t slice) {
   }
 }
 
-void Block::meter(uint64_t issued) {
+void Block::count_issued(uint64_t issued) {
   not_metered_ += issued;
   if (not_metered_ >= kMetered) flush_meter();
 }
@@ -126,7 +126,7 @@ Block::SliceResult Block::run_random_slice(Random& random) {
     if (warp.done()) continue;
     const uint64_t before = warp.issued();
     const Warp::Progress p = warp.run_any_split(slice, random);
-    meter(warp.issued() - before);
+    count_issued(warp.issued() - before);
     moved = p != Warp::Progress::blocked || warp.issued() != before;
     all_done &= p == Warp::Progress::done;
   }
@@ -136,7 +136,7 @@ Block::SliceResult Block::run_random_slice(Random& random) {
 
 Block::State Block::resume_at_random(Random& random) {
   const SliceResult result = run_random_slice(random);
-  if (result == SliceResult::stuck) deadlock();
+  if (result == SliceResult::stuck) report_deadlock();
   if (result != SliceResult::done) return State::polls;
   end();
   return State::done;
@@ -177,7 +177,7 @@ bool Block::waits_within() const {
   return barriers_.is_waited_at();
 }
 
-void Block::deadlock() {
+void Block::report_deadlock() {
   for (const auto& warp : warps_)
     if (warp->splits().release_for_warp_barrier()) return;
   // `if (…) __syncthreads();` within a warp: on an H100 the other lanes continue until they exit or

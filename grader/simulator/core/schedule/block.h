@@ -46,7 +46,7 @@ class Block final : public BlockContext {
   void flush_meter();
   // After SliceResult::stuck: traps. In a launch that keeps going, it releases one of the waiting
   // operations instead.
-  void deadlock();
+  void report_deadlock();
   // Whether a warp waits for something within the block, and not only for the cluster's barrier.
   bool waits_within() const;
   const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
@@ -76,7 +76,7 @@ class Block final : public BlockContext {
 
  private:
   // Counts instructions of a warp for the launch's meter. Throws Trap at a limit.
-  void meter(uint64_t issued);
+  void count_issued(uint64_t issued);
   uint64_t longest_warp_now() const;
 
   std::vector<std::unique_ptr<Warp>> warps_;

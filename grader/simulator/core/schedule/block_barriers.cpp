@@ -40,7 +40,7 @@ void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
     // The count is in whole warps (PTX ISA): a warp of fewer threads counts as 32 when all of them
     // have arrived.
     uint32_t before = 0;
-    for (const Waiting& w : barrier.waiting)
+    for (const WaitingSplit& w : barrier.waiting)
       if (w.warp == warp.index()) before |= w.mask;
     if ((before & warp.live()) != warp.live() && ((before | mask) & warp.live()) == warp.live())
       barrier.arrived += kWarpSize - static_cast<uint32_t>(__builtin_popcount(before | mask));
@@ -65,7 +65,7 @@ void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
 void BlockBarriers::complete(uint32_t index, bool forced) {
   Barrier& barrier = barriers_[index];
   std::array<uint32_t, 32> lanes{};
-  for (const Waiting& w : barrier.waiting) lanes[w.warp] |= w.mask;
+  for (const WaitingSplit& w : barrier.waiting) lanes[w.warp] |= w.mask;
   // A forced barrier counts as a barrier of the whole block. Its fault has been reported, and
   // consequences of the fault should not be.
   bool whole = true;
@@ -78,7 +78,7 @@ void BlockBarriers::complete(uint32_t index, bool forced) {
 
   const Barrier done = barrier;  // released splits may arrive at this barrier again at once
   barrier.reset();
-  for (const Waiting& w : done.waiting) {
+  for (const WaitingSplit& w : done.waiting) {
     if (!w.waits) continue;
     if (w.inst->dst_count > 0 && w.inst->dst[0].bytes != 0) {
       const Slot& slot = w.inst->dst[0];
@@ -108,14 +108,14 @@ void BlockBarriers::threads_exited() {
 bool BlockBarriers::is_waited_at() const {
   return std::any_of(barriers_.begin(), barriers_.end(), [](const Barrier& barrier) {
     return std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
-                       [](const Waiting& w) { return w.waits; });
+                       [](const WaitingSplit& w) { return w.waits; });
   });
 }
 
 bool BlockBarriers::give_up_one() {
   for (uint32_t i = 0; i < barriers_.size(); ++i) {
     const Barrier& barrier = barriers_[i];
-    for (const Waiting& w : barrier.waiting) {
+    for (const WaitingSplit& w : barrier.waiting) {
       if (!w.waits) continue;
       const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
       block_.faults().raise(w.inst->site, w.mask, FaultEvent::Kind::barrier, [&](int lane) {
@@ -140,7 +140,8 @@ bool BlockBarriers::give_up_one() {
 // thread that has stored something since its last barrier did not exit early: it skipped this
 // barrier. (Whether it did so by `if (…) __syncthreads();` or by a `return` cannot be told from the
 // PTX.)
-void BlockBarriers::find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp) {
+void BlockBarriers::find_skipped_barrier(const WaitingSplit& here,
+                                         const uint32_t* lane_mask_of_warp) {
   for (const auto& warp : warps_) {
     const uint32_t there = lane_mask_of_warp[warp->index()];
     uint32_t& stored = block_.reports().stored(warp->index());

@@ -33,7 +33,7 @@ class BlockBarriers {
   uint32_t live_threads() const;
 
  private:
-  struct Waiting {
+  struct WaitingSplit {
     uint32_t warp;
     uint32_t split;  // id of the split
     uint32_t mask;
@@ -45,12 +45,12 @@ class BlockBarriers {
     uint32_t arrived = 0, wanted = 0;
     uint32_t popc = 0;
     bool all = true, any = false;
-    std::vector<Waiting> waiting;
+    std::vector<WaitingSplit> waiting;
     void reset();
   };
   // Completes a barrier. `forced`: although threads are missing.
   void complete(uint32_t barrier, bool forced = false);
-  void find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp);
+  void find_skipped_barrier(const WaitingSplit& here, const uint32_t* lane_mask_of_warp);
 
   BlockContext& block_;
   const Warps& warps_;

@@ -77,7 +77,7 @@ void ClusterBarrier::complete() {
   const uint64_t over = phase_++;
   for (auto& of_block : lanes_)
     for (Lanes& lanes : of_block) lanes = {0, lanes.now};
-  for (const Waiting& w : std::exchange(waiting_, {})) {
+  for (const WaitingSplit& w : std::exchange(waiting_, {})) {
     lanes_[w.rank][w.warp->index()].before &= ~w.mask;
     w.warp->splits().release_barrier(w.split);
     w.warp->block().reports().cluster_wait(w.warp->index(), w.mask, over);
@@ -93,8 +93,8 @@ BlockGroup::BlockGroup(const LaunchContext& launch, const std::vector<Observer*>
   if (launch.has_clusters())
     cluster_.emplace(launch, launch.trap_uninitialised || launch.keep_going);
   for (uint32_t rank = 0; rank < blocks; ++rank)
-    members_.push_back(std::make_unique<Member>(launch, observers, guard, suspects,
-                                                cluster_ ? &*cluster_ : nullptr, rank));
+    members_.push_back(std::make_unique<BlockOfGroup>(launch, observers, guard, suspects,
+                                                      cluster_ ? &*cluster_ : nullptr, rank));
   if (!cluster_) return;
   for (const auto& member : members_)
     for (size_t i = 0; i < observers.size(); ++i)
@@ -111,7 +111,7 @@ uint64_t BlockGroup::index_of(uint64_t nth, uint32_t rank) const {
 }
 
 template <class What>
-void BlockGroup::run(Member& member, What what) {
+void BlockGroup::run(BlockOfGroup& member, What what) {
   try {
     what();
   } catch (Trap& trap) {
@@ -132,7 +132,7 @@ void BlockGroup::begin(uint64_t nth) {
   if (cluster_) cluster_->begin(std::move(blocks));
 }
 
-void BlockGroup::end(Member& member) {
+void BlockGroup::end(BlockOfGroup& member) {
   member.block.end();
   member.ended = true;
 }
@@ -149,7 +149,7 @@ Block::State BlockGroup::run_round_robin(uint64_t slice) {
   for (;;) {
     bool all_ended = true, moved = false, polls = false;
     for (size_t i = 0; i < members_.size() && !trapped_; ++i) {
-      Member& member = *members_[launch_.reversed ? members_.size() - 1 - i : i];
+      BlockOfGroup& member = *members_[launch_.reversed ? members_.size() - 1 - i : i];
       if (member.ended) continue;
       run(member, [&] {
         const Block::SliceResult result = member.block.run_slice_of_each_warp(slice);
@@ -176,7 +176,7 @@ Block::State BlockGroup::resume_at_random(Random& random) {
   const uint32_t first = random.below(static_cast<uint32_t>(members_.size()));
   bool moved = false;
   for (size_t i = 0; i < members_.size() && !moved && !trapped_; ++i) {
-    Member& member = *members_[(first + i) % members_.size()];
+    BlockOfGroup& member = *members_[(first + i) % members_.size()];
     if (member.ended) continue;
     run(member, [&] {
       const Block::SliceResult result = member.block.run_random_slice(random);
@@ -193,10 +193,10 @@ Block::State BlockGroup::resume_at_random(Random& random) {
 // Called when no block can run. A block that waits at the cluster's barrier waits for another block
 // that is stuck within itself; the trap should name the latter.
 void BlockGroup::trap_stuck_group() {
-  Member* stuck = nullptr;
+  BlockOfGroup* stuck = nullptr;
   for (const auto& member : members_)
     if (!member->ended && (stuck == nullptr || !stuck->block.waits_within())) stuck = member.get();
-  run(*stuck, [&] { stuck->block.deadlock(); });
+  run(*stuck, [&] { stuck->block.report_deadlock(); });
 }
 
 bool BlockGroup::take_polled() {

@@ -55,7 +55,7 @@ struct WorkerResult {
   std::vector<IssueTally> tally;
   std::map<uint64_t, std::string> output;
   size_t output_bytes = 0;
-  // neither Trap nor OrderMatters: a failure of the machine or a bug of the simulator
+  // An exception other than Trap and OrderMatters: the machine failed, or the simulator has a bug.
   std::exception_ptr error;
   std::optional<Trap> trap, bad_access;
   std::optional<OutOfRangeAmount> out_of_range_amount;
@@ -82,7 +82,7 @@ class ClusterBarrier final : public ClusterContext {
   struct Lanes {
     uint32_t now = 0, before = 0;
   };
-  struct Waiting {
+  struct WaitingSplit {
     uint32_t rank;
     Warp* warp;
     uint32_t split, mask;
@@ -92,7 +92,7 @@ class ClusterBarrier final : public ClusterContext {
 
   std::vector<Block*> blocks_by_rank_;
   std::vector<std::array<Lanes, 32>> lanes_;  // by rank and warp
-  std::vector<Waiting> waiting_;
+  std::vector<WaitingSplit> waiting_;
   uint64_t phase_ = 0;
 };
 
@@ -114,7 +114,7 @@ class BlockGroup {
   // Starts group number `nth`. A trap, here or in the functions below, is stored in the result of
   // its block.
   void begin(uint64_t nth);
-  // As the functions of Block, for all blocks of the group.
+  // These do for all blocks of the group what the functions of Block do for one.
   Block::State resume(uint64_t slice);
   Block::State resume_at_random(Random& random);
   bool take_polled();
@@ -135,10 +135,10 @@ class BlockGroup {
   void add_results(std::vector<WorkerResult*>& all);
 
  private:
-  struct Member {
-    Member(const LaunchContext& launch, const std::vector<Observer*>& observers,
-           OrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
-           uint32_t rank)
+  struct BlockOfGroup {
+    BlockOfGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                 OrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
+                 uint32_t rank)
         : result(observers), block(launch, result.own_observers(), guard, suspects, cluster, rank) {
       if (suspects != nullptr)
         for (const auto& o : result.observers) o->follow_order();
@@ -150,14 +150,14 @@ class BlockGroup {
   uint64_t index_of(uint64_t nth, uint32_t rank) const;
   // Runs `what` for a member and stores its trap.
   template <class What>
-  void run(Member& member, What what);
+  void run(BlockOfGroup& member, What what);
   Block::State run_round_robin(uint64_t slice);
-  void end(Member& member);
+  void end(BlockOfGroup& member);
   void trap_stuck_group();
 
   const LaunchContext& launch_;
   std::optional<ClusterBarrier> cluster_;
-  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<std::unique_ptr<BlockOfGroup>> members_;
   bool trapped_ = false;
 };
 

@@ -74,7 +74,8 @@ class AffineAnalysis {
     const auto to = static_cast<size_t>(in.operands[0].reg);
     if (writer_[to] != static_cast<int>(i)) return;
     // A wider register gets the sign-extended or the zero-extended value, depending on the type.
-    if (in.op->traits.wider && bits_of(in.operands[0]) != ptx::bits_of(in.type())) return;
+    if (in.op->traits.allows_wider_registers && bits_of(in.operands[0]) != ptx::bits_of(in.type()))
+      return;
     value_[to] = result(in);
   }
   unsigned bits_of(const Operand& reg) const {
@@ -296,7 +297,7 @@ class AffineAnalysis {
   const CoordinateRanges& ranges_;
   const ptx::Function& function_;
   const std::vector<uint32_t> params_;
-  // by register; only for registers that are written once
+  // The value of each register; only for registers that are written once.
   std::vector<std::optional<Affine>> value_;
   std::vector<int> writer_;  // by register: the index of the writing instruction
   std::vector<AffineAccess> accesses_;
@@ -353,7 +354,7 @@ bool are_independent(const AffineAccess& store, const AffineAccess& other,
               b = ranges.range(other.address, other.bounds);
   if (a.high + store.bytes <= b.low || b.high + other.bytes <= a.low) return true;
   if (store.address.factor != other.address.factor) return false;
-  // Only bounds that hold for both accesses.
+  // Keeps only bounds that hold for both accesses.
   std::vector<Bound> both;
   for (const Bound& bound : store.bounds)
     if (std::any_of(other.bounds.begin(), other.bounds.end(), [&](const Bound& o) {

@@ -34,7 +34,7 @@ constexpr uint64_t kTrial = 64;
 // attempt. It is checked in the same way.
 class WordTrackingHistory {
  public:
-  static WordTrackingHistory& of_process() {
+  static WordTrackingHistory& process_wide() {
     static auto* const known = new WordTrackingHistory;
     return *known;
   }
@@ -216,7 +216,7 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     rounds.clear();
   };
   uint64_t first = 0, trial = threads * kTrial;
-  if (!whole) guard.track_by_word(WordTrackingHistory::of_process().of(launch.program));
+  if (!whole) guard.track_by_word(WordTrackingHistory::process_wide().of(launch.program));
   if (guard.by_word()) trial = blocks;
   bool trapped = false;
   while (first < blocks && !trapped) {
@@ -233,7 +233,7 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
       }
       trial = threads * kTrial;
       if (guard.rollback() && !whole) continue;
-      WordTrackingHistory::of_process().set(launch.program, {});
+      WordTrackingHistory::process_wide().set(launch.program, {});
       return first;
     }
     for (const WorkerResult& result : results) trapped |= result.trap.has_value();
@@ -243,7 +243,7 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     trial = std::min(trial * 4, blocks);
   }
   commit();
-  if (!trapped) WordTrackingHistory::of_process().set(launch.program, guard.tracked_by_word());
+  if (!trapped) WordTrackingHistory::process_wide().set(launch.program, guard.tracked_by_word());
   return first;
 }
 
@@ -279,7 +279,7 @@ void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& obser
     try {
       residents.run(0, 4 * issued_in_order + 1'000'000);
     } catch (const OrderMatters&) {
-      return false;  // as in run_in_order()
+      return false;  // the same end as in run_in_order()
     } catch (const HeapTouched&) {
       return true;  // only in the reverse order
     }

@@ -14,7 +14,7 @@ namespace lab32::sim {
 struct LaunchOutcome {
   std::optional<Trap> trap;        // the one of the lowest block
   std::optional<Trap> bad_access;  // the first that did not end a launch that keeps going
-  std::optional<OutOfRangeAmount> out_of_range_amount;  // of the lowest block
+  std::optional<OutOfRangeAmount> out_of_range_amount;  // the one of the lowest block
   std::vector<IssueTally> tally;                        // by site
   std::string output;                                   // printf, in block order
   bool output_lost = false;  // the output exceeded kOutputLimit (block_group.h)
@@ -23,9 +23,9 @@ struct LaunchOutcome {
   // Instructions of each warp, if the launch asks for it: block after block. Empty if some blocks
   // are missing.
   std::vector<uint32_t> warps;
-  // busiest: without the time slices in which the warp waited
+  // `busiest_warp` leaves out the time slices in which the warp waited.
   uint64_t longest_warp = 0, busiest_warp = 0;
-  // longest wait of a warp for a clock, beyond its instructions
+  // The longest time that a warp waited for a clock, in addition to its instructions.
   uint64_t longest_wait = 0;
 };
 

@@ -67,7 +67,7 @@ class ResidentBlocks {
   bool reads_clock_ = false;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> residents_;
-  // groups of the launch, and groups that the device holds at once
+  // The groups of the launch, and the groups that the device holds at once.
   const uint64_t groups_, capacity_;
   uint64_t slice_ = Block::kWarpSlice;
   uint64_t issued_ = 0, most_ = 0;

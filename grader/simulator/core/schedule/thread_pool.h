@@ -21,7 +21,7 @@ class ThreadPool {
   using Job = std::function<void(unsigned)>;
 
   // Never destroyed, because its threads may still wait when the process ends.
-  static ThreadPool& of_process() {
+  static ThreadPool& process_wide() {
     static auto* const pool = new ThreadPool;
     return *pool;
   }
@@ -100,7 +100,7 @@ class ThreadPool {
 // ended. The jobs must not throw.
 inline void run_side_by_side(unsigned n, const ThreadPool::Job& job) {
   if (n == 1) return job(0);
-  if (ThreadPool::of_process().run(n, job)) return;
+  if (ThreadPool::process_wide().run(n, job)) return;
   std::vector<std::thread> helpers;
   for (unsigned i = 1; i < n; ++i) helpers.emplace_back(job, i);
   job(0);

@@ -61,7 +61,7 @@ ExecFn pick_half_op(const Instruction& in) {
   return Halves::pick(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     using Half = HalfOp<Op>;
-    return exec_modified<std::conditional_t<sizeof(T) == 4, Both<Half>, Half>, T, T>;
+    return exec_modified<std::conditional_t<sizeof(T) == 4, BothHalves<Half>, Half>, T, T>;
   });
 }
 

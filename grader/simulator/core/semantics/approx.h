@@ -23,20 +23,23 @@ inline float narrow(double x) { return static_cast<float>(x); }
 // first if the reciprocal would be lost (machine code of sm_90; bits equal its own rcp.approx and
 // mul on an H200 for 2 Mi random operands). div.approx does not scale beyond 2^126 and takes the
 // reciprocal for zero: hence the ISA's "inf / b is NaN, all else 0 for |b| in (2^126, 2^128)".
-inline float by_reciprocal(float a, float b, float scale) {
+inline float divide_by_reciprocal(float a, float b, float scale) {
   return a * scale * narrow(1.0 / (b * scale));
 }
 struct DivApprox : ExactWhenTiny {
   static float apply(float a, float b) {
     const float magnitude = std::fabs(b);
     if (magnitude > 0x1p126f && std::isfinite(b)) return a * std::copysign(0.0f, b);
-    return by_reciprocal(a, b, magnitude < 0x1p-126f ? 0x1p24f : 1);
+    return divide_by_reciprocal(a, b, magnitude < 0x1p-126f ? 0x1p24f : 1);
   }
 };
 struct DivFull : ExactWhenTiny {
   static float apply(float a, float b) {
     const float magnitude = std::fabs(b);
-    return by_reciprocal(a, b, magnitude < 0x1p-126f ? 0x1p24f : magnitude > 0x1p126f ? 0.25f : 1);
+    return divide_by_reciprocal(a, b,
+                                magnitude < 0x1p-126f  ? 0x1p24f
+                                : magnitude > 0x1p126f ? 0.25f
+                                                       : 1);
   }
 };
 struct RcpApprox : ExactWhenTiny {
@@ -50,16 +53,16 @@ struct RsqrtApprox : ExactWhenTiny {
 };
 // The hardware first converts the angle to full turns with a single precision product that rounds
 // towards zero. This causes the large errors of large arguments.
-inline double in_slices(float a) {
+inline double fraction_of_turn(float a) {
   constexpr float kTurn = 0.15915494f;  // 1 / (2 pi)
   return std::fmod(static_cast<double>(mul_rounded<Rounding::rz>(a, kTurn)), 1.0);
 }
 constexpr double kTwoPi = 6.283185307179586;
 struct SinApprox : ExactWhenTiny {
-  static float apply(float a) { return narrow(std::sin(kTwoPi * in_slices(a))); }
+  static float apply(float a) { return narrow(std::sin(kTwoPi * fraction_of_turn(a))); }
 };
 struct CosApprox : ExactWhenTiny {
-  static float apply(float a) { return narrow(std::cos(kTwoPi * in_slices(a))); }
+  static float apply(float a) { return narrow(std::cos(kTwoPi * fraction_of_turn(a))); }
 };
 struct Lg2Approx : ExactWhenTiny {
   static float apply(float a) { return narrow(std::log2(static_cast<double>(a))); }

@@ -176,7 +176,7 @@ uint32_t compare_lanes(const Exec& x, const Inst& in) {
   constexpr BaseComparison base = base_of(C, std::is_integral_v<T>);
   // Equality of integers does not depend on their signedness.
   using Compared = typename std::conditional_t<std::is_integral_v<T> && base.from == Compare::eq,
-                                               detail::BitsOfSize<sizeof(T)>, Tag<T>>::type;
+                                               detail::BitsOfSize<sizeof(T)>, TypeTag<T>>::type;
   const std::byte* const a = x.regs + in.src[base.swapped ? 1 : 0].offset;
   const std::byte* const b = x.regs + in.src[base.swapped ? 0 : 1].offset;
   const uint32_t result = compare_slots<Compared, base.from, Ftz>(a, b);

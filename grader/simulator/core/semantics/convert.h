@@ -61,7 +61,7 @@ inline double round_to_integral(double x, Rounding mode) {
 
 // Converts the bits of a format to the type that holds them.
 template <class T>
-inline T from_layout(uint64_t b) {
+inline T value_of_bits(uint64_t b) {
   if constexpr (std::is_same_v<T, float>) {
     return bit_copy<float>(static_cast<uint32_t>(b));
   } else if constexpr (std::is_same_v<T, double>) {
@@ -96,11 +96,11 @@ inline int128 clamp_to(int128 x, ptx::Type to) {
 template <class D>
 inline D int_to_float(int128 s, const CvtForm& form) {
   using Layout = typename LayoutOf<D>::type;
-  if (s == 0 || (form.sat && s < 0)) return from_layout<D>(0);
+  if (s == 0 || (form.sat && s < 0)) return value_of_bits<D>(0);
   if (form.sat) s = 1;  // clamped to [0, 1]
   const bool negative = s < 0;
   const auto magnitude = static_cast<uint64_t>(negative ? -s : s);
-  return from_layout<D>(round_pack<Layout>(negative, 0, magnitude, form.rounding));
+  return value_of_bits<D>(round_pack<Layout>(negative, 0, magnitude, form.rounding));
 }
 
 // Out of range: the nearest end of the range. NaN: 0, but the top bit alone if either side is 64
@@ -134,13 +134,13 @@ inline D finish_float(D d, const CvtForm& form) {
   const bool negative = (b & Layout::sign) != 0;
   constexpr uint64_t one = static_cast<uint64_t>(Layout::bias) << Layout::fraction_bits;
   if (form.sat) {
-    if (nan || negative) return from_layout<D>(0);
-    return from_layout<D>(b < one ? b : one);
+    if (nan || negative) return value_of_bits<D>(0);
+    return value_of_bits<D>(b < one ? b : one);
   }
   if (nan) return d;
-  if (form.relu && negative) return from_layout<D>(0);
+  if (form.relu && negative) return value_of_bits<D>(0);
   if (form.satfinite && (b & ~Layout::sign) == Layout::infinity) {
-    return from_layout<D>((b & Layout::sign) | (Layout::infinity - 1));
+    return value_of_bits<D>((b & Layout::sign) | (Layout::infinity - 1));
   }
   return d;
 }
@@ -164,8 +164,8 @@ inline D convert_nan(S s, const CvtForm& form) {
     using Layout = typename LayoutOf<D>::type;
     const uint64_t b = bits(s);
     const uint64_t fraction = (b & 0xfffffffffffffull) >> (52 - Layout::fraction_bits);
-    return from_layout<D>((b >> 63 != 0 ? Layout::sign : 0) | Layout::infinity |
-                          uint64_t{1} << (Layout::fraction_bits - 1) | fraction);
+    return value_of_bits<D>((b >> 63 != 0 ? Layout::sign : 0) | Layout::infinity |
+                            uint64_t{1} << (Layout::fraction_bits - 1) | fraction);
   } else {
     return canonical_nan_of<D>();
   }
@@ -184,11 +184,11 @@ inline D float_to_float(S s, const CvtForm& form) {
     x = round_to_integral(x, mode);
     mode = Rounding::rn;
   }
-  D d = from_layout<D>(round_to_format<Layout>(x, mode));
+  D d = value_of_bits<D>(round_to_format<Layout>(x, mode));
   if constexpr (std::is_same_v<D, float>) {
     // Tiny as FloatOp has it: once rounded to 24 bits, whatever the exponent.
     const uint64_t scaled = round_to_format<Format32>(x * 0x1p64, mode);
-    const bool tiny = std::fabs(from_layout<float>(scaled)) < 0x1p-62f;
+    const bool tiny = std::fabs(value_of_bits<float>(scaled)) < 0x1p-62f;
     if (form.ftz && tiny) d = std::copysign(0.0f, d);
   }
   return finish_float(d, form);

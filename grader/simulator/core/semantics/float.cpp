@@ -139,7 +139,7 @@ ExecFn pick_for_halves(const Instruction& in) {
   refuse_brain(in);
   return Halves::pick(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
-    using Lane = std::conditional_t<sizeof(T) == 4, Both<Op>, Op>;
+    using Lane = std::conditional_t<sizeof(T) == 4, BothHalves<Op>, Op>;
     const bool none = in.mods.none() || (in.mods.count() == 1 && in.has(Mod::rn));
     return none ? plain<Lane, T, Operands>() : modified<Lane, T, Operands>();
   });

@@ -267,7 +267,7 @@ using BF16x2 = Pair<BF16>;
 
 // Applies a function of halves to both elements of a pair.
 template <class Op>
-struct Both {
+struct BothHalves {
   template <class P, class... Rest>
   static P apply(Modifiers m, P a, Rest... rest) {
     return {Op::apply(m, a.lo, rest.lo...), Op::apply(m, a.hi, rest.hi...)};
@@ -280,7 +280,7 @@ struct TF32 {
 };
 
 template <class T>
-struct Tag {
+struct TypeTag {
   using type = T;
 };
 template <class T>
@@ -293,38 +293,38 @@ ExecFn with_type(ptx::Type type, F f) {
   switch (type) {
     case Type::u8:
     case Type::b8:
-      return f(Tag<uint8_t>{});
+      return f(TypeTag<uint8_t>{});
     case Type::u16:
     case Type::b16:
-      return f(Tag<uint16_t>{});
+      return f(TypeTag<uint16_t>{});
     case Type::u32:
     case Type::b32:
-      return f(Tag<uint32_t>{});
+      return f(TypeTag<uint32_t>{});
     case Type::u64:
     case Type::b64:
-      return f(Tag<uint64_t>{});
+      return f(TypeTag<uint64_t>{});
     case Type::s8:
-      return f(Tag<int8_t>{});
+      return f(TypeTag<int8_t>{});
     case Type::s16:
-      return f(Tag<int16_t>{});
+      return f(TypeTag<int16_t>{});
     case Type::s32:
-      return f(Tag<int32_t>{});
+      return f(TypeTag<int32_t>{});
     case Type::s64:
-      return f(Tag<int64_t>{});
+      return f(TypeTag<int64_t>{});
     case Type::f16:
-      return f(Tag<F16>{});
+      return f(TypeTag<F16>{});
     case Type::bf16:
-      return f(Tag<BF16>{});
+      return f(TypeTag<BF16>{});
     case Type::f16x2:
-      return f(Tag<F16x2>{});
+      return f(TypeTag<F16x2>{});
     case Type::bf16x2:
-      return f(Tag<BF16x2>{});
+      return f(TypeTag<BF16x2>{});
     case Type::f32:
-      return f(Tag<float>{});
+      return f(TypeTag<float>{});
     case Type::f64:
-      return f(Tag<double>{});
+      return f(TypeTag<double>{});
     case Type::tf32:
-      return f(Tag<TF32>{});
+      return f(TypeTag<TF32>{});
     default:
       return nullptr;
   }

@@ -203,7 +203,7 @@ void each_lane(const Exec& x, const Inst& in, F result) {
 // d = a op b in each of N elements; .add: the sum of c and all elements, without clamping the
 // elements.
 template <int N, VideoOp op>
-void packed(const Exec& x, const Inst& in) {
+void execute_simd_video(const Exec& x, const Inst& in) {
   constexpr int kBits = 32 / N;
   constexpr bool compares = op >= VideoOp::eq;  // the result of a comparison has no type
   const bool d = !compares && is_signed(in, 0), a = is_signed(in, compares ? 0 : 1),
@@ -280,12 +280,12 @@ ExecFn pick_shift_with_c(const Instruction& in) {
 
 template <int N>
 ExecFn pick_compare(const Instruction& in) {
-  if (in.has(Mod::eq)) return packed<N, VideoOp::eq>;
-  if (in.has(Mod::ne)) return packed<N, VideoOp::ne>;
-  if (in.has(Mod::lt)) return packed<N, VideoOp::lt>;
-  if (in.has(Mod::le)) return packed<N, VideoOp::le>;
-  if (in.has(Mod::gt)) return packed<N, VideoOp::gt>;
-  return packed<N, VideoOp::ge>;
+  if (in.has(Mod::eq)) return execute_simd_video<N, VideoOp::eq>;
+  if (in.has(Mod::ne)) return execute_simd_video<N, VideoOp::ne>;
+  if (in.has(Mod::lt)) return execute_simd_video<N, VideoOp::lt>;
+  if (in.has(Mod::le)) return execute_simd_video<N, VideoOp::le>;
+  if (in.has(Mod::gt)) return execute_simd_video<N, VideoOp::gt>;
+  return execute_simd_video<N, VideoOp::ge>;
 }
 
 }  // namespace
@@ -305,19 +305,19 @@ ExecFn pick_vshl_op(const Instruction& in) { return pick_shift_with_c<true>(in);
 ExecFn pick_vshr(const Instruction&) { return shift<false>; }
 ExecFn pick_vshr_op(const Instruction& in) { return pick_shift_with_c<false>(in); }
 
-ExecFn pick_vadd2(const Instruction&) { return packed<2, VideoOp::add>; }
-ExecFn pick_vsub2(const Instruction&) { return packed<2, VideoOp::sub>; }
-ExecFn pick_vavrg2(const Instruction&) { return packed<2, VideoOp::average>; }
-ExecFn pick_vabsdiff2(const Instruction&) { return packed<2, VideoOp::absdiff>; }
-ExecFn pick_vmin2(const Instruction&) { return packed<2, VideoOp::min>; }
-ExecFn pick_vmax2(const Instruction&) { return packed<2, VideoOp::max>; }
+ExecFn pick_vadd2(const Instruction&) { return execute_simd_video<2, VideoOp::add>; }
+ExecFn pick_vsub2(const Instruction&) { return execute_simd_video<2, VideoOp::sub>; }
+ExecFn pick_vavrg2(const Instruction&) { return execute_simd_video<2, VideoOp::average>; }
+ExecFn pick_vabsdiff2(const Instruction&) { return execute_simd_video<2, VideoOp::absdiff>; }
+ExecFn pick_vmin2(const Instruction&) { return execute_simd_video<2, VideoOp::min>; }
+ExecFn pick_vmax2(const Instruction&) { return execute_simd_video<2, VideoOp::max>; }
 ExecFn pick_vset2(const Instruction& in) { return pick_compare<2>(in); }
-ExecFn pick_vadd4(const Instruction&) { return packed<4, VideoOp::add>; }
-ExecFn pick_vsub4(const Instruction&) { return packed<4, VideoOp::sub>; }
-ExecFn pick_vavrg4(const Instruction&) { return packed<4, VideoOp::average>; }
-ExecFn pick_vabsdiff4(const Instruction&) { return packed<4, VideoOp::absdiff>; }
-ExecFn pick_vmin4(const Instruction&) { return packed<4, VideoOp::min>; }
-ExecFn pick_vmax4(const Instruction&) { return packed<4, VideoOp::max>; }
+ExecFn pick_vadd4(const Instruction&) { return execute_simd_video<4, VideoOp::add>; }
+ExecFn pick_vsub4(const Instruction&) { return execute_simd_video<4, VideoOp::sub>; }
+ExecFn pick_vavrg4(const Instruction&) { return execute_simd_video<4, VideoOp::average>; }
+ExecFn pick_vabsdiff4(const Instruction&) { return execute_simd_video<4, VideoOp::absdiff>; }
+ExecFn pick_vmin4(const Instruction&) { return execute_simd_video<4, VideoOp::min>; }
+ExecFn pick_vmax4(const Instruction&) { return execute_simd_video<4, VideoOp::max>; }
 ExecFn pick_vset4(const Instruction& in) { return pick_compare<4>(in); }
 
 }  // namespace lab32::sim

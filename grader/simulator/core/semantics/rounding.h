@@ -38,7 +38,7 @@ template <int ExponentBits, int FractionBits>
 struct Format {
   static constexpr int fraction_bits = FractionBits;
   static constexpr int bias = (1 << (ExponentBits - 1)) - 1;
-  static constexpr int min_exponent = 1 - bias;  // of normal numbers
+  static constexpr int min_exponent = 1 - bias;  // smallest exponent of normal numbers
   static constexpr int max_exponent = bias;
   static constexpr uint64_t infinity = ((uint64_t{1} << ExponentBits) - 1) << FractionBits;
   static constexpr uint64_t sign = uint64_t{1} << (ExponentBits + FractionBits);
@@ -117,13 +117,13 @@ inline uint64_t round_pack(bool negative, int exponent, uint128 m, Rounding mode
 
 // --- double -> narrower formats ------------------------------------------------------------------
 
-struct Unpacked {
+struct UnpackedDouble {
   bool negative;
   int exponent;
   uint64_t m;  // value = m * 2^exponent
 };
 
-inline Unpacked unpack(double x) {
+inline UnpackedDouble unpack(double x) {
   const uint64_t b = bits(x);
   const int field = static_cast<int>((b >> 52) & 0x7ff);
   const uint64_t fraction = b & 0xfffffffffffffull;
@@ -134,7 +134,7 @@ inline Unpacked unpack(double x) {
 // Bits of a finite or infinite double in format F; the caller handles NaN.
 template <class F>
 inline uint64_t round_to_format(double x, Rounding mode) {
-  const Unpacked u = unpack(x);
+  const UnpackedDouble u = unpack(x);
   if (u.m == 0) return u.negative ? F::sign : 0;
   if (std::isinf(x)) return (u.negative ? F::sign : 0) | F::infinity;
   return round_pack<F>(u.negative, u.exponent, u.m, mode);
@@ -166,7 +166,7 @@ inline float to_float(double x) {
 // --- float arithmetic, exact but for one rounding to odd in double -------------------------------
 
 // x is a result rounded to nearest, `error` has the sign of (exact - x): makes x the odd neighbour.
-inline double to_odd(double x, double error) {
+inline double round_to_odd(double x, double error) {
   const uint64_t b = bits(x);
   if (error == 0 || (b & 1) != 0 || !std::isfinite(x)) return x;
   return bit_copy<double>((error > 0) == (x > 0) ? b + 1 : b - 1);
@@ -177,7 +177,7 @@ inline double add_odd(double a, double b) {
   const double sum = a + b;
   const double b_part = sum - a;
   const double error = (a - (sum - b_part)) + (b - b_part);
-  return to_odd(sum, error);
+  return round_to_odd(sum, error);
 }
 
 // The sign of an exact zero sum: minus only if both are minus or if rounding downwards.
@@ -212,7 +212,7 @@ inline float div_rounded(float a, float b) {
   const double q = static_cast<double>(a) / b;
   if (b == 0 || !std::isfinite(q) || std::isinf(b)) return to_float<R>(q);
   const double error = std::fma(-q, static_cast<double>(b), static_cast<double>(a));
-  return to_float<R>(to_odd(q, b > 0 ? error : -error));
+  return to_float<R>(round_to_odd(q, b > 0 ? error : -error));
 }
 
 template <Rounding R>
@@ -220,14 +220,14 @@ inline float sqrt_rounded(float x) {
   if constexpr (R == Rounding::rn) return std::sqrt(x);
   if (!(x > 0) || std::isinf(x)) return std::sqrt(x);
   const double root = std::sqrt(static_cast<double>(x));
-  return to_float<R>(to_odd(root, std::fma(-root, root, static_cast<double>(x))));
+  return to_float<R>(round_to_odd(root, std::fma(-root, root, static_cast<double>(x))));
 }
 
 // --- double arithmetic ---------------------------------------------------------------------------
 
 // a * b + c of finite numbers with a * b != 0, in a directed mode.
 inline double fma_exact(double a, double b, double c, Rounding mode) {
-  const Unpacked ua = unpack(a), ub = unpack(b), uc = unpack(c);
+  const UnpackedDouble ua = unpack(a), ub = unpack(b), uc = unpack(c);
   // Both terms with their top bit at 124: the product has at least 18 zeros below its 106 bits, so
   // that where the terms cancel (exponents differ by one at most) no bit is lost to the sticky one.
   uint128 p = static_cast<uint128>(ua.m) * ub.m;
@@ -285,7 +285,7 @@ template <Rounding R>
 inline double div_rounded(double a, double b) {
   if constexpr (R == Rounding::rn) return a / b;
   if (!std::isfinite(a) || !std::isfinite(b) || a == 0 || b == 0) return a / b;
-  const Unpacked ua = unpack(a), ub = unpack(b);
+  const UnpackedDouble ua = unpack(a), ub = unpack(b);
   const int shift = 126 - top_bit(ua.m);
   const uint128 n = static_cast<uint128>(ua.m) << shift;
   const uint128 q = n / ub.m;  // at least 74 bits
@@ -298,7 +298,7 @@ template <Rounding R>
 inline double sqrt_rounded(double x) {
   if constexpr (R == Rounding::rn) return std::sqrt(x);
   if (!(x > 0) || std::isinf(x)) return std::sqrt(x);
-  const Unpacked u = unpack(x);
+  const UnpackedDouble u = unpack(x);
   int shift = 126 - top_bit(u.m);
   if (((u.exponent - shift) & 1) != 0) --shift;  // an even exponent, to halve it
   uint128 rest = static_cast<uint128>(u.m) << shift;

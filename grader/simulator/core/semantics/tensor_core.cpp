@@ -17,14 +17,14 @@ constexpr int kNone = -1000000;  // no exponent: a zero
 constexpr uint32_t kNan32 = 0x7fffffff;
 
 // A factor or C: significand * 2^(exponent - fraction bits of its format).
-struct Number {
+struct UnpackedNumber {
   int64_t significand = 0;
   int exponent = 0;
   bool is_negative = false, is_infinite = false, is_nan = false;
 };
 
-Number number_of(uint64_t bits, int exponent_bits, int fraction_bits) {
-  Number x;
+UnpackedNumber number_of(uint64_t bits, int exponent_bits, int fraction_bits) {
+  UnpackedNumber x;
   const auto top = (1 << exponent_bits) - 1;
   const auto field = static_cast<int>(bits >> fraction_bits) & top;
   const auto fraction = static_cast<int64_t>(bits & ((uint64_t{1} << fraction_bits) - 1));
@@ -39,7 +39,7 @@ Number number_of(uint64_t bits, int exponent_bits, int fraction_bits) {
 int fraction_bits_of(Type type) { return type == Type::bf16 ? 7 : 10; }
 
 // Decodes a factor. A tf32 is stored as a float, whose low bits are ignored.
-Number factor_of(Type type, uint64_t bits) {
+UnpackedNumber factor_of(Type type, uint64_t bits) {
   if (type == Type::e4m3) return number_of(half_of<E4M3>(static_cast<uint8_t>(bits)).bits, 5, 10);
   if (type == Type::e5m2) return number_of(half_of<E5M2>(static_cast<uint8_t>(bits)).bits, 5, 10);
   if (type == Type::f16) return number_of(bits, 5, 10);
@@ -69,10 +69,10 @@ uint64_t round_to_half(bool is_negative, uint64_t magnitude, int exponent) {
 }
 
 // Adds one block: C (bits of a float or a half) and the products of a[i] and b[i].
-uint64_t add_block(const Number* a, const Number* b, int count, int fraction_bits, uint64_t c_bits,
-                   bool c_is_half, bool d_is_half) {
+uint64_t add_block(const UnpackedNumber* a, const UnpackedNumber* b, int count, int fraction_bits,
+                   uint64_t c_bits, bool c_is_half, bool d_is_half) {
   if (c_is_half) c_bits = bits(to_float(F16{static_cast<uint16_t>(c_bits)}));
-  const Number c = number_of(c_bits, 8, 23);
+  const UnpackedNumber c = number_of(c_bits, 8, 23);
   bool nan = c.is_nan, plus = c.is_infinite && !c.is_negative,
        minus = c.is_infinite && c.is_negative;
   int largest = c.significand != 0 ? c.exponent : kNone;
@@ -130,7 +130,7 @@ int place_of(const TileForm& form, int i) {
 void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64_t* b,
                            const uint64_t* c, uint64_t* d, const uint16_t* k_index) {
   constexpr int kMost = 32 * 16, kMostKept = 32;
-  Number left[kMost], right[kMost], matched[kMostKept];
+  UnpackedNumber left[kMost], right[kMost], matched[kMostKept];
   const int kept = form.stored_columns(), fraction_bits = fraction_bits_of(form.a);
   for (int i = 0; i < form.m * kept; ++i)
     left[i / kept * kept + place_of(form, i % kept)] = factor_of(form.a, a[i]);
@@ -141,7 +141,7 @@ void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64
   const bool c_apart = form.order == TileForm::Order::halves_apart, to_half = form.d == Type::f16;
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
-      const Number* of_b = right + column * form.k;
+      const UnpackedNumber* of_b = right + column * form.k;
       if (form.sparse) {
         for (int i = 0; i < kept; ++i) matched[place_of(form, i)] = of_b[k_index[row * kept + i]];
         of_b = matched;

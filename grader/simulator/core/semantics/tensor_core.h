@@ -34,7 +34,7 @@ namespace lab32::sim {
 
 struct TileForm {
   int m = 0, n = 0, k = 0;
-  ptx::Type a{}, b{}, c{}, d{};  // of the elements; b1, s4 and similar: integers of that width
+  ptx::Type a{}, b{}, c{}, d{};  // types of elements; b1, s4 and similar: integers so wide
   int block = 0;                 // products that are added in one step
   enum class Order : uint8_t { blocks, halves_apart, float_chain };
   Order order = Order::blocks;

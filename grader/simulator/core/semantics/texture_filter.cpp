@@ -10,7 +10,7 @@ namespace lab32::sim {
 
 namespace {
 
-constexpr int kCoordinatePlaces = 21;  // of a coordinate
+constexpr int kCoordinatePlaces = 21;  // fraction bits of a coordinate
 constexpr double kTexel = 1 << kCoordinatePlaces;
 constexpr uint32_t kNaN = 0x7fffffff;
 
@@ -44,7 +44,7 @@ using Kind = TexelFormat::Kind;
 float flushed(float x) { return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x; }
 
 // NaN keeps its bits.
-uint32_t from_half(uint32_t half) {
+uint32_t bits_of_half(uint32_t half) {
   if ((half & 0x7fff) > 0x7c00) return (half & 0x8000) << 16 | 0x7f800000u | (half & 0x3ff) << 13;
   return bits(to_float(F16{static_cast<uint16_t>(half)}));
 }
@@ -73,7 +73,7 @@ int32_t largest_of(const TexelFormat& format) {
 // The parameters of a weighted sum of floats or halves. Texels keep 4 places below the last place
 // of the largest.
 struct FloatRules {
-  int places;    // of a mantissa, the leading one included
+  int places;    // bits of a mantissa, the leading one included
   int smallest;  // exponent of the last normal number; below it a half keeps subnormals
 };
 constexpr FloatRules kSingle{24, -126}, kHalf{11, -14};
@@ -86,7 +86,7 @@ struct PartSum {
   bool any = false;
 };
 
-PartSum sum_of_part(const double* texel, const Tap* taps, unsigned count, unsigned part,
+PartSum sum_of_part(const double* texel, const WeightedTexel* taps, unsigned count, unsigned part,
                     const FloatRules& rules) {
   PartSum sum;
   for (unsigned i = 0; i < count; ++i) {
@@ -120,13 +120,14 @@ double rounded(int64_t value, int exponent, const FloatRules& rules) {
 }
 
 // A zero sum. It is negative only if all texels are negative zeros.
-double zero_sum(const double* texel, const Tap* taps, unsigned count) {
+double zero_sum(const double* texel, const WeightedTexel* taps, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     if (taps[i].weight != 0 && !std::signbit(texel[i])) return 0;
   return -0.0;
 }
 
-double weighted_sum(const double* texel, const Tap* taps, unsigned count, const FloatRules& rules) {
+double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned count,
+                    const FloatRules& rules) {
   std::array<PartSum, 4> parts;
   unsigned last = 0;
   for (unsigned i = 0; i < count; ++i) last = std::max(last, unsigned{taps[i].part});
@@ -162,7 +163,7 @@ bool special_sum(const double* texel, unsigned count, uint32_t nan, uint32_t* re
   return true;
 }
 
-uint32_t sum_of_singles(const Tap* taps, unsigned count, double* texel) {
+uint32_t sum_of_singles(const WeightedTexel* taps, unsigned count, double* texel) {
   for (unsigned i = 0; i < count; ++i) texel[i] = flushed(bit_copy<float>(taps[i].bits));
   uint32_t result = 0;
   if (special_sum(texel, count, kNaN, &result)) return result;
@@ -170,7 +171,7 @@ uint32_t sum_of_singles(const Tap* taps, unsigned count, double* texel) {
   return bits(flushed(static_cast<float>(sum)));
 }
 
-uint32_t sum_of_halves(const Tap* taps, unsigned count, const double* texel) {
+uint32_t sum_of_halves(const WeightedTexel* taps, unsigned count, const double* texel) {
   uint32_t result = 0;
   if (special_sum(texel, count, kNaN & ~0x1fffu, &result)) return result;
   const double sum = weighted_sum(texel, taps, count, kHalf);
@@ -179,14 +180,15 @@ uint32_t sum_of_halves(const Tap* taps, unsigned count, const double* texel) {
 }
 
 // Scales n, 256 times an 8-bit snorm texel, to the range of 32767 as a GPU does.
-int64_t wider(int64_t n) { return (n * 8 + (n >> 4) + (n >> 12) + 4) >> 3; }
+int64_t widened_snorm(int64_t n) { return (n * 8 + (n >> 4) + (n >> 12) + 4) >> 3; }
 
-uint32_t sum_of_integers(const TexelFormat& format, const Tap* taps, unsigned count) {
+uint32_t sum_of_integers(const TexelFormat& format, const WeightedTexel* taps, unsigned count) {
   int64_t sum = 0;
   for (unsigned i = 0; i < count; ++i)
     sum += int64_t{integer_of(format, taps[i].bits)} * taps[i].weight;
   const bool is_signed = format.kind == Kind::signed_integer;
-  if (format.bits == 8 && is_signed) return normalized(static_cast<int32_t>(wider(sum)), 0x7fff);
+  if (format.bits == 8 && is_signed)
+    return normalized(static_cast<int32_t>(widened_snorm(sum)), 0x7fff);
   if (format.bits == 8) sum *= 257;
   return normalized(static_cast<int32_t>((sum + 128) >> kWeightPlaces),
                     is_signed ? 0x7fff : 0xffff);
@@ -270,7 +272,7 @@ void split_weight(unsigned dimensions, const std::array<uint32_t, 3>& fraction, 
 
 uint32_t read_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
                       uint32_t bits_read) {
-  if (format.kind == Kind::floating) return format.bits == 32 ? bits_read : from_half(bits_read);
+  if (format.kind == Kind::floating) return format.bits == 32 ? bits_read : bits_of_half(bits_read);
   if (is_srgb(format, sampler, channel))
     return bits(static_cast<float>(kLinearOfSrgb[bits_read & 255] * kSrgbUnit));
   const int32_t value = integer_of(format, bits_read);
@@ -279,7 +281,7 @@ uint32_t read_channel(const TexelFormat& format, const Sampler& sampler, unsigne
 }
 
 uint32_t filter_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
-                        const Tap* taps, unsigned count) {
+                        const WeightedTexel* taps, unsigned count) {
   std::array<double, 16> texel;
   if (format.kind == Kind::floating && format.bits == 32)
     return sum_of_singles(taps, count, texel.data());
@@ -315,17 +317,17 @@ float reciprocal(float x) {
   return r < 0x1p-126f ? 0.0f : r;
 }
 
-int64_t on_face(float along) {
+int64_t fixed_point_on_face(float along) {
   const double x = std::isnan(along) ? 0 : std::fmin(std::fmax(along, -1.0f), 1.0f);
   return static_cast<int64_t>(std::floor((x + 1) / 2 * 0x1p21));
 }
 
 // Twice the coordinates of a texel's centre relative to the cube's centre: a point on a cube whose
 // faces are at ±size.
-struct Point {
+struct PointOnCube {
   int32_t x, y, z;
 };
-Point point_of(const CubeTexel& t, int32_t size) {
+PointOnCube point_of(const CubeTexel& t, int32_t size) {
   const int32_t s = 2 * t.x + 1 - size, u = 2 * t.y + 1 - size;
   switch (t.face) {
     case 0:
@@ -352,10 +354,13 @@ CubePoint cube_point(float x, float y, float z) {
   z *= scale;
   const auto size = [](float v) { return std::isnan(v) ? 0 : std::fabs(v); };
   if (size(z) >= size(y) && size(z) >= size(x))
-    return z < 0 ? CubePoint{5, on_face(-x), on_face(-y)} : CubePoint{4, on_face(x), on_face(-y)};
+    return z < 0 ? CubePoint{5, fixed_point_on_face(-x), fixed_point_on_face(-y)}
+                 : CubePoint{4, fixed_point_on_face(x), fixed_point_on_face(-y)};
   if (size(y) >= size(x))
-    return y >= 0 ? CubePoint{2, on_face(x), on_face(z)} : CubePoint{3, on_face(x), on_face(-z)};
-  return x >= 0 ? CubePoint{0, on_face(-z), on_face(-y)} : CubePoint{1, on_face(z), on_face(-y)};
+    return y >= 0 ? CubePoint{2, fixed_point_on_face(x), fixed_point_on_face(z)}
+                  : CubePoint{3, fixed_point_on_face(x), fixed_point_on_face(-z)};
+  return x >= 0 ? CubePoint{0, fixed_point_on_face(-z), fixed_point_on_face(-y)}
+                : CubePoint{1, fixed_point_on_face(z), fixed_point_on_face(-y)};
 }
 
 void drop_corner_texel(unsigned corner, uint32_t* weights) {
@@ -370,14 +375,14 @@ CubeTexel across_edge(const CubeTexel& outside, int32_t size) {
   // The texel's centre is half a texel beyond the edge, so on the neighbour face it is half a texel
   // inside.
   const auto inside = [&](int32_t i) { return i < 0 ? 0 : i >= size ? size - 1 : i; };
-  const Point edge = point_of({outside.face, inside(outside.x), inside(outside.y)}, size);
-  const Point beyond = point_of(outside, size);
+  const PointOnCube edge = point_of({outside.face, inside(outside.x), inside(outside.y)}, size);
+  const PointOnCube beyond = point_of(outside, size);
   const bool out_x = std::abs(beyond.x) > size, out_y = std::abs(beyond.y) > size;
   const auto sign = [](int32_t v) { return v < 0 ? -1 : 1; };
   const bool had_x = outside.face < 2, had_y = outside.face == 2 || outside.face == 3;
   // The old face is perpendicular to one axis; along that axis the point is now half a texel
   // inside.
-  Point p = edge;
+  PointOnCube p = edge;
   if (had_x)
     p.x = sign(p.x) * (size - 1);
   else if (had_y)

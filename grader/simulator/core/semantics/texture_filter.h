@@ -66,17 +66,17 @@ CubeTexel across_edge(const CubeTexel& outside, int32_t size);
 
 // One texel of a weighted sum, which has up to two slices or levels of up to eight texels. A texel
 // with weight 0 still counts if it is infinite or NaN.
-struct Tap {
+struct WeightedTexel {
   uint32_t weight = 0;  // in 1/256
   uint8_t part = 0;     // the slice or level, each summed separately
-  uint32_t bits = 0;    // of one channel of the texel
+  uint32_t bits = 0;    // bits of one channel of the texel
 };
 
 // The result of a fetch for one channel: a single texel, or the weighted sum of the taps.
 uint32_t read_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
                       uint32_t bits);
 uint32_t filter_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
-                        const Tap* taps, unsigned count);
+                        const WeightedTexel* taps, unsigned count);
 // The border's colour as a texel of that format.
 uint32_t border_bits(const TexelFormat& format, const Sampler& sampler, unsigned channel);
 

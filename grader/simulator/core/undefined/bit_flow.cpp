@@ -16,9 +16,9 @@ LaneBits operator^(LaneBits a, LaneBits b) { return {a.low ^ b.low, a.high ^ b.h
 
 unsigned width(const Slot& slot) { return slot.is_predicate ? 1 : slot.bytes * 8u; }
 
-class Flow {
+class UndefinedBitFlow {
  public:
-  Flow(const Exec& x, const Inst& in, const std::byte* undefined)
+  UndefinedBitFlow(const Exec& x, const Inst& in, const std::byte* undefined)
       : x_(x), in_(in), undefined_(undefined) {}
 
   UndefinedResults results() {
@@ -46,16 +46,16 @@ class Flow {
       case OpId::shr:
       case OpId::bfe:
       case OpId::szext:
-        on_bits(1);
+        move_bits(1);
         break;
       case OpId::shf:
       case OpId::bfi:
       case OpId::prmt:
-        on_bits(2);
+        move_bits(2);
         break;
       case OpId::cvt:
         if (is_integer_conversion())
-          on_bits(1);
+          move_bits(1);
         else
           anything();
         break;
@@ -191,7 +191,7 @@ class Flow {
 
   // For instructions that only move bits: executes the instruction on the undefined bits of its
   // first `data` sources.
-  void on_bits(unsigned data) {
+  void move_bits(unsigned data) {
     uint32_t unsure = 0;
     for (unsigned s = data; s < in_.src_count; ++s) {
       unsure |= some(s);
@@ -336,7 +336,7 @@ LaneBits all_bits(const Slot& slot) {
 }
 
 UndefinedResults undefined_results(const Exec& x, const Inst& in, const std::byte* undefined) {
-  return Flow(x, in, undefined).results();
+  return UndefinedBitFlow(x, in, undefined).results();
 }
 
 }  // namespace lab32::sim

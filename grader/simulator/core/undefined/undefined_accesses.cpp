@@ -151,13 +151,13 @@ UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& rea
     const uint64_t at = read.of[l];
     std::optional<UndefinedOrigins::Id> id;
     for (uint64_t b = 0; read.space != AccessSpace::global && b < bytes; b += 4) {
-      const auto stored = origins.of_store(read.space == AccessSpace::shared
-                                               ? UndefinedOrigins::shared_word(at + b)
-                                               : UndefinedOrigins::local_word(index_, l, at + b));
+      const auto stored = origins.id_of_store(
+          read.space == AccessSpace::shared ? UndefinedOrigins::shared_word(at + b)
+                                            : UndefinedOrigins::local_word(index_, l, at + b));
       if (stored) id = id ? origins.join(*id, *stored) : stored;
     }
     if (!id)
-      id = origins.of_read(in.site, [&] {
+      id = origins.id_of_read(in.site, [&] {
         TrapFacts facts = block_.accesses().facts_of_unwritten(index_, l, read.space, at, bytes);
         if (read.space == AccessSpace::local) {
           facts.access->offset -= kLocalStart;

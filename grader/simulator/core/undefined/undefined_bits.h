@@ -39,7 +39,7 @@ class UndefinedOrigins {
     stored_.clear();
   }
   template <class Facts>
-  Id of_read(uint32_t site, Facts facts) {
+  Id id_of_read(uint32_t site, Facts facts) {
     const auto [at, is_new] = of_site_.try_emplace(site, static_cast<Id>(reads_.size()));
     if (is_new) {
       reads_.push_back({static_cast<uint32_t>(list_.size())});
@@ -68,7 +68,7 @@ class UndefinedOrigins {
 
   // Records the origin of an undefined value that was stored to memory word number `word`.
   void note_store(uint64_t word, Id id) { stored_[word] = id; }
-  std::optional<Id> of_store(uint64_t word) const {
+  std::optional<Id> id_of_store(uint64_t word) const {
     const auto at = stored_.find(word);
     return at == stored_.end() ? std::nullopt : std::optional(at->second);
   }

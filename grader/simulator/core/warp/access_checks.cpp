@@ -100,7 +100,7 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
       bits |= a;
     }
   }
-  Recent& recent = recent_[in.site % recent_.size()];
+  RecentAllocation& recent = recent_[in.site % recent_.size()];
   Allocation *const before = recent.site == in.site ? recent.allocation : nullptr,
                     *a = recent.allocation;
   if (!a || low < a->begin || low >= a->end) a = memory.find(low);
@@ -165,7 +165,7 @@ std::byte* AccessChecks::global_row(uint32_t warp, const Inst& in, const WarpRow
   const uint64_t beyond_first = (kWarpSize / 2 - 1) * row.stride;
   const uint64_t low = std::min(row.first[0], row.first[1]),
                  high = std::max(row.first[0], row.first[1]) + beyond_first;
-  Recent& recent = recent_[in.site % recent_.size()];
+  RecentAllocation& recent = recent_[in.site % recent_.size()];
   Allocation* const a = recent.allocation;
   if (!a || low < a->begin || low > high || high >= a->end || high > a->end - bytes ||
       ((row.first[0] | row.first[1]) & (bytes - 1)) != 0 || a->freed || a->reached_by != nullptr ||
@@ -304,7 +304,7 @@ TrapFacts AccessChecks::facts_of_shared(uint32_t warp, int lane, uint64_t offset
     facts.limit = cluster_->blocks();
     facts.value = nearest & 0xff;
     access.rank = static_cast<uint32_t>(facts.value);
-    if (access.rank == info_.rank) access.rank = MemoryAccess::kOwn;
+    if (access.rank == info_.rank) access.rank = MemoryAccess::kOwnBlock;
   } else {
     // Addresses of 32 bits wrap: an address before the start is close to 2^32.
     access.offset = offset >> 32 == 0 ? static_cast<int32_t>(static_cast<uint32_t>(offset))

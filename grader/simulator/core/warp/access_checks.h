@@ -46,7 +46,7 @@ class Faults {
   const LaunchContext& launch_;
   const BlockInfo& info_;
   const Reports& reports_;
-  // in a launch that keeps going, by site: a bit for each kind of FaultEvent that was reported
+  // For a launch that continues after faults: for each site a bit per kind of FaultEvent reported.
   std::vector<uint8_t> reported_;
   std::optional<Trap> first_bad_access_;
 };
@@ -126,11 +126,11 @@ class AccessChecks {
   const bool checks_reads_;
   uint32_t epoch_ = 0;      // barriers that the whole block has passed
   uint32_t unwritten_ = 0;  // take_unwritten()
-  struct Recent {
+  struct RecentAllocation {
     uint32_t site = 0;
     Allocation* allocation = nullptr;
   };
-  std::array<Recent, 64> recent_{};  // by site: the allocation used last
+  std::array<RecentAllocation, 64> recent_{};  // by site: the allocation used last
 };
 
 }  // namespace lab32::sim

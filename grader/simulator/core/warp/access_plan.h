@@ -59,7 +59,7 @@ struct Unmatched {
   // LAB32_UNMATCHED says which reason sets which of these.
   std::string seen;  // instructions of the machine code
   uint32_t in_ptx = 0, in_machine_code = 0;
-  int line = 0, ptx_line = 0;  // of another access; 0: unknown
+  int line = 0, ptx_line = 0;  // lines of another access; 0: unknown
 };
 
 // ---------------------------------------------------------------------------------------------

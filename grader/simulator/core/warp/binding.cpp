@@ -18,7 +18,7 @@ using ptx::OpId;
 
 namespace {
 
-AccessPlan as_written(Unmatched::Reason reason) {
+AccessPlan ptx_level_plan(Unmatched::Reason reason) {
   AccessPlan plan;
   plan.unmatched.emplace().reason = reason;
   return plan;
@@ -161,14 +161,14 @@ bool needs_block_order(const ptx::Instruction& in, const Inst& decoded) {
 
 AccessPlan plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index) {
   if (!in.op->traits.accesses_memory() && !in.op->traits.is_texture()) return {};
-  if (in.op->traits.ptx_level) return as_written(Unmatched::Reason::uncounted);
+  if (in.op->traits.ptx_level) return ptx_level_plan(Unmatched::Reason::uncounted);
   if (own && index < own->size()) return (*own)[index];
-  return as_written(Unmatched::Reason::no_machine_code);
+  return ptx_level_plan(Unmatched::Reason::no_machine_code);
 }
 
 // ---------------------------------------------------------------------------------------------
 
-CallSite::Target target_of(const std::string& name, const ptx::Function* callee, bool heap) {
+CallSite::Target call_target(const std::string& name, const ptx::Function* callee, bool heap) {
   using Target = CallSite::Target;
   if (name == "vprintf") return Target::vprintf;
   if (name == "__assertfail") return Target::assertfail;

@@ -42,7 +42,7 @@ AccessPlan plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t
 
 // The target of a call by name. `callee`: the module's function of that name, or nullptr. `heap`:
 // as in decode(). Throws lab32::Error for a function that the simulator lacks.
-CallSite::Target target_of(const std::string& name, const ptx::Function* callee, bool heap);
+CallSite::Target call_target(const std::string& name, const ptx::Function* callee, bool heap);
 
 // ---------------------------------------------------------------------------------------------
 // The functions that a kernel may call.

@@ -70,7 +70,7 @@ class BlockContext {
   bool prints_no_more() const;
   // Drops the output of all further blocks.
   void mute() { muted_ = true; }
-  // Bytes of host memory for the local memory of its warps.
+  // The bytes of host memory that hold the local memory of this block's warps.
   uint64_t local_bytes() const { return local_bytes_; }
   // Called before a warp's local memory grows by `more` bytes. Throws Trap at the limit.
   void take_local(uint32_t warp, uint64_t more, bool in_call);

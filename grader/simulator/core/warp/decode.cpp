@@ -96,7 +96,7 @@ class Decoder {
       try {
         decode_instruction(in, out);
       } catch (const Error& e) {
-        throw Error(in_source(module_, in, e.what()));
+        throw Error(refusal_with_position(module_, in, e.what()));
       }
       out.site = static_cast<uint32_t>(program_.sites.size());
       program_.sites.push_back({index, static_cast<uint32_t>(i), &in});
@@ -291,7 +291,7 @@ class Decoder {
       site.name = call.target.name;
       const ptx::Function* callee = module_.find_function(site.name);
       using Target = CallSite::Target;
-      site.target = target_of(site.name, callee, heap_);
+      site.target = call_target(site.name, callee, heap_);
       program_.launches_kernels |= site.target == Target::prepare_launch ||
                                    site.target == Target::launch || site.target == Target::runtime;
       calls_heap_ |= site.target == Target::malloc || site.target == Target::free ||

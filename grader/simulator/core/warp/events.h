@@ -148,11 +148,11 @@ struct BlockInfo {
 struct FaultEvent {
   // shared_value: a value from shared memory that the block had not written had an effect.
   enum class Kind : uint8_t { memory, uninitialised, barrier, shared_value } kind;
-  uint32_t site;   // of the read, if the fault is the effect of a value
+  uint32_t site;   // site of the read, if the fault is the effect of a value
   uint32_t lanes;  // number of faulty lanes
   // Of the first lane; absent if this Block has already reported this site and kind.
   std::optional<TrapFacts> facts;
-  ValueUse used_as = ValueUse::none;  // of an undefined value
+  ValueUse used_as = ValueUse::none;  // how the undefined value was used
 };
 
 // The interface of observers. Each host thread has its own instance, which sees whole blocks, one

@@ -14,7 +14,7 @@ constexpr size_t kRegisterAlign = 64;
 struct SpecialsOf {
   const LaunchContext& launch;
   const BlockInfo& block;
-  uint32_t dynamic_offset;  // of dynamic shared memory
+  uint32_t dynamic_offset;  // offset of dynamic shared memory
   uint32_t warp = 0, lane = 0;
 
   uint32_t thread() const { return warp * kWarpSize + lane; }

@@ -29,7 +29,7 @@ struct Frame {
   std::byte* regs = nullptr;
   std::vector<std::byte> params;             // [lane][param_bytes]
   uint32_t local_base = 0;                   // offset of its .local variables in each lane's stack
-  uint32_t local_bytes = 0;                  // of its .local variables and of alloca
+  uint32_t local_bytes = 0;                  // bytes of its .local variables and of alloca
   std::unique_ptr<UndefinedBits> undefined;  // null: all registers are defined
 };
 

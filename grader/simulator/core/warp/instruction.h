@@ -111,7 +111,7 @@ bool is_order_sensitive(const ptx::Instruction& in, bool result_used);
 // The update of one element by the copy engine, through a surface or by red.async.
 struct Reduction {
   void (*apply)(std::byte* at, const std::byte* value) = nullptr;  // null: a copy
-  unsigned bytes = 0;                                              // of an element
+  unsigned bytes = 0;                                              // bytes of an element
 
   explicit operator bool() const { return apply != nullptr; }
 };
@@ -147,7 +147,7 @@ std::string spelling(const ptx::Instruction& in);
 [[noreturn]] void refuse(const ptx::Instruction& in, const std::string& why = "");
 
 // "PTX line 12: <why> (source: a.cu:3)"; without the source if its line is unknown.
-std::string in_source(const ptx::Module& module, const ptx::Instruction& in,
-                      const std::string& why);
+std::string refusal_with_position(const ptx::Module& module, const ptx::Instruction& in,
+                                  const std::string& why);
 
 }  // namespace lab32::sim

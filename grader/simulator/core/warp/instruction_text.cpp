@@ -45,8 +45,8 @@ void refuse(const ptx::Instruction& in, const std::string& why) {
               (why.empty() ? "the PTX ISA has no such combination of types and modifiers" : why));
 }
 
-std::string in_source(const ptx::Module& module, const ptx::Instruction& in,
-                      const std::string& why) {
+std::string refusal_with_position(const ptx::Module& module, const ptx::Instruction& in,
+                                  const std::string& why) {
   const auto at = module.position(in.loc);
   return fmt::format("PTX line {}: {}{}", in.ptx_line, why,
                      at ? fmt::format(" (source: {}:{})", at->file, at->line) : "");

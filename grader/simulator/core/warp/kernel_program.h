@@ -39,7 +39,7 @@ struct SpecialSlot {
 struct SharedSlot {
   uint32_t offset;
   uint8_t bytes;
-  uint64_t value;  // of rank 0
+  uint64_t value;  // value in the block of rank 0
 };
 
 // The address of a variable in the activation's stack frame: known when the frame is made.
@@ -64,8 +64,8 @@ struct CodeFunction {
   std::vector<LocalSlot> local_addresses;
   std::vector<std::pair<uint32_t, uint32_t>>
       undefined;             // {offset, bytes}: read before written on some path
-  uint32_t local_bytes = 0;  // of its .local variables
-  uint32_t param_bytes = 0;  // of its .param variables (own parameters, call sequences)
+  uint32_t local_bytes = 0;  // bytes of its .local variables
+  uint32_t param_bytes = 0;  // bytes of its .param variables (own parameters, call sequences)
   std::unordered_map<std::string, uint32_t> param_offset;
   // For calls into this function: the position of each argument and return value in its param area.
   struct ParamRange {
@@ -74,7 +74,7 @@ struct CodeFunction {
   std::vector<ParamRange> arguments, results;
   std::vector<ptx::ReconvergencePoint> reconvergence_points;  // Inst::reconvergence
   std::vector<uint32_t> reconvergence_pcs;
-  std::vector<int> block_of;  // of each instruction of the PTX
+  std::vector<int> block_of;  // block of each instruction of the PTX
 
   uint32_t pc_of(int reconvergence) const {
     return reconvergence_pcs[static_cast<size_t>(reconvergence)];

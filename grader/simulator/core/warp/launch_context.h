@@ -56,7 +56,7 @@ class LaunchMeter {
   static constexpr uint64_t kBlocksAtOnce = 8;
   bool late(double slowness) const {
     const double most = seconds_ * slowness;
-    return most > 0 && watch_.passed() > most && watch_.seconds() > most;
+    return most > 0 && watch_.wall_seconds() > most && watch_.seconds() > most;
   }
   const uint64_t most_;
   const double seconds_;
@@ -73,7 +73,7 @@ class LaunchMeter {
 // A copy or a fill in place of a kernel launch.
 struct DeviceCopy {
   uint64_t to = 0, from = 0, bytes = 0;
-  int value = -1;  // of each byte of a fill; -1: a copy
+  int value = -1;  // byte value of a fill; -1: a copy
 };
 
 struct DeviceLaunch {
@@ -118,7 +118,7 @@ struct LaunchContext {
   uint64_t param_address = 0;     // kernel parameters in device memory
   uint32_t multiprocessors = 1;   // %nsmid
   uint64_t warp_budget = 0;
-  LaunchMeter* meter = nullptr;  // of all warps together; null: no limit
+  LaunchMeter* meter = nullptr;  // limits all warps together; null: no limit
   // Blocks that the device holds at once and that may therefore wait for each other
   // (resident_blocks.h).
   uint64_t resident_blocks = 1;

@@ -18,7 +18,7 @@ void look_at(const ptx::Module& module, const ptx::Function& f, const ptx::Instr
   if (in.op->traits.transfer != ptx::ControlTransfer::call) return;
   const ptx::Operand& target = f.calls[static_cast<size_t>(in.call)].target;
   if (target.kind != ptx::Operand::Kind::reg)
-    target_of(target.name, module.find_function(target.name), heap);
+    call_target(target.name, module.find_function(target.name), heap);
 }
 
 std::string refusal_of(const ptx::Module& module, const ptx::Function& f, bool heap) {
@@ -26,7 +26,7 @@ std::string refusal_of(const ptx::Module& module, const ptx::Function& f, bool h
     try {
       look_at(module, f, in, heap);
     } catch (const Error& e) {
-      return in_source(module, in, e.what());
+      return refusal_with_position(module, in, e.what());
     }
   }
   return f.refusal;

@@ -48,7 +48,8 @@ void Reports::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
   if (remote != 0) tell(warp, in, access, {remote, own, true});
 }
 
-void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole, const Part& part) {
+void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole,
+                   const ReportedLanes& part) {
   const uint32_t mask = part.mask;
   const uint64_t* const address = whole.address;
   Access access;

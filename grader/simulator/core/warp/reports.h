@@ -72,11 +72,11 @@ class Reports {
  private:
   // Lanes that are reported together. `others`: lanes of the same access that are reported
   // separately. `remote`: the lanes access another block's memory.
-  struct Part {
+  struct ReportedLanes {
     uint32_t mask, others;
     bool remote;
   };
-  void tell(uint32_t warp, const Inst& in, const WarpAccess& whole, const Part& part);
+  void tell(uint32_t warp, const Inst& in, const WarpAccess& whole, const ReportedLanes& part);
 
   const LaunchContext& launch_;
   std::vector<Observer*> observers_;

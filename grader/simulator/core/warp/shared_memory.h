@@ -104,7 +104,7 @@ class SharedMemory {
   ClusterContext* const cluster_;
   const uint64_t base_;
   const bool follows_;
-  std::vector<std::byte> own_;  // of a block without a cluster
+  std::vector<std::byte> own_;  // memory of a block without a cluster
   std::byte* data_;
   UndefinedBytes undefined_;
 };

@@ -16,6 +16,7 @@
 
 namespace lab32::sim {
 
+// A reconvergence point at which splits wait for each other.
 struct Join {
   uint32_t pc = 0;
   int reconvergence = -1;  // reconvergence point of the frame's function; -1: every lane passes it
@@ -25,6 +26,7 @@ struct Join {
   Frame* callee = nullptr;  // for a return point: the frame to free when all lanes have returned
 };
 
+// Lanes that run together, and where.
 struct Split {
   enum class State : uint8_t { ready, warp_sync, block_barrier };
   uint32_t id = 0;
@@ -88,7 +90,7 @@ class Splits {
   // Called when no split can run and a warp barrier waits for lanes in a join. Releases these
   // lanes, so that they exit or reach the barrier. False: there are no such lanes.
   bool release_for_warp_barrier();
-  // As release_for_warp_barrier(), for a barrier of the block.
+  // Does for a barrier of the block what release_for_warp_barrier() does for one of the warp.
   bool release_for_block_barrier();
 
  private:

@@ -66,14 +66,17 @@ const char* verb(AccessUse use) {
 }
 
 // " of block 2 of its cluster"; "" for its own memory.
-std::string of_block(const MemoryAccess& a) {
-  return a.rank == MemoryAccess::kOwn ? "" : fmt::format(" of block {} of its cluster", a.rank);
+std::string words_of_block(const MemoryAccess& a) {
+  return a.rank == MemoryAccess::kOwnBlock ? ""
+                                           : fmt::format(" of block {} of its cluster", a.rank);
 }
 
 // "`in`", "shared memory", "its local memory"
 std::string name_of_object(const MemoryAccess& a) {
-  if (a.space == AccessSpace::shared && a.object.empty()) return "shared memory" + of_block(a);
-  return a.space == AccessSpace::local ? "its local memory" : "`" + a.object + "`" + of_block(a);
+  if (a.space == AccessSpace::shared && a.object.empty())
+    return "shared memory" + words_of_block(a);
+  return a.space == AccessSpace::local ? "its local memory"
+                                       : "`" + a.object + "`" + words_of_block(a);
 }
 
 // "in[7]", "in[4] to in[7]", "s[1].mass"; empty if the type is unknown.
@@ -86,8 +89,8 @@ std::string elements_of(const MemoryAccess& a) {
   return last == first ? one : fmt::format("{} to {}[{}]", one, a.object, last);
 }
 
-// The end of an array whose element type or last place is known.
-std::string end_of(const MemoryAccess& a) {
+// Words that say where the array ends: "the last is s[63]", or how far past the end the access is.
+std::string words_of_array_end(const MemoryAccess& a) {
   if (!a.last_place.empty()) return "the last is " + a.last_place;
   if (a.element == 0)
     return fmt::format("{} past the end of `{}`",
@@ -101,8 +104,8 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
   const std::string elements = elements_of(a);
   if (!elements.empty()) {
     const std::string what =
-        fmt::format("{} {} {}{}", name_of(f.thread), verb(a.use), elements, of_block(a));
-    if (f.reason == TrapReason::past_end) return what + "; " + end_of(a);
+        fmt::format("{} {} {}{}", name_of(f.thread), verb(a.use), elements, words_of_block(a));
+    if (f.reason == TrapReason::past_end) return what + "; " + words_of_array_end(a);
     if (f.reason == TrapReason::before_start)
       return fmt::format("{}, before the start of `{}`", what, a.object);
     if (f.reason == TrapReason::unwritten)
@@ -153,7 +156,7 @@ std::string describe_remote(const TrapFacts& f, const MemoryAccess& a) {
       elements.empty()
           ? fmt::format("{} {} {} at offset {} of {}", name_of(f.thread), verb(a.use),
                         bytes_of(a.bytes), a.offset, name_of_object(a))
-          : fmt::format("{} {} {}{}", name_of(f.thread), verb(a.use), elements, of_block(a));
+          : fmt::format("{} {} {}{}", name_of(f.thread), verb(a.use), elements, words_of_block(a));
   switch (f.reason) {
     case TrapReason::no_such_block:
       return fmt::format("{}, which has {} block{}", what, f.limit, f.limit == 1 ? "" : "s");

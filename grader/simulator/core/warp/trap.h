@@ -41,11 +41,12 @@ struct MemoryAccess {
   // thread's local memory; and the offset in it, negative if before its start.
   std::string object;
   int64_t offset = 0;
-  uint64_t size = 0;     // of the object, bytes
+  uint64_t size = 0;     // bytes of the object
   uint32_t element = 0;  // bytes of an element; 0: unknown
-  // Shared memory of another block: its rank in the cluster.
-  static constexpr uint32_t kOwn = 0xffffffff;
-  uint32_t rank = kOwn;
+  // The rank in the cluster of the block whose shared memory is accessed. kOwnBlock: the accessing
+  // block, or an access to another kind of memory.
+  static constexpr uint32_t kOwnBlock = 0xffffffff;
+  uint32_t rank = kOwnBlock;
   // "s[64].mass", and the last valid place, if the types of variables are known.
   std::string place = {}, last_place = {};
 };

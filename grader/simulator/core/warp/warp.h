@@ -92,7 +92,7 @@ class Polling {
   static constexpr size_t kPlaces = 4096;
 
   bool synchronised_ = false;  // an atomic or volatile load in this slice of the split
-  bool polled_ = false;        // of device memory, since the last take_polled()
+  bool polled_ = false;  // whether the warp has polled device memory since the last take_polled()
   uint64_t slice_ends_ = 0;
   uint64_t waited_ = 0;
   uint64_t clock_ahead_ = 0, clock_looks_ = 0, looked_at_clock_ = 0;

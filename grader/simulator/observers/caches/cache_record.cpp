@@ -51,7 +51,7 @@ void append_each_lane(const sim::Access& access, bool skips_l1, bool on_float,
   const size_t first = to.size();
   const bool atomic = is_atomic(access);
   WordCounts words;
-  uint64_t highest = 0;  // of the lines gathered so far; a higher line is new
+  uint64_t highest = 0;  // highest line gathered so far; a higher line is new
   for (uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
     const uint64_t address = access.address[__builtin_ctz(lanes)];
     const uint64_t line = address / kLineBytes;

@@ -24,11 +24,11 @@ struct CacheUse {
 constexpr size_t kLoadGroups = 32;
 struct LoadGroup {
   uint64_t asked = 0, hits = 0;  // sectors, in L1
-  // All accesses; those that wait for L2, because a sector has missed or has not yet arrived; and
-  // among these the ones that wait for device memory.
-  uint64_t accesses = 0, waiting = 0, late = 0;
-  // the same three, only for each warp's first access
-  uint64_t first = 0, first_waiting = 0, first_late = 0;
+  // Counts of accesses: all; those that wait for L2, because a sector has missed or has not yet
+  // arrived; and, among these, those that wait for device memory.
+  uint64_t accesses = 0, waits_for_l2 = 0, waits_for_dram = 0;
+  // These three counts, only for the first access of each warp.
+  uint64_t first = 0, first_waits_for_l2 = 0, first_waits_for_dram = 0;
   uint64_t cycles = 0;  // that L1 is busy with the accesses
 };
 
@@ -41,7 +41,7 @@ struct LineAccess {
   uint64_t on_float : 1;
   uint64_t last : 1;    // the last line of its access
   uint64_t alone : 1;   // the only line of its access
-  uint64_t engine : 1;  // by the copy engine, which bypasses L1
+  uint64_t engine : 1;  // made by the copy engine, which bypasses L1
   uint64_t group : 5;   // CacheUse::group
   // Stores: bytes written to each sector. Atomics: the most lanes on one word of each sector.
   SectorBytes amount;
@@ -112,11 +112,11 @@ class WarpRoundRobin {
   }
 
  private:
-  struct Left {
+  struct WarpCursor {
     const LineAccess *at, *end;
     uint32_t seen;  // bit mask of groups that have had an access
   };
-  std::vector<Left> warps_;
+  std::vector<WarpCursor> warps_;
   size_t turn_ = 0;
 };
 

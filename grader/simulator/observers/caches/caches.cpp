@@ -67,7 +67,7 @@ struct CacheObserver::Launch {
   L2 l2;
   HitCount load, store, atomic;
   uint64_t recorded = 0, dropped = 0;
-  uint64_t l1_store_cycles = 0;  // of all accesses, recorded or not
+  uint64_t l1_store_cycles = 0;  // L1 cycles of all stores, recorded or not
   std::array<LoadGroup, kLoadGroups> groups;
   std::array<uint64_t, kLoadGroups> fills{};  // sectors that missed
   // Lines requested lately from device memory, and the turn by which they arrive. Multiprocessors
@@ -76,8 +76,8 @@ struct CacheObserver::Launch {
     uint64_t line = ~uint64_t{0}, arrival = 0;
   };
   std::vector<Fetch> fetches = std::vector<Fetch>(1 << 14);
-  bool waits_for_l2 = false,
-       waits_for_dram = false;  // of the access whose lines are being looked up
+  // Whether the access whose lines are being looked up waits for L2, and for device memory.
+  bool waits_for_l2 = false, waits_for_dram = false;
   // Consecutive stores of a warp. Two stores leave L1 as one write for each line; three or more are
   // not merged (measured: scan_in_registers, best_two_of_rows and scan_tree compared with
   // inverses_of_threes and push in h200-model-counters.csv, with as many bytes as L2 holds).
@@ -103,9 +103,11 @@ void CacheObserver::Launch::add_block(std::unique_ptr<Recorded> block) {
   while (recorded_in_wave == wave()) replay();
 }
 
-// The modelled caches do not fit in the host's caches, and each turn accesses another
-// multiprocessor's. So the data of the next turns are prefetched in the order in which they are
-// found: the access, the order of its set in L1, then its line in L1, or the set and line in L2.
+// The tables of the modelled caches do not fit in the host's caches, and each turn of the replay
+// belongs to another multiprocessor. The data of later turns are therefore prefetched into the
+// host's caches. A lookup needs four of them, each to find the next: the recorded access, the marks
+// of its set in L1, the line's entry in L1, and the set and entry in L2. The turn that is furthest
+// ahead prefetches the first of these, the nearest one the last.
 void CacheObserver::Launch::prefetch(const std::vector<WarpRoundRobin>& queues,
                                      uint32_t multiprocessor) {
   constexpr uint32_t kAccess = 24, kSet = 16, kLine = 8, kFar = 4;  // multiprocessors ahead
@@ -213,12 +215,12 @@ void CacheObserver::Launch::count_access(const LineAccess& access, LoadGroup& gr
   if (access.last == 0) return;
   if (first) {
     ++group.first;
-    group.first_waiting += waits_for_l2;
-    group.first_late += waits_for_dram;
+    group.first_waits_for_l2 += waits_for_l2;
+    group.first_waits_for_dram += waits_for_dram;
   }
   ++group.accesses;
-  group.waiting += waits_for_l2;
-  group.late += waits_for_dram;
+  group.waits_for_l2 += waits_for_l2;
+  group.waits_for_dram += waits_for_dram;
   waits_for_l2 = waits_for_dram = false;
 }
 

@@ -31,7 +31,7 @@ struct CacheShape {
   uint64_t l1_bytes = 0;
   uint32_t l1_ways = 16;
   L2Shape l2;
-  // cost of a float atomic in L2, relative to an integer one
+  // The cost of a float atomic in L2, relative to an integer one.
   double float_atomic = 1;
   uint64_t accesses_recorded = 16'000'000;  // lines of one wave, 16 bytes each
 };

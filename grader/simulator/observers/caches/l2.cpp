@@ -37,7 +37,7 @@ std::optional<uint32_t> place_of_mark(const uint8_t* row, uint32_t used, uint8_t
 }
 
 // Moves the byte at `place` to the front and shifts the bytes before it.
-void to_front(uint8_t* row, uint32_t place, uint8_t byte) {
+void move_to_front(uint8_t* row, uint32_t place, uint8_t byte) {
   uint64_t carried = byte;
   uint32_t at = 0;
   for (; at + kWord <= place; at += kWord) {
@@ -97,8 +97,8 @@ CachedLine* CacheSets::use(const Key& key) {
   const std::optional<uint32_t> place = find(key);
   if (!place) return nullptr;
   if (*place > 0) {
-    to_front(slots(key.set), *place, slots(key.set)[*place]);
-    to_front(marks(key.set), *place, key.mark);
+    move_to_front(slots(key.set), *place, slots(key.set)[*place]);
+    move_to_front(marks(key.set), *place, key.mark);
   }
   return &line_at(key.set, 0);
 }
@@ -113,8 +113,8 @@ CachedLine& CacheSets::insert(const Key& key, std::optional<CachedLine>& evicted
   const bool full = set.used == places_;
   const auto slot = static_cast<uint8_t>(next_slot(key.set));
   if (!full) set.opened = std::max(set.opened, ++set.used);
-  to_front(slots(key.set), set.used - 1u, slot);
-  to_front(marks(key.set), set.used - 1u, key.mark);
+  move_to_front(slots(key.set), set.used - 1u, slot);
+  move_to_front(marks(key.set), set.used - 1u, key.mark);
   CachedLine& at = line_in(key.set, slot);
   evicted = full ? std::optional(at) : std::nullopt;
   if (full && places_ > near_)

@@ -34,7 +34,7 @@ class BlockTrace {
     sim::AccessKind kind;
     uint8_t bytes;  // per lane; fault: its kind
     uint32_t site;  // mbarrier: its offset in shared memory
-    uint32_t mask;  // of lanes, or of the row's elements; fault: how the value was used
+    uint32_t mask;  // mask of lanes, or of the row's elements; fault: how the value was used
     // access: 1 if the addresses of each half-warp have the same stride. block_barrier: 1 if it is
     // of the whole block. mbarrier_arrive: 1 if it completes the phase. bad_warp_op: absent lanes.
     // fault: number of lanes.

@@ -25,7 +25,7 @@ struct Finding {
   Kind kind = Kind::race;
   bool note = false;  // harmless under the memory model: both stores have the same value
   std::string file;
-  int line = 0;  // of the later access; 0: unknown
+  int line = 0;  // source line of the later access; 0: unknown
   uint64_t count = 0;
 
   using Index3 = std::array<uint32_t, 3>;  // x, y, z
@@ -94,7 +94,7 @@ struct Hazard {
 
   // True for a race between two lanes of one warp. An example between two warps is preferred if
   // there is one, because a barrier that orders the warps also orders their lanes.
-  bool in_one_warp() const {
+  bool is_in_one_warp() const {
     return kind == Finding::Kind::race && !note && earlier.thread / 32 == later.thread / 32 &&
            (cluster.empty() || cluster[0].rank == cluster[1].rank);
   }

@@ -53,7 +53,7 @@ class GlobalRaceObserver : public sim::Observer {
     GridThread by;
     uint32_t stamp = 0, site = 0;
     uint64_t sequence = 0;  // number of the warp's access in the launch
-    uint8_t bytes = 0;      // of the access
+    uint8_t bytes = 0;      // bytes of the access
     uint8_t touched = 0;    // one bit for each of the word's four bytes
     sim::AccessKind kind = sim::AccessKind::load;
     bool strong = false, block_only = false;

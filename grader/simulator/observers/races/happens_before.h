@@ -73,8 +73,8 @@ class HappensBefore {
 
  private:
   struct WarpClock {
-    uint32_t floor = 0;  // at the last barrier of all its lanes
-    uint32_t stamp = 0;  // at the last barrier of any of its lanes
+    uint32_t floor = 0;  // stamp at the last barrier of all its lanes
+    uint32_t stamp = 0;  // stamp at the last barrier of any of its lanes
   };
   // The token joined with the vectors of the warp's lanes.
   Vector join(const Token& token, uint32_t warp, uint32_t mask) const;
@@ -84,7 +84,7 @@ class HappensBefore {
   uint32_t threads_ = 0;
   std::vector<WarpClock> warps_;
   bool vectors_in_use_ = false;
-  std::vector<Token> vector_;  // of each thread; null: the floors suffice
+  std::vector<Token> vector_;  // vector of each thread; null: the floors suffice
   struct Phases {
     Token current, previous;  // arrivals in this phase, and in the one before
   };

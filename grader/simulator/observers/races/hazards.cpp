@@ -176,7 +176,7 @@ void HazardObserver::block_end() {
     case Mode::none:
       return;
     case Mode::following:
-      check_.repeat(current_->effects);
+      check_.add_effects_again(current_->effects);
       current_->last_use = blocks_;
       unused_recordings_ = 0;
       break;

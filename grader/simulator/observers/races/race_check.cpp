@@ -95,7 +95,7 @@ bool RaceCheck::end_block(Effects* effects) {
   return !compared_values_;
 }
 
-void RaceCheck::repeat(const Effects& effects) {
+void RaceCheck::add_effects_again(const Effects& effects) {
   for (const auto& [entry, count, explained] : effects.effects_) {
     entry->hazard.count += count;
     entry->explained += explained;
@@ -216,7 +216,7 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
       const uint32_t stored = stores ? load_value(value, granule) : 0;
       if (!stores && c.written < block_start) {
         check_unwritten(v, lanes, cell);
-        // a barrier orders all recorded accesses before this one
+        // A barrier orders all recorded accesses before this one.
       } else if (c.newest < block_floor) {
         c.record[0] = v.record;
         c.record[0].mask = lanes;
@@ -257,7 +257,7 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
   const bool written = c.written >= order_.block_start();
   ShadowRecord* const spill = count > Cell::kInline ? shadow_.spill(cell) : nullptr;
   ShadowRecord* extend = nullptr;  // the record of this instruction
-  // can be replaced: whatever races with it races with the newer access
+  // A record that can be replaced: whatever races with it races with the newer access, too.
   ShadowRecord* outdated = nullptr;
   bool covered = false;
   for (uint32_t i = 0; i < count; ++i) {
@@ -323,7 +323,7 @@ RaceCheck::Entry& RaceCheck::find(const Key& key) {
 // between two warps. Otherwise null.
 Hazard* RaceCheck::first_example(Entry& entry, const Key& key, bool between_warps) {
   Hazard& hazard = entry.hazard;
-  if (hazard.count + entry.in_block != 0 && !(between_warps && hazard.in_one_warp()))
+  if (hazard.count + entry.in_block != 0 && !(between_warps && hazard.is_in_one_warp()))
     return nullptr;
   hazard.kind = key.kind;
   hazard.note = key.note;

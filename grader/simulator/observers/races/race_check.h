@@ -116,13 +116,14 @@ class RaceCheck {
     // Unwritten reads that race with a later store. The race explains them, so they are no findings
     // of their own.
     uint64_t explained = 0;
-    // in the current block, not yet added to the sums
+    // Counts of the current block that are not yet added to the sums.
     uint64_t in_block = 0, explained_in_block = 0;
     bool value_used = false;  // a value read this way was used for more than a copy
   };
 
  public:
-  // The counts that one block added. repeat() adds them again for a block with the same trace.
+  // The counts that one block added. add_effects_again() adds them again for a block with the same
+  // trace.
   class Effects {
     friend class RaceCheck;
     struct Effect {
@@ -155,7 +156,7 @@ class RaceCheck {
   // Returns false if the block's findings depended on stored values, so that `effects` must not be
   // repeated for other blocks.
   bool end_block(Effects* effects);
-  void repeat(const Effects& effects);
+  void add_effects_again(const Effects& effects);
 
   uint64_t bytes_in_cluster() const { return cluster_->stride(); }
   uint32_t granule() const { return shadow_.granule(); }

@@ -10,8 +10,8 @@ namespace lab32::counters {
 namespace {
 
 bool before(const Hazard& a, const Hazard& b) {
-  return std::make_tuple(a.in_one_warp(), a.block.index, a.sequence) <
-         std::make_tuple(b.in_one_warp(), b.block.index, b.sequence);
+  return std::make_tuple(a.is_in_one_warp(), a.block.index, a.sequence) <
+         std::make_tuple(b.is_in_one_warp(), b.block.index, b.sequence);
 }
 
 // Adds a hazard of another instance, or of another pair of sites on the same lines.

@@ -95,7 +95,8 @@ uint32_t width_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, b
   return merged ? 2 * width : width;
 }
 
-Wavefronts by_phases(const uint64_t* offset, uint32_t bytes, uint32_t mask, uint32_t width) {
+Wavefronts wavefronts_by_phases(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                                uint32_t width) {
   Wavefronts w;
   for (uint32_t first = 0; first < kWarpSize; first += width) {
     const uint32_t lanes = mask & lanes_from(first, width);
@@ -115,7 +116,7 @@ Wavefronts affine_wavefronts(int64_t stride, uint32_t bytes) {
 }
 
 // Lanes within one row of the banks never conflict, in any order.
-bool within_one_row(const uint64_t* offset, uint32_t mask) {
+bool are_within_one_row(const uint64_t* offset, uint32_t mask) {
   uint64_t low = ~uint64_t{0}, high = 0;
   for (; mask != 0; mask &= mask - 1) {
     const uint64_t word = offset[__builtin_ctz(mask)] / kBankBytes;
@@ -137,9 +138,9 @@ Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
     const uint32_t phases = kWarpSize / (merge && width < kWarpSize ? 2 * width : width);
     return {phases, phases};
   }
-  if (bytes <= kBankBytes && within_one_row(offset, mask)) return {1, 1};
-  Wavefronts w =
-      by_phases(offset, bytes, mask, width_of_phase(offset, bytes, mask | elsewhere, merge));
+  if (bytes <= kBankBytes && are_within_one_row(offset, mask)) return {1, 1};
+  Wavefronts w = wavefronts_by_phases(offset, bytes, mask,
+                                      width_of_phase(offset, bytes, mask | elsewhere, merge));
   if (bytes >= 8) w.ideal = std::min(w.ideal, rows_filled(bytes, mask));
   return w;
 }
@@ -175,7 +176,7 @@ Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t ma
 }
 
 Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask) {
-  return by_phases(offset, 16, mask, 8);
+  return wavefronts_by_phases(offset, 16, mask, 8);
 }
 
 Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask,

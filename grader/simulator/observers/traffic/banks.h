@@ -19,7 +19,7 @@ constexpr uint32_t kBankBytes = 4;
 struct Wavefronts {
   uint32_t actual = 0;
   uint32_t ideal = 0;      // wavefronts of the same lanes without bank conflicts
-  bool estimated = false;  // by a rule that is wrong for some measured patterns
+  bool estimated = false;  // counted by a rule that is wrong for some measured patterns
 };
 
 // Loads and stores of up to 4 bytes per lane are one phase; 8 bytes per lane take two phases of a

@@ -59,7 +59,7 @@ struct LineDetail {
 struct StepDetail {
   std::vector<uint32_t> working;  // lane masks, by warp
   int line = 0;                   // the last one that touched memory or shuffled
-  // ended by __syncwarp(); else by __syncthreads() or the end of the block
+  // Whether __syncwarp() ended the step, and not __syncthreads() or the end of the block.
   bool warp_barrier = false;
 };
 
@@ -81,11 +81,11 @@ struct ArrayDetail {
 struct LaunchDetail {
   std::vector<ArrayDetail> arrays;
   std::vector<LineDetail> lines;  // sorted by file, line, global first
-  uint64_t block = 0;             // of steps and shuffles
+  uint64_t block = 0;             // the block whose steps and shuffles are recorded
   uint32_t threads = 0;           // per block
   std::vector<StepDetail> steps;
   bool more_steps = false;
-  std::vector<ShuffleDetail> shuffles;  // of one warp
+  std::vector<ShuffleDetail> shuffles;  // shuffles of one warp
   bool more_shuffles = false;
 };
 
@@ -110,7 +110,8 @@ class DetailObserver : public sim::Observer {
  private:
   // Accesses of one source line to global or to shared memory.
   struct Line {
-    LineDetail current, best;    // of the current block, and of the block with the worst access
+    // Requests of the current block, and of the block with the worst access.
+    LineDetail current, best;
     std::vector<uint32_t> seen;  // requests in the current block, by warp
   };
   using Key = std::pair<Position, bool>;  // shared

@@ -47,7 +47,7 @@ uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask);
 struct TexelRequests {
   bool known = true;              // false: no rule is known, and the counts are lower bounds
   std::vector<uint64_t> sectors;  // addresses, by request; distinct within a request
-  std::vector<uint32_t> ends;     // of each request, in `sectors`
+  std::vector<uint32_t> ends;     // end of each request in `sectors`
 };
 
 // The addresses of sectors of arrays in the GPU's own layout are artificial. They are distinct, and

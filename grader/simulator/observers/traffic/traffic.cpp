@@ -234,7 +234,7 @@ Counters TrafficObserver::totals() const {
   return total;
 }
 
-Counters TrafficObserver::of_site(uint32_t site) const {
+Counters TrafficObserver::counters_of_site(uint32_t site) const {
   Counters sum;
   for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key)
     if (index_[key] != kNone) sum += tallies_[index_[key]].counters();

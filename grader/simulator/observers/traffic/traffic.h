@@ -20,7 +20,7 @@ namespace lab32::counters {
 struct AccessCost {
   uint32_t cost = 0, ideal = 0;
   uint32_t distinct = 0;   // global memory: memory_l2_theoretical_sectors
-  bool estimated = false;  // by a rule that is wrong for some measured patterns
+  bool estimated = false;  // counted by a rule that is wrong for some measured patterns
 };
 
 // The cost of an access to global or shared memory with at least one active lane.
@@ -57,7 +57,7 @@ class TrafficObserver : public sim::Observer {
   void add_issues(const std::vector<sim::IssueTally>& tally);
 
   Counters totals() const;
-  Counters of_site(uint32_t site) const;  // accesses only, no issue counts
+  Counters counters_of_site(uint32_t site) const;  // accesses only, no issue counts
   // Sorted by file, then line. Sites without a position come first, under file "" and line 0.
   // block_barriers is counted only for the launch and is 0 here.
   std::vector<LineCounters> lines(const PositionOf& position) const;
@@ -123,7 +123,7 @@ class SpinObserver : public sim::Observer {
     std::unordered_map<uint32_t, uint32_t> of_warp;
   };
   std::unordered_map<uint64_t, Word> words_;
-  std::vector<uint64_t> rounds_;  // of each warp
+  std::vector<uint64_t> rounds_;  // rounds of each warp
   std::vector<uint32_t> trying_;  // lanes of each warp in its latest round
   double lanes_ = 0, conflicting_updates_ = 0, loops_ = 0, last_round_lanes_ = 0;
 };
