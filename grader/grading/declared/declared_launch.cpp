@@ -230,7 +230,7 @@ device::Arg number_of(const DeclaredLaunch& launch, const DeclaredArgument& argu
   if (argument.kind == DeclaredArgument::Kind::scalar) {
     Elements one(*launch.scalars[argument.index].type, 1);
     one.set(0, numbers[1 + argument.index]);
-    return device::Arg::of_bytes(one.bytes.data(), one.bytes.size());
+    return device::Arg::from_bytes(one.bytes.data(), one.bytes.size());
   }
   return static_cast<int>(argument.number.count(with_numbers(numbers), 0, 0x7fffffff));
 }

@@ -23,10 +23,10 @@
 namespace lab32::grading {
 
 struct GradeOptions {
-  std::vector<std::string> labs;       // empty: all labs that `dir` holds
-  std::filesystem::path dir = "labs";  // <dir>/<lab>/<lab>.cu
+  std::vector<std::string> labs;                            // empty: all labs that `dir` holds
+  std::filesystem::path dir = "labs";                       // <dir>/<lab>/<lab>.cu
   std::map<std::string, std::filesystem::path> files = {};  // of labs whose file lies elsewhere
-  std::filesystem::path rubric;        // <rubric>/<lab>.toml; empty: data/limits
+  std::filesystem::path rubric;  // <rubric>/<lab>.toml; empty: data/limits
   std::string device = "auto";
   std::optional<uint64_t> seed;            // absent: a new one, which the student does not know
   bool progress = false;                   // report long steps on stderr

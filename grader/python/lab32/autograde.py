@@ -13,7 +13,13 @@ from pathlib import Path
 
 from lab32 import ROOT
 from lab32.classroom import chooser
-from lab32.classroom.entries import SOURCE_BYTES, Budget, Refused, folder_entries, with_opened_archives
+from lab32.classroom.entries import (
+    SOURCE_BYTES,
+    Budget,
+    Refused,
+    folder_entries,
+    with_opened_archives,
+)
 from lab32.classroom.problem import Problem, visible
 
 GRADED, NOT_GRADED = 0, 2
