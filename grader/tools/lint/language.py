@@ -1,6 +1,7 @@
 """The language of comments, messages and pages: full sentences with a subject that does something.
 
 usage: language.py [--count] [FILE...]      of all files that git knows, where none is named
+       language.py --messages [FILE...]     lists the messages that students and instructors can read
 
 Prints FILE:LINE: RULE: the words, and ends with status 1 when it has found something. The rules are
 a table (RULES); each has an example of what it refuses, which test_language.py tries.
@@ -170,6 +171,73 @@ def too_wide(text):
             yield number, "wide line", f"{len(line)} columns: {line[:60]}"
 
 
+# ---- messages: every sentence that the programs can print ---------------------------------------
+
+# Folders whose strings reach a student or an instructor.
+SPEAKING = re.compile(
+    r"^grader/(?:app|base|device|gpu|grading|labs|pictures|report|runtime|simulator|toolchain|python/lab32|setup)/|^data/limits/.*\.toml$"
+)
+SILENT = re.compile(r"/tests/|/measure/|/fixtures/|/(?:figures|tables)\.py$|/include/|\.def$")
+
+CPP_TOKEN = re.compile(
+    r'(?P<comment>//[^\n]*|/\*.*?\*/)|R"(?P<mark>[^(\s]*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)"'
+    r"|'(?:[^'\\\n]|\\.)+'|(?P<gap>\s+)|\w+|.",
+    re.DOTALL,
+)
+
+
+def messages_of_cpp(text):
+    """[(line, text)]: string literals; neighbours that the compiler joins are one."""
+    found, line, joins = [], 1, False
+    for token in CPP_TOKEN.finditer(text):
+        words = token["text"] if token["text"] is not None else token["raw"]
+        if words is not None:
+            if joins:
+                found[-1] = (found[-1][0], found[-1][1] + words)
+            else:
+                found.append((line, words))
+            joins = True
+        elif token["gap"] is None and token["comment"] is None:
+            joins = False
+        line += token[0].count("\n")
+    return found
+
+
+def messages_of_python(text):
+    """[(line, text)]: strings without docstrings; `{}` stands for the values of an f-string."""
+    tree = ast.parse(text)
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    skipped = parts | {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            words = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+            found.append((node.lineno, "".join(words)))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            found.append((node.lineno, node.value))
+    return sorted(found)
+
+
+def messages_of_toml(text):
+    """[(line, text)]: the hints of questions."""
+    lines = enumerate(text.splitlines(), 1)
+    return [(number, hint[1]) for number, line in lines if (hint := re.match(r'hint = "(.*)"', line))]
+
+
+MESSAGES = {".cpp": messages_of_cpp, ".h": messages_of_cpp, ".py": messages_of_python, ".toml": messages_of_toml}
+
+
+def messages(names):
+    """[(file, line, text)] of all that the programs can print in words, by module."""
+    for name in sorted(names):
+        read = MESSAGES.get(Path(name).suffix)
+        if not read or not SPEAKING.search(name) or SILENT.search(name):
+            continue
+        for line, text in read((ROOT / name).read_text()):
+            if len(re.findall(r"[A-Za-z]{2,}", text)) >= 3 and " " in text.strip():
+                yield name, line, text
+
+
 # ---- names that a comment or a page gives ---------------------------------------------------------
 
 PATH = re.compile(r"(?<![\w/.$<>*-])((?:[\w-]+/)*[\w-]+\.(?:cpp|h|cu|cuh|def|py|mk|sh|md|toml))\b(?![\w*<{])")
@@ -203,7 +271,12 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*")
     parser.add_argument("--count", action="store_true", help="only how often each rule is broken")
+    parser.add_argument("--messages", action="store_true", help="list messages instead of checking the language")
     options = parser.parse_args(arguments)
+    if options.messages:
+        for name, line, text in messages(options.files or files()):
+            print(f"{name}:{line}: {text}")
+        return 0
     known = set(subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines())
     base_names = {Path(each).name for each in known} | NAMES_OF_OTHERS
     counted = Counter()
