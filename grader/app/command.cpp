@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -22,7 +24,7 @@ const CLI::Validator kWholeNumber(
       const char* end = text.data() + text.size();
       const auto parsed = std::from_chars(text.data(), end, value);
       if (digits && parsed.ec == std::errc() && parsed.ptr == end) return {};
-      return fmt::format("{} is no whole number from 0 to {}", text,
+      return fmt::format("{} is not a whole number from 0 to {}", text,
                          std::numeric_limits<uint64_t>::max());
     },
     "");
@@ -32,6 +34,16 @@ void add_gpus(CLI::App* app, unsigned& gpus) {
   app->add_option("--gpus", gpus,
                   fmt::format("number of GPUs that the program sees, 1 to {} (1)", kMostGpus))
       ->check(CLI::Range(1u, kMostGpus));
+}
+
+std::string own_name() {
+  const std::string words = read_file("/proc/self/cmdline").value_or("");
+  const std::filesystem::path typed = words.c_str();  // up to the first 0
+  if (typed.is_relative()) return typed.string();
+  std::error_code error;
+  const std::filesystem::path below =
+      typed.lexically_relative(std::filesystem::current_path(error));
+  return error || below.empty() || *below.begin() == ".." ? "lab32" : below.string();
 }
 
 void complain(const std::string& message) {

@@ -58,6 +58,9 @@ extern const CLI::Validator kWholeNumber;
 // Adds --gpus, for whole programs.
 void add_gpus(CLI::App* app, unsigned& gpus);
 
+// How to call this program, for messages: "lab32", or "build/lab32" in a checkout.
+std::string own_name();
+
 // Writes "lab32: " and the message to standard error.
 void complain(const std::string& message);
 

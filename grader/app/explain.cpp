@@ -23,6 +23,7 @@ namespace lab32::commands {
 namespace {
 
 struct ExplainCommand {
+  Words nvcc_words;  // for a program: options of nvcc, and more files
   std::string what, check, format = "text", output, picture, swizzle, dir, rubric;
   std::vector<std::string> arguments;
   counters::DetailFilter choice;
@@ -30,14 +31,19 @@ struct ExplainCommand {
   grading::GradeOptions options;
 };
 
+// Whether the word is a program's file; labs have plain names.
+bool names_a_program(const std::string& word) {
+  return word.find_first_of("./") != std::string::npos;
+}
+
 // Draws a swizzle by its formula, except where a task asks the student to work out two rows of it.
 pictures::Explanation explain_swizzle(const std::string& text) {
   const auto shape = pictures::read_swizzle(text);
-  if (shape.bits == 2 && (shape.shift == 3 || shape.shift == -3))
+  if (const auto& lab = grading::swizzle_lab(); lab && lab->is_question(shape))
     throw Error(
-        "a task of the lab swizzle asks for that table: let your own function draw it, lab32 "
-        "explain swizzle --swizzle " +
-        text);
+        fmt::format("a task of the lab {0} asks for that table; draw it with your own function: "
+                    "{1} explain {0} --swizzle {2}",
+                    lab->name, own_name(), text));
   std::vector<uint32_t> to;
   for (const uint32_t offset : pictures::group_offsets(shape))
     to.push_back(pictures::swizzled(shape, offset));
@@ -47,17 +53,16 @@ pictures::Explanation explain_swizzle(const std::string& text) {
 }
 
 // Draws the swizzle that the student's own function computes, independently of the checks.
-pictures::Explanation explain_submitted_swizzle(const std::string& text,
+pictures::Explanation explain_submitted_swizzle(const grading::SwizzleLab& lab,
+                                                const std::string& text,
                                                 const grading::GradeOptions& options) {
   const auto shape = pictures::read_swizzle(text);
   const auto file = grading::files_of(options).at(0).file;
-  const std::string kernel =
-      fmt::format("swizzle_all<{}, {}, {}>", shape.bits, shape.base, shape.shift);
   pictures::Explanation shown;
   shown.file = file.string();
-  shown.launch.mappings = {
-      pictures::mapping_of(shape, grading::given_values("swizzle", file, options.device, kernel,
-                                                        pictures::group_offsets(shape)))};
+  shown.launch.mappings = {pictures::mapping_of(
+      shape, grading::given_values(lab.name, file, options.device, lab.kernel(shape),
+                                   pictures::group_offsets(shape)))};
   return shown;
 }
 
@@ -100,32 +105,32 @@ pictures::Launch single_picture(const pictures::Launch& all, const std::string& 
 pictures::Explanation explanation_of(const ExplainCommand& command) {
   const grading::GradeOptions& options = command.options;
   const std::vector<std::string> labs = grading::known_labs();
-  const bool is_program = command.what.find_first_of("./") != std::string::npos;
-  if (!command.swizzle.empty() && !command.what.empty() && command.what != "swizzle")
-    throw Error("--swizzle goes with the lab swizzle, or stands alone; not with " + command.what);
+  const auto& swizzles = grading::swizzle_lab();
+  if (!command.swizzle.empty() && !command.what.empty() &&
+      !(swizzles && command.what == swizzles->name))
+    throw Error(fmt::format("--swizzle stands alone{}, not with {}",
+                            swizzles ? ", or with the lab " + swizzles->name : "", command.what));
   if (std::find(labs.begin(), labs.end(), command.what) != labs.end()) {
     grading::GradeOptions one = options;
     one.labs = {command.what};
     one.launch_detail = command.choice;
     if (command.check.empty() && !command.swizzle.empty())
-      return explain_submitted_swizzle(command.swizzle, one);
+      return explain_submitted_swizzle(*swizzles, command.swizzle, one);
     auto shown = grading::explain(one, command.check);
     if (!command.swizzle.empty()) choose_mapping(shown, command.swizzle);
     return shown;
   }
   if (command.what.empty() && !command.swizzle.empty()) return explain_swizzle(command.swizzle);
   if (command.what.empty())
-    throw Error("a lab, a program or --swizzle is needed; see `lab32 explain --help`");
-  if (!is_program)
+    throw Error("name a lab, a program, or --swizzle B,M,S; see `lab32 explain --help`");
+  if (!names_a_program(command.what))
     throw Error(fmt::format("there is no lab `{}`; the labs are: {}; a program is a file, {}.cu",
                             command.what, fmt::join(labs, ", "), command.what));
-  if (!linked_programs()) exec_program_binary();
   profiler::ExplainOptions program;
   program.gpus = command.gpus;
-  program.program = command.what;
+  program.program = {command.what, command.nvcc_words};
   program.device = options.device;
   program.arguments = command.arguments;
-  if (!command.check.empty()) program.arguments.insert(program.arguments.begin(), command.check);
   program.choice = command.choice;
   return linked_programs()->explain(program);
 }
@@ -137,7 +142,7 @@ int explain(ExplainCommand& command) {
   if (!command.output.empty()) check_writable(command.output, "-o");
   const bool drawn = command.format != "text" && command.format != "json";
   if (command.format == "png" && command.output.empty())
-    throw Error("a PNG is no text: name a file with -o");
+    throw Error("a PNG cannot be printed: name a file with -o");
   pictures::Explanation shown = explanation_of(command);
   if (!command.picture.empty()) shown.launch = single_picture(shown.launch, command.picture);
   if (drawn) {
@@ -154,6 +159,28 @@ int explain(ExplainCommand& command) {
       command.format == "json" ? pictures::json(shown) : pictures::text(shown, colour);
   print_or_write(text, command.output, "-o");
   return kFullMarks;
+}
+
+// Takes the words that belong to nvcc and to a program out of the command line, as `lab32 run`
+// does. The words of a lab stay as they are.
+Words take_words_of_program(const CLI::App* app, const Words& words, ExplainCommand& command) {
+  bool has_program = false;
+  for (size_t i = 0; i < words.size() && !has_program; ++i) {
+    const std::string& word = words[i];
+    if (word.empty() || word[0] != '-') {
+      if (!names_a_program(word)) return words;
+      has_program = true;
+      continue;
+    }
+    const CLI::Option* ours = app->get_option_no_throw(word.substr(0, word.find('=')));
+    if (ours && ours->get_items_expected_max() > 0 && word.find('=') == std::string::npos) ++i;
+  }
+  if (!has_program) return words;
+  if (!linked_programs()) exec_program_binary();
+  profiler::Program program;
+  const Words own = linked_programs()->take_program(app, words, program, command.arguments);
+  command.nvcc_words = std::move(program.words);
+  return own;
 }
 
 }  // namespace
@@ -192,6 +219,9 @@ Command explain_command(CLI::App& lab32) {
   Command command;
   command.app = app;
   command.run = [given] { return explain(*given); };
+  command.take_own_options = [app, given](const Words& words) {
+    return take_words_of_program(app, words, *given);
+  };
   command.behind = &given->arguments;
   command.clean_end = CleanSignalExit::Interrupt::not_watched;
   return command;

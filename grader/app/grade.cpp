@@ -29,7 +29,7 @@ const CLI::Validator kSeconds(
     [](std::string& text) -> std::string {
       const std::string wrong = kWholeNumber(text);
       if (!wrong.empty() || text.find_first_not_of('0') == std::string::npos)
-        return text + " is no whole number of seconds from 1";
+        return text + ": the limit is a whole number of seconds, 1 or more";
       return {};
     },
     "");
@@ -42,6 +42,7 @@ bool is_an_attempt(const std::string& format, const std::string& output) {
 // On a terminal the text is brief: a student reads the first reasons, and asks for the others.
 report::Style style_for(const GradeCommand& given) {
   report::Style style;
+  style.command = own_name();
   style.colour = given.output.empty() && report::wants_colour(STDOUT_FILENO);
   style.brief = !given.all && given.output.empty() && isatty(STDOUT_FILENO) == 1;
   return style;

@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     complain(e.what());
   } catch (...) {
-    complain("an error in the grader itself, of a kind that it does not know");
+    complain("an internal error of the grader, of an unknown kind");
   }
   return lab32::kNotGraded;
 }

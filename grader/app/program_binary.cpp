@@ -91,7 +91,7 @@ Command check_command(CLI::App& lab32) {
 
 Command nvcc_command(CLI::App& lab32) {
   return program_command(lab32, "nvcc",
-                         "nvcc, but what it builds runs on the simulator: its own options",
+                         "run nvcc; the program that it builds runs on the simulator",
                          &ProgramCommands::nvcc);
 }
 

@@ -15,6 +15,9 @@ struct ProgramCommands {
   void (*check)(Command&);
   void (*nvcc)(Command&);
   decltype(&profiler::explain) explain;
+  // Takes the words that belong to nvcc and to the program out of a command line; returns those of
+  // lab32, the program's file last.
+  Words (*take_program)(const CLI::App*, const Words&, profiler::Program&, Words& arguments);
 };
 
 // Set before main() in the binary that contains them; null in the other one.

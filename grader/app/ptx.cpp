@@ -29,7 +29,7 @@ int show_ptx(const PtxOptions& options) {
 Command ptx_command(CLI::App& lab32) {
   const auto options = std::make_shared<PtxOptions>();
   Command command;
-  command.app = lab32.add_subcommand("ptx", "the PTX that a lab's file is graded by");
+  command.app = lab32.add_subcommand("ptx", "print the PTX by which a lab's file is graded");
   command.app->add_option("LAB", options->lab, "the lab")->required();
   command.app->add_option("FILE", options->file, "a .cu file of any name")->required();
   command.app->add_option("--device", options->device, "sim or sim:NAME (sim)");

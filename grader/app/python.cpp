@@ -103,7 +103,7 @@ void exec_python(const std::string& module, const Words& arguments,
 
 Command report_command(CLI::App& lab32) {
   return python_command(lab32, "report",
-                        "one page of a grading, with pictures of what the kernels do",
+                        "write a page with the points and with pictures of what the kernels do",
                         "lab32.report");
 }
 
@@ -113,9 +113,9 @@ Command class_command(CLI::App& lab32) {
 }
 
 Command similarity_command(CLI::App& lab32) {
-  return for_all_labs(python_command(lab32, "similarity",
-                                     "which submissions of a class are worth reading side by side",
-                                     "lab32.similarity"));
+  return for_all_labs(python_command(
+      lab32, "similarity", "list submissions of a class that are worth reading side by side",
+      "lab32.similarity"));
 }
 
 Command new_lab_command(CLI::App& lab32) {

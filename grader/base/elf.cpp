@@ -15,7 +15,7 @@ class ElfReader {
 
   std::string_view bytes_at(uint64_t offset, uint64_t size) const {
     if (offset > bytes_.size() || size > bytes_.size() - offset)
-      throw Error(what_ + " is no whole ELF file: something in it lies beyond its end");
+      throw Error(what_ + " is a damaged ELF file: it refers to bytes beyond its end");
     return bytes_.substr(offset, size);
   }
   template <class T>
@@ -48,9 +48,9 @@ const ElfSection* ElfFile::find(std::string_view name) const {
 
 ElfFile read_elf(std::string_view bytes, const std::string& what) {
   const ElfReader in(bytes, what);
-  if (!is_elf(bytes)) throw Error(what + " is no ELF file");
+  if (!is_elf(bytes)) throw Error(what + " is not an ELF file");
   const auto header = in.value_at<Elf64_Ehdr>(0);
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) throw Error(what + " is no 64-bit ELF file");
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) throw Error(what + " is not a 64-bit ELF file");
 
   ElfFile file;
   file.machine = header.e_machine;

@@ -38,8 +38,8 @@ fs::path nearest_root() {
     if (!at.has_relative_path()) break;
   }
   throw MachineError(own.string() +
-                     " is alone: data/limits and labs/include are in no directory above it; name "
-                     "lab32's in LAB32_ROOT");
+                     ": no directory above it contains data/limits and labs/include; set "
+                     "LAB32_ROOT to lab32's directory");
 }
 
 }  // namespace

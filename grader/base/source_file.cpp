@@ -25,7 +25,8 @@ bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c =
 
 SourceFile::SourceFile(const fs::path& path, std::string display) {
   const auto text = read_file(path);
-  if (!text) throw Error(display + ": cannot be read; check that it is a file and yours to read");
+  if (!text)
+    throw Error(display + ": cannot be read; check that it is a file and that you may read it");
   *this = from_text(*text, std::move(display));
 }
 

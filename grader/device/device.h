@@ -69,6 +69,7 @@ struct Fault {
   std::optional<LaunchRefusal> refusal;  // the simulator refused the launch
   std::optional<DriverError> driver;     // a GPU reported it
   double seconds = 0;                    // for the kind time_limit
+  int call_line = 0;  // the kernel's line that calls the function with the fault; 0: none
 };
 
 // The launch as a whole exceeded a limit, and may have been correct so far.

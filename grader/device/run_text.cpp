@@ -37,8 +37,9 @@ std::string describe(const LaunchRefusal& r) {
           "not one block of `{}` fits a multiprocessor: {} threads, {} registers per thread",
           r.kernel, block.count(), r.value);
     case Limit::cluster:
-      return fmt::format("a grid of {} blocks in clusters of {}: it must be a multiple of that",
-                         text_of(grid), text_of(r.most_shape));
+      return fmt::format(
+          "a grid of {} blocks in clusters of {}: the grid must be a multiple of the cluster",
+          text_of(grid), text_of(r.most_shape));
     case Limit::resident_blocks:
       return fmt::format("a cooperative launch of {} blocks of `{}`; {} fit the device at once",
                          r.value, r.kernel, r.most);
@@ -49,7 +50,9 @@ std::string describe(const LaunchRefusal& r) {
 }  // namespace
 
 std::string describe(const Fault& fault) {
-  if (fault.trap) return sim::describe(*fault.trap);
+  if (fault.trap)
+    return sim::describe(*fault.trap) +
+           (fault.call_line > 0 ? fmt::format(" (called on line {})", fault.call_line) : "");
   if (fault.refusal) return describe(*fault.refusal);
   if (fault.driver)
     return fmt::format("{}: {} ({})", fault.driver->kernel, fault.driver->name, fault.driver->text);
@@ -57,7 +60,7 @@ std::string describe(const Fault& fault) {
     case sim::TrapKind::input:
       return "a timed launch changed an array that it may only read";
     case sim::TrapKind::output:
-      return "its results differ from launch to launch of one input";
+      return "its results differ between launches with the same input";
     case sim::TrapKind::time_limit:
       return fmt::format("the timed launches did not end within {:.0f} s and were stopped",
                          fault.seconds);

@@ -136,6 +136,18 @@ void LaunchObservers::model_time(const model::Profile& profile, const model::Occ
   occupancy_ = occupancy;
 }
 
+namespace {
+
+model::UnmatchedAccesses unmatched_of(const Run& run) {
+  const auto is_atomic = [](const PtxLevelAccess& access) {
+    return access.instruction == "atom" || access.instruction == "red";
+  };
+  return {!run.ptx_level.empty(),
+          std::any_of(run.ptx_level.begin(), run.ptx_level.end(), is_atomic)};
+}
+
+}  // namespace
+
 Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   Run run;
   run.output = std::move(outcome.output);
@@ -169,6 +181,7 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   run.lines = traffic_.lines(position_);
   if (caches_) add_time(outcome, run);
   add_sites(outcome, run);
+  if (run.predicted) model::qualify(*run.predicted, *run.work, unmatched_of(run));
   return run;
 }
 
@@ -181,6 +194,7 @@ Fault LaunchObservers::fault_of(const sim::Trap& trap) {
   if (const auto at = position_(trap.site)) {
     fault.file = at->file;
     fault.line = at->line;
+    fault.call_line = at->call_line;
   }
   return fault;
 }

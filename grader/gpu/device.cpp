@@ -74,8 +74,8 @@ class Session {
   // may change.
   void enter() const {
     if (!lost_.empty())
-      throw Error("the GPU is lost to this process since " + lost_ +
-                  ": CUDA gives it back to a new process only");
+      throw Error("this process can no longer use the GPU: " + lost_ +
+                  ": only a new process can use it");
     check(api.context_set_current(context_), "the GPU cannot be used");
   }
   void lose(const std::string& reason) { lost_ = reason; }

@@ -65,7 +65,7 @@ SwizzleShape read_swizzle(const std::string& text) {
   long long bits = 0, base = 0, shift = 0;
   char rest = 0;
   if (std::sscanf(text.c_str(), "%lld,%lld,%lld%c", &bits, &base, &shift, &rest) != 3)
-    throw Error("--swizzle " + text + ": three numbers are wanted, B,M,S, as in 3,4,3");
+    throw Error("--swizzle " + text + ": write three numbers B,M,S, such as 3,4,3");
   const auto refuse = [&](const std::string& why) {
     throw Error(fmt::format("--swizzle {}: CuTe has no such Swizzle: {}", text, why));
   };

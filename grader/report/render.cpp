@@ -85,10 +85,8 @@ struct Format {
 };
 
 constexpr Format kFormats[] = {
-    {"text", nullptr},    {"json", json},   {"gradescope", gradescope},
-    {"autolab", autolab}, {"junit", junit}, {"markdown", markdown},
-    {"github", github},   {"csv", csv},     {"prairielearn", prairielearn},
-    {"sarif", sarif},
+    {"text", nullptr}, {"json", json},         {"gradescope", gradescope}, {"autolab", autolab},
+    {"junit", junit},  {"markdown", markdown}, {"github", github},         {"csv", csv},
 };
 
 }  // namespace

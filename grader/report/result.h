@@ -93,10 +93,11 @@ struct Test {
   Status status = Status::not_run;
   bool bonus = false;  // counts only if it was run
   double score = 0, max_score = 0;
-  std::string measured;  // short, for the table: "5.0 sectors per request"
-  std::string expected;  // "4.0"
-  std::string message;   // what is wrong, where, and what to look at; may have several lines
-  std::string file;      // the student's file
+  std::string measured;     // short, for the table: "5.0 sectors per request"
+  std::string expected;     // "4.0"
+  std::string message;      // what is wrong, where, and what to look at; may have several lines
+  bool has_output = false;  // the message ends with the output of the student's kernel
+  std::string file;         // the student's file
   int line = 0;
   double seconds = 0;                     // the duration of the check
   std::optional<Failure> failure;         // for the status failed

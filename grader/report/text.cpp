@@ -74,7 +74,8 @@ class ScoreReport {
     std::string missing;
     for (const Lab& lab : result.labs)
       if (lab.status == Status::not_graded) missing += (missing.empty() ? "" : ", ") + lab.name;
-    for (const std::string& line : wrap("without what was not graded: " + missing, style_.width))
+    for (const std::string& line :
+         wrap("without the labs that were not graded: " + missing, style_.width))
       write(paint(kBold, line));
   }
 
@@ -96,26 +97,38 @@ class ScoreReport {
     paragraph(fmt::format("{} check{} passed.", count, count == 1 ? "" : "s"));
   }
 
-  // The first reasons for lost points in full, the names of the other checks, and one line for all
-  // that was not run. What a passed check has to say is printed until the lab has full marks.
+  // The first reasons for lost points in full, and one line each for the other reasons and for all
+  // checks that were not run. The message of a passed check is printed until the lab has full
+  // marks, and the output of a kernel always.
   void brief_reasons(const Lab& lab, bool full_marks) {
-    std::vector<std::string> also_lost, not_run;
-    size_t printed = 0;
+    size_t printed = 0, also_lost = 0, not_run = 0;
+    bool lacks_gpu = true;  // the reason for all that was not run
     for (const Test& test : lab.tests) {
-      if (!has_reason(test) || (test.status == Status::passed && full_marks)) continue;
-      if (test.status == Status::not_run)
-        not_run.push_back(test.name);
-      else if (test.status == Status::passed || printed++ < kBriefReasons)
+      if (!has_reason(test)) continue;
+      if (test.status == Status::passed && full_marks && !test.has_output) continue;
+      if (test.status == Status::not_run) {
+        ++not_run;
+        lacks_gpu &= test.not_run && test.not_run->kind == NotRun::Kind::no_gpu;
+      } else if (test.status == Status::passed || printed++ < kBriefReasons) {
         reason(test);
-      else
-        also_lost.push_back(test.name);
+      } else {
+        ++also_lost;
+      }
     }
-    if (!also_lost.empty())
-      paragraph(fmt::format("Points are also lost by {}. `lab32 grade {} --all` says why.",
-                            fmt::join(also_lost, ", "), lab.name));
-    if (!not_run.empty())
-      paragraph(
-          fmt::format("Not run, and worth no points without a GPU: {}.", fmt::join(not_run, ", ")));
+    std::string rest;
+    if (also_lost > 0)
+      rest =
+          fmt::format("{} lost points, too: `{} grade {} --all` says why.\n",
+                      also_lost == 1 ? "Another check" : fmt::format("{} other checks", also_lost),
+                      style_.command, lab.name);
+    if (not_run > 0)
+      rest += fmt::format("{} not run and cost{} no points{}.\n",
+                          not_run == 1 ? "1 check was" : fmt::format("{} checks were", not_run),
+                          not_run == 1 ? "s" : "",
+                          !lacks_gpu     ? ""
+                          : not_run == 1 ? ": it needs a GPU"
+                                         : ": they need a GPU");
+    if (!rest.empty()) paragraph(rest.substr(0, rest.size() - 1));
   }
 
   // The lab's message has already said this about all its checks.

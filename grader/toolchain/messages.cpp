@@ -102,6 +102,41 @@ std::string use_source_spelling(const std::string& messages) {
   return joined_lines(out);
 }
 
+namespace {
+
+// The number and the text of the line with the first use of the macro that the source does not
+// close. Comments may have parentheses of their own.
+std::pair<size_t, std::string> open_use(const std::string& source, const std::string& macro) {
+  const std::vector<std::string> lines = lines_of(source);
+  std::string rest;  // without comments, from the current line on
+  for (size_t n = lines.size(); n-- > 0;) {
+    rest = lines[n].substr(0, lines[n].find("//")) + "\n" + rest;
+    const size_t use = rest.find(macro + "(");
+    if (use < rest.find('\n') &&
+        closing_bracket(rest.substr(use), macro.size()) == std::string::npos &&
+        lines[n].find("#define") == std::string::npos)
+      return {n + 1, lines[n]};
+  }
+  return {0, ""};
+}
+
+}  // namespace
+
+std::string at_open_macro(const std::string& messages, const std::string& source,
+                          const std::string& display) {
+  static const Pattern open("^.*: (error: unterminated argument list invoking macro \"(.*)\")$");
+  std::string out;
+  for (const std::string& line : lines_of(messages)) {
+    const auto found = open.match(line);
+    const auto [number, text] =
+        found ? open_use(source, found->at(2)) : std::pair<size_t, std::string>();
+    out += number == 0 ? line + "\n"
+                       : display + "(" + std::to_string(number) + "): " + found->at(1) + "\n  " +
+                             text + "\n";
+  }
+  return out;
+}
+
 std::string errors_alone(const std::string& messages) {
   std::vector<std::string> out;
   bool warns = false;  // the message that continues

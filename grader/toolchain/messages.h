@@ -16,4 +16,9 @@ std::string use_source_spelling(const std::string& messages);
 // student needs. If there are only warnings, they are returned unchanged.
 std::string errors_alone(const std::string& messages);
 
+// The messages with an unclosed macro, such as `LAB32_ANSWER(x, 31;`, at its line of `source`. The
+// preprocessor reports it where the text ends. `display` is the name of the source in messages.
+std::string at_open_macro(const std::string& messages, const std::string& source,
+                          const std::string& display);
+
 }  // namespace lab32::toolchain

@@ -207,7 +207,8 @@ void refuse_killed(const Outcome& outcome, const ProcessLimits& limits) {
     killed |= outcome.status == 1 && ends_as_killed_gcc(outcome.err);
   }
   if (killed)
-    throw MachineError("nvcc, or a compiler that it started, was killed: is memory short here?");
+    throw MachineError(
+        "nvcc, or a compiler that it started, was killed; perhaps this machine is short of memory");
 }
 
 // Zeroed arrays cost a compiler nothing, but take their whole size wherever they are loaded.
@@ -278,6 +279,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
     refuse_killed(nvcc, options.limits);
     std::string text = errors_alone(
         use_source_spelling(replace_sandbox_paths(messages.text, submission.name, display)));
+    text = at_open_macro(text, submission.text(), display);
     text += limits_reached(nvcc, options.limits, !text.empty());
     throw CompileError(display, text.empty() ? "nvcc: " + describe(nvcc) + "\n" : text);
   }
@@ -290,7 +292,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   artifact.warnings = use_source_spelling(messages.text);
   if (artifact.ptx.empty() || artifact.cubin.empty())
     throw MachineError(tools.nvcc.string() + " left no PTX or cubin of " + display +
-                       ": is its installation whole?");
+                       ": is its installation complete?");
 
   refuse_large_variables(artifact.ptx, display, options.variables);
   if (!tools.nvdisasm.empty()) {
@@ -393,7 +395,7 @@ Artifact compile(const Submission& submission, const std::string& arch,
                  const std::string& display_path, const CompileOptions& options) {
   // nvcc passes the architecture to a shell.
   if (!Pattern("sm_[0-9]{2,3}[af]?").match(arch))
-    throw Error("'" + arch + "' is no GPU architecture: sm_90, say");
+    throw Error("'" + arch + "' is not a GPU architecture; an example is sm_90");
   const std::string behind = options.behind ? options.behind(submission.text()) : "";
   std::string key = cache_key(cache_key_text(submission, arch, behind));
   std::optional<Artifact> artifact;

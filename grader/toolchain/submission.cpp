@@ -301,10 +301,10 @@ void take_headers(const Directory& directory, const fs::path& from, Submission& 
 // Why the text cannot be a program; empty if it may be one.
 std::string no_program(const std::string& text) {
   if (const size_t zero = text.find('\0'); zero != std::string::npos)
-    return "it is no text: line " +
+    return "it is not a text file: line " +
            std::to_string(1 +
                           std::count(text.begin(), text.begin() + static_cast<long>(zero), '\n')) +
-           " has a byte of 0";
+           " contains a zero byte";
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) return "it is empty";
   return {};
 }

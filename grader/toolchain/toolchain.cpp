@@ -146,8 +146,9 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
   if (t.host_compiler.empty() || is_inside(root, prefix_of(t.host_compiler)))
     t.host_compiler = search_path("/usr/local/bin:/usr/bin", "gcc");
   if (t.host_compiler.empty())
-    throw MachineError("no gcc on this machine, which nvcc needs: " +
-                       install_hint(where.root, "apt-get install g++, say"));
+    throw MachineError(
+        "no gcc on this machine, which nvcc needs: " +
+        install_hint(where.root, "install it, for example with apt-get install g++"));
   if (is_inside(root, t.cuda_home) && t.cuda_home != "/usr")
     throw Error(t.nvcc.string() + " is not in a CUDA directory of its own (" +
                 t.cuda_home.string() + " holds this checkout): name the real nvcc in LAB32_NVCC");

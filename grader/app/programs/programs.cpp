@@ -113,8 +113,8 @@ void add_nvcc(Command& command) {
   };
 }
 
-constexpr ProgramCommands kPrograms = {add_run, add_profile, add_check, add_nvcc,
-                                       profiler::explain};
+constexpr ProgramCommands kPrograms = {add_run,  add_profile,       add_check,
+                                       add_nvcc, profiler::explain, take_program};
 
 [[maybe_unused]] const bool kLinked = (linked_programs() = &kPrograms) != nullptr;
 

@@ -255,7 +255,7 @@ uint64_t Expression::count(const ExpressionValues& values, uint64_t least, uint6
   const double number = value(values);
   if (!(number >= static_cast<double>(least) && number <= static_cast<double>(most)) ||
       number != std::floor(number))
-    fail(fmt::format("its value {} is no whole number from {} to {}", number, least, most));
+    fail(fmt::format("its value {} is not a whole number from {} to {}", number, least, most));
   return static_cast<uint64_t>(number);
 }
 

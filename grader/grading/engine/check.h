@@ -51,10 +51,11 @@ struct Check {
 
   std::vector<DeviceArray*> arrays = {};  // in the order of their allocation
   std::vector<Region> launched = {};      // the arrays of the last launch
-  std::string printed = {};               // the output of that launch, as text for a message
-  ScheduleTrial trial;                    // decides which launch is repeated in another order
-  bool sharing_launch = false;            // while a SharedLaunch is made
-  std::string withheld = {};  // the check whose questions this check's details would answer
+  // The output of the last launch that printed something, as text for a message.
+  std::string printed = {};
+  ScheduleTrial trial;          // decides which launch is repeated in another order
+  bool sharing_launch = false;  // while a SharedLaunch is made
+  std::string withheld = {};    // the check whose questions this check's details would answer
   // A sentence about the first shift or shuffle by an undefined amount.
   std::string undefined_amount = {};
   // Only if the session wants pictures: the last launch, and the launch that wasted most.

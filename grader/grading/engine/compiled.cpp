@@ -200,9 +200,13 @@ std::vector<uint32_t> given_values(const std::string& lab, const std::filesystem
                                    const std::vector<uint32_t>& in) {
   constexpr uint32_t kBlock = 256;
   const auto on = device::open_device(device);
-  const auto module = on->load(with_kernel(lab, file, on->arch(), kernel));
+  const std::string display = visible_name(file.string());
+  auto module =
+      on->load(compiled(lab, toolchain::read_submission(file, display), on->arch(), display));
+  if (!module->find(kNamespace + kernel))
+    module = on->load(with_kernel(lab, file, on->arch(), kernel));
   device::Kernel* found = module->find(given_kernel(kernel, *module));
-  if (!found) throw Error(visible_name(file.string()) + " has no " + kernel);
+  if (!found) throw Error(display + " has no " + kernel);
   const auto n = static_cast<uint32_t>(in.size());
   const device::Buffer from = on->allocate(n * sizeof(uint32_t), "in"),
                        to = on->allocate(n * sizeof(uint32_t), "out");
@@ -214,6 +218,11 @@ std::vector<uint32_t> given_values(const std::string& lab, const std::filesystem
   std::vector<uint32_t> out(n);
   on->download(out.data(), to, to.bytes);
   return out;
+}
+
+std::optional<SwizzleLab>& swizzle_lab() {
+  static std::optional<SwizzleLab> lab;
+  return lab;
 }
 
 }  // namespace lab32::grading

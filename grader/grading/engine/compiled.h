@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/source_file.h"
 #include "base/work.h"
 #include "device/device.h"
+#include "pictures/make.h"
 #include "toolchain/artifact.h"
 #include "toolchain/submission.h"
 
@@ -78,9 +80,21 @@ Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std:
 
 // Runs an instance of a template of the lab's given.cu and returns its output. `kernel`: the
 // instance, as "swizzle_all<3, 0, 3>", with the parameters (const unsigned* in, unsigned* out, int
-// n). Throws Error if the file does not compile with it, or if the kernel faults.
+// n); given.cu need not instantiate it. Throws Error if the file does not compile with it, or if
+// the kernel faults.
 std::vector<uint32_t> given_values(const std::string& lab, const std::filesystem::path& file,
                                    const std::string& device, const std::string& kernel,
                                    const std::vector<uint32_t>& in);
+
+// The lab in which students write a swizzle, so that `lab32 explain` can draw theirs. The lab's
+// code sets it before main().
+struct SwizzleLab {
+  std::string name;
+  // The kernel of given.cu that applies the student's function for a shape to offsets.
+  std::string (*kernel)(const pictures::SwizzleShape&) = nullptr;
+  // Whether a question of the lab asks for part of the shape's table.
+  bool (*is_question)(const pictures::SwizzleShape&) = nullptr;
+};
+std::optional<SwizzleLab>& swizzle_lab();
 
 }  // namespace lab32::grading

@@ -106,12 +106,13 @@ void end_check(Check& check, report::Lab& lab) {
                                 : check.undefined_amount;
     if (!why.empty()) check.explain(0, why);
   }
-  if (verdict.lost && !check.printed.empty()) check.explain(0, check.printed);
+  if (!check.printed.empty()) check.explain(0, check.printed);
   if (!verdict.withheld.empty() && !verdict.lost)
     check.explain(0, "Until `" + verdict.withheld +
                          "` is answered, the points for this count are rounded to quarters, so "
                          "that they do not reveal the count.");
   report::Test test = result_of(check.row, verdict, s.source.display());
+  test.has_output = !check.printed.empty();
   add_pictures(check, test);
   lab.tests.push_back(test);
   if (test.score > 0 && check.open_prerequisite())

@@ -171,7 +171,7 @@ report::Lab grade_begun(const Rubric& rubric, const fs::path& file, Compiling be
   } catch (const Error& e) {
     not_graded(lab, e.what());
   } catch (const std::exception& e) {
-    not_graded(lab, std::string("an error in the grader itself: ") + e.what());
+    not_graded(lab, std::string("an internal error of the grader: ") + e.what());
   }
   return lab;
 }

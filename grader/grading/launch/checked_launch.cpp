@@ -271,7 +271,7 @@ device::Run run(Check& check, const Launch& launch) {
   const WorkTimer watch;
   device::Run result = check.device().launch(kernel, launch.shape, launch.args, options);
   s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
-  check.printed = printed_text(launch.setting, result.output);
+  if (!result.output.empty()) check.printed = printed_text(launch.setting, result.output);
   keep_pictures(check, launch, result);
   if (result.out_of_range_amount && check.undefined_amount.empty())
     check.undefined_amount = undefined_amount_text(check, *result.out_of_range_amount);
@@ -295,10 +295,12 @@ device::Run run_to_count(Check& check, const Launch& launch) {
   options.model = launch.model;
   options.check_hazards = options.trap_uninitialised = false;
   limit(check, options);
+  if (launch.pictures_of_given) look_closely(check, launch, options);
   const WorkTimer watch;
   device::Run result =
       check.device().launch(find(check, launch), launch.shape, launch.args, options);
   s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
+  if (launch.pictures_of_given) keep_pictures(check, launch, result);
   check_fault(check, result, launch.setting);
   return result;
 }

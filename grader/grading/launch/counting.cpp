@@ -10,13 +10,37 @@
 namespace lab32::grading {
 namespace {
 
+// The submission's line with the most traffic of the copy engine; 0: none.
+int line_of_bulk_copy(Check& check, const device::Run& run) {
+  int found = 0;
+  uint64_t most = 0;
+  for (const counters::LineCounters& line : run.lines) {
+    const counters::OtherTraffic& w = line.counters.other;
+    const uint64_t copies = w.bulk_load.instructions + w.bulk_store.instructions + w.bulk_unknown;
+    if (line.file != check.session.source.display() || copies <= most) continue;
+    most = copies;
+    found = line.line;
+  }
+  return found;
+}
+
+// What made the copy engine move the data. A student who writes cuda::memcpy_async need not know
+// that it becomes a bulk copy if the size is known to be a multiple of 16 bytes.
+std::string bulk_copy_of(Check& check, const device::Run& run) {
+  const std::string line = check.session.source.text_of(line_of_bulk_copy(check, run));
+  return line.find("memcpy_async") == std::string::npos
+             ? "has the copy engine move data (cp.async.bulk)"
+             : "has the copy engine move data: memcpy_async becomes cp.async.bulk if its size is "
+               "an aligned_size_t";
+}
+
 // How the kernel moved data other than by loads and stores of lanes; empty: it did not.
-std::string other_ways(const device::Run& run, Counted counted) {
+std::string other_ways(Check& check, const device::Run& run, Counted counted) {
   if (run.child_launches > 0) return "launches kernels";
   if (!run.counters) return {};
   const counters::OtherTraffic& w = run.counters->other;
   if (w.bulk_load.instructions + w.bulk_store.instructions + w.bulk_unknown > 0)
-    return "has the copy engine move data (cp.async.bulk)";
+    return bulk_copy_of(check, run);
   if (w.texture.requests + w.surface_load.requests + w.surface_store.requests + w.texture_unknown >
       0)
     return "reads textures or surfaces";
@@ -72,10 +96,10 @@ counters::Counters requested_traffic(counters::Counters c) {
 }  // namespace
 
 void require_lane_accesses(Check& check, const device::Run& run) {
-  const std::string what = other_ways(run, Counted::global);
+  const std::string what = other_ways(check, run, Counted::global);
   if (what.empty()) return;
   check.measured("not the lanes' own");
-  check.lose(Failure{Failure::Kind::uncountable}, 0,
+  check.lose(Failure{Failure::Kind::uncountable}, line_of_bulk_copy(check, run),
              fmt::format("This kernel {}. The check counts the loads and stores of lanes only, so "
                          "data that moves in another way earns no points.",
                          what));
@@ -88,7 +112,7 @@ void require_countable(Check& check, const device::Run& run) {
              fmt::format("This kernel {}, in a form whose cost on the hardware is not documented. "
                          "The grader cannot count it, so it earns no points. It can count loads "
                          "and stores of lanes.",
-                         other_ways(run, Counted::everything)));
+                         other_ways(check, run, Counted::everything)));
 }
 
 counters::Counters counters_of(Check& check, const device::Run& run, Counted counted) {

@@ -120,14 +120,15 @@ std::string hide_answers(Check& check, pictures::Launch& launch) {
     if (row.hides.empty() || s.passed.count(&row) > 0) continue;
     const bool all = row.hides == "all";
     const size_t accesses = launch.accesses.size();
-    launch.accesses.erase(std::remove_if(launch.accesses.begin(), launch.accesses.end(),
-                                         [&](const pictures::Access& access) {
-                                           return all ||
-                                                  (row.hides == "atomics" && is_atomic_add(access));
-                                         }),
-                          launch.accesses.end());
+    launch.accesses.erase(
+        std::remove_if(launch.accesses.begin(), launch.accesses.end(),
+                       [&](const pictures::Access& access) {
+                         return all || (row.hides == "atomics" && is_atomic_add(access)) ||
+                                (row.hides == "shared" && access.shared);
+                       }),
+        launch.accesses.end());
     bool hidden = launch.accesses.size() < accesses;
-    if (launch.shuffles && row.hides != "atomics") {
+    if (launch.shuffles && (all || row.hides == "shuffles")) {
       launch.shuffles.reset();
       hidden = true;
     }

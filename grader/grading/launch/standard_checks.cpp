@@ -55,7 +55,8 @@ void credit_work(Check& check, const device::Run& run) {
                             100 * *run.working_share));
 }
 
-void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea) {
+void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea,
+                    const WorstLine& reason) {
   check.expected(grouped(static_cast<uint64_t>(ideal)) + " sectors");
   const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t requests = c.global_requests();
@@ -66,7 +67,7 @@ void credit_sectors(Check& check, const device::Run& run, double ideal, const st
   check.figure("ideal_sectors", ideal);
   check.credit(ideal, static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= ideal) return;
-  const WorstLine waste = worst_global(check, run);
+  const WorstLine waste = reason.line > 0 ? reason : worst_global(check, run);
   check.explain(
       waste.line,
       waste.message.empty()
@@ -136,7 +137,8 @@ void credit_requests(Check& check, const device::Run& run, double ideal_sectors,
                      int line) {
   credit_work(check, run);
   credit_sectors(check, run, ideal_sectors,
-                 "Fewer requests must not cost more sectors: keep neighbouring lanes together.");
+                 "Fewer requests must not cost more sectors: neighbouring lanes should access "
+                 "neighbouring bytes.");
   const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t requests = c.global_requests();
   check.measured(grouped(requests) + " requests");

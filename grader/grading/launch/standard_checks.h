@@ -36,8 +36,10 @@ void right_result(Check& check);
 void credit_work(Check& check, const device::Run& run);
 
 // Gives points for the sectors that loads, stores and reductions move: `ideal`, the number that the
-// task needs, divided by the number of the run. The message explains the worst access and `idea`.
-void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea);
+// task needs, divided by the number of the run. The message explains `reason`, if the check knows
+// one, or else the worst access; and then `idea`.
+void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea,
+                    const WorstLine& reason = {});
 
 // Makes a launch in addition to the one in the table. The table's texts stay as they are unless the
 // check is lost here.

@@ -63,7 +63,8 @@ std::string Answer::sealed() const {
   const std::unique_ptr<char, decltype(&std::free)> setting(
       crypt_gensalt_ra(kMethod, kCost, nullptr, 0), &std::free);
   if (!setting)
-    throw MachineError(fmt::format("there is no salt to be had: {}", std::strerror(errno)));
+    throw MachineError(
+        fmt::format("there is no random salt for the hash: {}", std::strerror(errno)));
   return hash_with(setting.get(), std::get<double>(held_));
 }
 

@@ -169,7 +169,8 @@ class RubricReader {
       fail(row.line, "[{}] has either `points` or `bonus`", row.table);
     const toml::node& node = *table.get(row.bonus ? "bonus" : "points");
     const auto value = node.value<double>();
-    if (!value || *value <= 0) fail(line_of(node), "what [{}] is worth is more than 0", row.table);
+    if (!value || *value <= 0)
+      fail(line_of(node), "the points of [{}] must be more than 0", row.table);
     row.points = *value;
   }
 
@@ -191,10 +192,11 @@ class RubricReader {
       if (!find(*file_, row.table, key))
         fail(row.line, "[{}] has no `{}`, which \"{}\" takes", row.table, key, row.check);
     if (row.asks()) row.questions();
-    static const std::set<std::string> hidden = {"", "all", "shuffles", "atomics"};
+    static const std::set<std::string> hidden = {"", "all", "shuffles", "atomics", "shared"};
     if (hidden.count(row.hides) == 0 || (!row.hides.empty() && !row.asks()))
       fail(line_of(*table.get("hides")),
-           "`hides` is \"all\", \"shuffles\" or \"atomics\", of a check that has questions");
+           "`hides` is \"all\", \"shuffles\", \"atomics\" or \"shared\", of a check that has "
+           "questions");
   }
 
   void read_prerequisites(RubricRow& row) const {
@@ -209,11 +211,11 @@ class RubricReader {
       const auto found = std::find_if(rows_.begin(), rows_.end(),
                                       [&](const RubricRow& other) { return other.table == name; });
       if (found == rows_.end())
-        fail(line_of(*node), "[{}] comes after `{}`, and no check has that table", row.table, name);
+        fail(line_of(*node), "[{}] comes after `{}`, but no check has that table", row.table, name);
       if (found->line >= row.line)
         fail(line_of(*node), "[{}] comes after [{}], which must stand above it", row.table, name);
       if (found->bonus)
-        fail(line_of(*node), "[{}] comes after [{}]: a bonus cannot be asked for first", row.table,
+        fail(line_of(*node), "[{}] comes after [{}]: a bonus cannot be a prerequisite", row.table,
              name);
       row.after.push_back(static_cast<size_t>(found - rows_.begin()));
     }

@@ -60,7 +60,8 @@ Row row_of(const Test& test) {
       test.not_run->kind == report::NotRun::Kind::no_such_step) {
     row.kind = Row::Kind::not_asked;
     row.reaches = fmt::format("{:.2f} x", test.not_run->gain);
-    row.remark = fmt::format("not asked: less than {:.2f}", test.not_run->least_gain);
+    row.remark = fmt::format("not required: the solution gains less than {:.2f} x",
+                             test.not_run->least_gain);
     return row;
   }
   const auto fraction = figure_of(test, "fraction"), gain = figure_of(test, "reference_gain");
@@ -76,7 +77,7 @@ Row row_of(const Test& test) {
   row.room = *reaches / *asked - 1;
   const bool decided = test.status == Status::passed && *row.noise < *row.room;
   row.kind = decided ? Row::Kind::decided : Row::Kind::undecided;
-  row.remark = decided ? "yes" : "no: A/A leaves no room";
+  row.remark = decided ? "yes" : "no: the noise exceeds the margin";
   if (const auto baseline = figure_of(test, "baseline_seconds"))
     row.remark += fmt::format("; CUB {}", duration(*baseline));
   return row;
@@ -94,7 +95,7 @@ struct RowCells {
 };
 
 std::string line_of(const RowCells& c) {
-  return fmt::format("{:<28} {:>8} {:>8}  {:>7} {:>7}  {:>6} {:>7}  {}\n", c.name, c.copy, c.time,
+  return fmt::format("{:<28} {:>8} {:>8}  {:>7} {:>8}  {:>6} {:>7}  {}\n", c.name, c.copy, c.time,
                      c.reaches, c.asked, c.noise, c.room, c.remark);
 }
 
@@ -144,16 +145,17 @@ Calibration calibrate(const std::vector<std::string>& labs, const std::filesyste
 std::string text_of(const Calibration& calibration) {
   std::string text = fmt::format(
       "{}\n{}\n\n"
-      "Each timing check, with the reference solution as the submission. `reaches`: its share of "
-      "the\n"
-      "copy's bandwidth, or how many times as fast it is as its version before; `asked` for all\n"
-      "points. `A/A`: by how much two timings of the same kernel in the same rounds differ; "
-      "`room`:\n"
-      "by how much the solution is ahead of what is asked. A check is decided where A/A is "
-      "less.\n\n",
+      "Each timing check, with the reference solution as the submission.\n"
+      "reached   the solution's share of a copy's bandwidth, or its speed-up over the earlier "
+      "version\n"
+      "required  the same, for all points of the check\n"
+      "noise     the difference between two timings of the same kernel in the same rounds\n"
+      "margin    how far the solution is above the requirement\n"
+      "decides   whether the check can decide on this card: the noise is smaller than the "
+      "margin\n\n",
       calibration.card, calibration.about);
   const std::string head =
-      line_of({"check", "copy", "time", "reaches", "asked", "A/A", "room", "decided"});
+      line_of({"check", "copy", "time", "reached", "required", "noise", "margin", "decides"});
   const std::string rule = std::string(head.size() - 1, '-') + "\n";
   text += head + rule;
   size_t counts[4] = {};
@@ -169,7 +171,8 @@ std::string text_of(const Calibration& calibration) {
   }
   return text + rule +
          fmt::format(
-             "{} decided, {} not decided, {} not asked on this card, {} not timed; {:.0f} s\n",
+             "{} can decide, {} cannot, {} are not required on this card, {} were not timed; "
+             "{:.0f} s\n",
              counts[0], counts[1], counts[2], counts[3], calibration.seconds);
 }
 

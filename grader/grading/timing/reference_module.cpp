@@ -130,7 +130,7 @@ std::optional<std::string> unsealed(const std::string& bytes) {
 
 std::string sealed_reference(const std::string& lab) {
   const fs::path solution = solution_of(lab);
-  if (!fs::exists(solution)) throw Error("there is no " + solution.string() + " to be sealed");
+  if (!fs::exists(solution)) throw Error("there is no " + solution.string() + " to seal");
   return sealed(compiled_ptx(lab, solution));
 }
 

@@ -60,7 +60,7 @@ std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const Time
     what.model =
         all.seconds > 0 ? device::LaunchOptions::Model::warm : device::LaunchOptions::Model::cold;
     const device::Run ran = run_to_count(check, what);
-    if (!ran.predicted) return std::nullopt;
+    if (!ran.predicted || !ran.predicted->unreliable.empty()) return std::nullopt;
     if (ran.predicted->seconds > all.seconds) all.bottleneck = ran.predicted->bottleneck;
     all.seconds += ran.predicted->seconds;
     all.error = std::max(all.error, ran.predicted->error);

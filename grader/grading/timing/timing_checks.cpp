@@ -274,8 +274,8 @@ void end_with_verdict(Check& check, const Result& result, uint64_t bytes, int li
                      story);
     case SpeedVerdict::Outcome::inconclusive:
       check.explain(0,
-                    "Inconclusive, which counts for you: the limit lies inside the "
-                    "interval.\n" +
+                    "The timing is inconclusive, because the limit lies inside the interval: you "
+                    "get the points.\n" +
                         story);
       return;
     case SpeedVerdict::Outcome::failed:

@@ -24,12 +24,12 @@ std::string modelled_time_words(const NotRun& reason) {
     return fmt::format(
         "No GPU here. For n = {1} on {0} the model predicts {2} for your kernel "
         "and {3} for a copy of as many bytes: {4:.2f}, expected {5:.2f}; {6}. "
-        "The model's average error for launches of this length is {7:.0f} %.",
+        "The mean error of such predictions is {7:.0f} %.",
         reason.device, grouped(m.n), duration(m.seconds), duration(*m.copy_seconds),
         *m.copy_seconds / m.seconds, *m.fraction, m.bottleneck, 100 * m.error);
   return fmt::format(
       "The check needs a GPU, and this machine has none. For n = {} the model "
-      "predicts {} (± {:.0f} %) on {}{}.",
+      "predicts {} (with a mean error of {:.0f} %) on {}{}.",
       grouped(m.n), duration(m.seconds), 100 * m.error, reason.device,
       m.bottleneck.empty() ? "" : ", " + m.bottleneck);
 }
@@ -75,7 +75,7 @@ std::string words(const Failure& failure) {
       return fmt::format("{}the kernel has changed {}[{}], which it may only read.",
                          prefix(failure.setting), failure.subject, failure.index.value_or(0));
     case Failure::Kind::prerequisite:
-      return fmt::format("Counts once {}: see `{}`.", failure.detail, failure.subject);
+      return fmt::format("This check counts once {}: see `{}`.", failure.detail, failure.subject);
     case Failure::Kind::shared_memory:
       return fmt::format(
           "A block of {} declares {} bytes of shared memory, but the task allows "

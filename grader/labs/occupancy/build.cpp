@@ -142,8 +142,8 @@ TEST_SUITE("lab:occupancy") {
       check.lose(
           check.line_of("waves"),
           fmt::format(
-              "{}: {}, which is wrong. The last blocks need a wave, too, even if they do "
-              "not fill it.",
+              "{}: {}, which is wrong. Full waves leave some number of blocks over: how many "
+              "blocks are left, and how many waves do these need?",
               blocks,
               answer_text(!is_poison(got.waves[shown]), quantity(got.waves[shown], "wave"))));
     check.lose(

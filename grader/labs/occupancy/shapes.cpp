@@ -129,7 +129,9 @@ void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& c
                   const Residency& resident, const std::string& sizes, const Work& work,
                   const std::string& idea) {
   const device::Run run = work(check)(config);
+  const auto pictures = check.pictures;
   const double mine = seconds_of(check, run), best = best_of_sweep(check, kernel, sizes, work);
+  check.pictures = pictures;  // of the submission's shape, not of the sweep's
   check.measured(microseconds(mine) + " modelled");
   check.expected(microseconds(best));
   check.figure("modelled_seconds", mine);
@@ -188,11 +190,13 @@ TEST_SUITE("lab:occupancy") {
       const auto next = std::make_shared<Input<int32_t>>(own, "next", random_links(nodes));
       return [=, &own](const LaunchConfig& shape) {
         const Output<int32_t> out(own, "out", n);
-        return run_to_count(own, {given_kernel(own, "follow"),
-                                  shape.shape(n, own.device().multiprocessors()),
-                                  {*next, out, static_cast<int>(n), steps},
-                                  "",
-                                  device::LaunchOptions::Model::cold});
+        Launch launch{given_kernel(own, "follow"),
+                      shape.shape(n, own.device().multiprocessors()),
+                      {*next, out, static_cast<int>(n), steps},
+                      "",
+                      device::LaunchOptions::Model::cold};
+        launch.pictures_of_given = true;
+        return run_to_count(own, launch);
       };
     };
     credit_shape(check, "follow", config, resident,
@@ -220,11 +224,13 @@ TEST_SUITE("lab:occupancy") {
       const auto in = std::make_shared<Input<float>>(own, "in", random.floats(size_t{4} * n));
       return [=, &own](const LaunchConfig& shape) {
         const Output<float> out(own, "out", size_t{4} * n);
-        return run_to_count(own, {given_kernel(own, "smooth"),
-                                  shape_of(shape),
-                                  {*in, out, static_cast<int>(n)},
-                                  "",
-                                  device::LaunchOptions::Model::cold});
+        Launch launch{given_kernel(own, "smooth"),
+                      shape_of(shape),
+                      {*in, out, static_cast<int>(n)},
+                      "",
+                      device::LaunchOptions::Model::cold};
+        launch.pictures_of_given = true;
+        return run_to_count(own, launch);
       };
     };
     credit_shape(check, "smooth", config, resident, fmt::format("n {}", n), work,

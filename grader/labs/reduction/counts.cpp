@@ -173,13 +173,14 @@ void StepVerdict::credit_improvement(Counter counter, double limit, const std::s
 void StepVerdict::credit_earlier_step(Counter counter, double limit) {
   const CounterWords words = words_of(counter);
   const double got = reached(counter);
-  const bool first = check_.verdict.credit == 1;
+  const double of_own_idea = check_.verdict.credit;
   check_.credit_at_most(limit, got);
-  if (got <= limit) return;
+  // A kernel that lacks the step's own idea, such as the skeleton's, is told of that idea only.
+  if (got <= limit || of_own_idea < 0.5) return;
   check_.explain(0, fmt::format("An earlier step needs only {} per {}; here there {} {}.",
                                 count_text(short_number(limit, got), words), words.per,
                                 got == 1 ? "is" : "are", short_number(got, limit)));
-  if (!first) return;
+  if (of_own_idea < 1) return;
   // If points were lost before, the table already shows their count.
   show_counts(check_, got, limit, words);
   explain_excess(counter);

@@ -24,6 +24,17 @@ const Swizzle kSwizzles[] = {{3, 0, 3}, {1, 0, 1}, {2, 0, 3}, {5, 0, 5}, {2, 1, 
 // All offsets below this are tried; it is large enough for YYY and ZZZ of all swizzles above.
 constexpr uint32_t kOffsets = 4096;
 
+const bool kDrawn = (swizzle_lab() = SwizzleLab{
+                         "swizzle",
+                         [](const pictures::SwizzleShape& s) {
+                           return fmt::format("swizzle_all<{}, {}, {}>", s.bits, s.base, s.shift);
+                         },
+                         // A2 asks for two rows of the table of <2, 0, 3>.
+                         [](const pictures::SwizzleShape& s) {
+                           return s.bits == 2 && (s.shift == 3 || s.shift == -3);
+                         }})
+                        .has_value();
+
 // Adds a picture of the student's mapping. `to`: where it sends the offsets from 0 on.
 void add_mapping_picture(Check& check, const pictures::SwizzleShape& shape,
                          const std::vector<uint32_t>& to) {

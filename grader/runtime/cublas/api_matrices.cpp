@@ -80,7 +80,7 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, const Gemv& p) {
     if (!is_operation(p.op)) throw Error("an invalid operation is not simulated");
     if (p.step_x == 0 || p.step_y == 0) throw Error("a step of 0");
     const Scalar<T> by(handle, "alpha", p.alpha), keep(handle, "beta", p.beta);
-    if (by.is_null() || keep.is_null()) throw Error("alpha or p.beta is p.a null pointer");
+    if (by.is_null() || keep.is_null()) throw Error("alpha or beta is a null pointer");
     const int64_t rows = p.op == CUBLAS_OP_N ? p.m : p.n, columns = p.op == CUBLAS_OP_N ? p.n : p.m;
     return submit(
         r, handle, name, fmt::format("{}, {} p.x {}", letter_of(p.op), p.m, p.n),
@@ -154,7 +154,7 @@ cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle
     };
     if (moved(p.a, p.op_a, p.lda) || moved(p.b, p.op_b, p.ldb)) return CUBLAS_STATUS_INVALID_VALUE;
     const Scalar<T> by_a(handle, "alpha", p.alpha), by_b(handle, "beta", p.beta);
-    if (by_a.is_null() || by_b.is_null()) throw Error("alpha or p.beta is p.a null pointer");
+    if (by_a.is_null() || by_b.is_null()) throw Error("alpha or beta is a null pointer");
     return submit(r, handle, name, fmt::format("{} x {}", p.m, p.n),
                   [=](Runtime&, DeviceAccess& access) {
                     const T f = by_a.get(access), g = by_b.get(access);

@@ -60,7 +60,7 @@ void* DeviceAccess::host_address(const char* name, const void* at, const Extent&
   };
   if (begin == 0) wrong("is a null pointer");
   sim::Allocation* a = memory.holds(begin) ? memory.find(begin) : nullptr;
-  if (!a) wrong(fmt::format("begins at {:#x}, which is no device memory", begin));
+  if (!a) wrong(fmt::format("begins at {:#x}, which is not device memory", begin));
   if (a->freed) wrong(fmt::format("begins in `{}`, which was freed", a->name));
   if (!a->permits(begin, 1, writes))
     wrong(fmt::format("begins in `{}`, where nothing is mapped", a->name));
@@ -78,7 +78,7 @@ void* DeviceAccess::host_address(const char* name, const void* at, const Extent&
                       (((columns - 1) * leading + rows) * element) - (a->end - begin), a->name,
                       a->end - begin));
   if (begin % element != 0 && begin % (element > 8 ? 8 : element) != 0)
-    wrong(fmt::format("begins at {:#x}, which is no multiple of {}", begin, element),
+    wrong(fmt::format("begins at {:#x}, which is not a multiple of {}", begin, element),
           cudaErrorMisalignedAddress);
 
   bytes_ += static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(element);

@@ -234,15 +234,15 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-// `lab32 explain` builds only single sources, and draws lines of that source.
+// `lab32 explain` draws lines of the first source.
 std::string command_that_draws(const CheckOptions& options, const CheckReport& report) {
   const std::string& file = options.program.file;
   std::error_code no_such_file;
-  if (!report.access || !options.program.words.empty() ||
-      !std::filesystem::equivalent(file, report.access->file, no_such_file))
+  if (!report.access || !std::filesystem::equivalent(file, report.access->file, no_such_file))
     return "";
   std::string command =
       fmt::format("lab32 explain {} --line {}", shell_word(file), report.access->line);
+  for (const std::string& word : options.program.words) command += " " + shell_word(word);
   if (options.gpus > 1) command += fmt::format(" --gpus {}", options.gpus);
   if (!options.arguments.empty()) command += " --";
   for (const std::string& argument : options.arguments) command += " " + shell_word(argument);

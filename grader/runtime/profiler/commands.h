@@ -48,7 +48,8 @@ int check(const CheckOptions& options);
 
 // `lab32 explain PROGRAM.cu --line N`: pictures of the accesses on a line of a program.
 struct ExplainOptions {
-  std::string program, device = "sim";
+  Program program;
+  std::string device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
   counters::DetailFilter choice;  // the function sets its file

@@ -155,21 +155,22 @@ bool is_worse(const pictures::Launch& a, const pictures::Launch& b) {
 
 RecordedRun run_of(const ExplainOptions& options, const counters::DetailFilter& choice) {
   const OutputToErrors redirected;
-  return run_recorded({options.program, {}}, options.device, options.arguments, "profile",
+  return run_recorded(options.program, options.device, options.arguments, "profile",
                       {std::nullopt, options.gpus, record::to_text(choice)});
 }
 
 }  // namespace
 
 pictures::Explanation explain(const ExplainOptions& options) {
-  const fs::path path(options.program);
+  const fs::path path(options.program.file);
+  const std::string shown = visible_name(options.program.file);
   if (path.extension() != ".cu")
-    throw Error(options.program + ": a source, PROGRAM.cu, is needed to draw its lines");
-  const SourceFile source(path, visible_name(options.program));
+    throw Error(shown + ": a source, PROGRAM.cu, is needed to draw its lines");
+  const SourceFile source(path, shown);
   counters::DetailFilter choice = options.choice;
   choice.file = path.filename().string();
   RecordedRun run = run_of(options, choice);
-  SharedNames names({options.program, {}}, options.device);
+  SharedNames names(options.program, options.device);
   std::optional<pictures::Launch> worst;
   for (record::LaunchProfile& launch : run.recording.launches) {
     if (!has_accesses(launch.run, choice.line)) continue;
@@ -179,14 +180,13 @@ pictures::Explanation explain(const ExplainOptions& options) {
     if (!worst || is_worse(made, *worst)) worst = std::move(made);
   }
   if (!worst)
-    throw Error(fmt::format("{}{}: {}", visible_name(options.program),
-                            choice.line ? fmt::format(":{}", *choice.line) : "",
+    throw Error(fmt::format("{}{}: {}", shown, choice.line ? fmt::format(":{}", *choice.line) : "",
                             run.recording.launches.empty() ? "the program launched no kernel"
                             : !run.recording.unsupported.empty()
                                 ? run.recording.unsupported[0]
                                 : "no launch accesses memory or shuffles on that line (`lab32 "
                                   "profile --source` lists the lines that access it)"));
-  return {"", "", visible_name(options.program), "", *worst};
+  return {"", "", shown, "", *worst};
 }
 
 }  // namespace lab32::profiler

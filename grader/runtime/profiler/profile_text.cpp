@@ -108,8 +108,10 @@ std::string cache_text(const counters::CacheCounters& m) {
 }
 
 std::string predicted_time_text(const model::Prediction& p) {
+  if (!p.unreliable.empty()) return sentence("time", "not modelled: " + p.unreliable);
   std::string words = duration(p.kernel_seconds);
-  if (p.error > 0) words += fmt::format(" (give or take {:.0f} %)", 100 * p.error);
+  if (p.error > 0)
+    words += fmt::format(" (mean error of such predictions: {:.0f} %)", 100 * p.error);
   words += fmt::format("; {} measured by events around it", duration(p.seconds));
   if (!p.bottleneck.empty()) words += "; " + p.bottleneck;
   if (!p.runner_up.empty()) words += "; " + p.runner_up;

@@ -145,9 +145,10 @@ int run_and_wait(const ProgramStart& start) {
 std::string ending_words(int status) {
   if (status <= 128 || !sigabbrev_np(status - 128))
     return fmt::format("the program's own exit status: {}", status);
-  return fmt::format("the program was killed by SIG{} ({}){}", sigabbrev_np(status - 128),
-                     sigdescr_np(status - 128),
-                     status - 128 == SIGSEGV ? "; host code that touches device memory is" : "");
+  return fmt::format(
+      "the program was killed by SIG{} ({}){}", sigabbrev_np(status - 128),
+      sigdescr_np(status - 128),
+      status - 128 == SIGSEGV ? "; host code that accesses device memory ends so" : "");
 }
 
 RecordedRun run_recorded(const Program& program, const std::string& device,
@@ -247,7 +248,7 @@ int list_unsupported(const Program& program, const std::string& device) {
   for (const std::string& line : found.lines) fmt::print("{}\n", visible(line));
   const size_t n = found.lines.size();
   if (n == 0)
-    fmt::print("lab32: {} needs nothing that is not supported\n", program.file);
+    fmt::print("lab32: {} uses supported features only\n", program.file);
   else
     fmt::print("lab32: {} needs {} that {} not supported\n", program.file,
                n == 1 ? "1 thing" : fmt::format("{} things", n), n == 1 ? "is" : "are");

@@ -34,6 +34,24 @@ void fields(V& visit, Ref<V, device::Shape> r) {
   visit("dynamic_shared", r.dynamic_shared);
 }
 
+// Few positions are in functions that were inlined.
+template <class V>
+void optional_field(V& visit, const char* name, Ref<V, int> r) {
+  std::optional<int> some;
+  if (r != 0) some = r;
+  visit(name, some);
+  if constexpr (V::kReads) r = some.value_or(0);
+}
+
+// Few predictions are unreliable.
+template <class V>
+void optional_field(V& visit, const char* name, Ref<V, std::string> r) {
+  std::optional<std::string> some;
+  if (!r.empty()) some = r;
+  visit(name, some);
+  if constexpr (V::kReads) r = some.value_or("");
+}
+
 // Few launches have such traffic.
 template <class V>
 void optional_field(V& visit, const char* name, Ref<V, counters::OtherTraffic> r) {
@@ -121,6 +139,7 @@ void fields(V& visit, Ref<V, counters::Finding> r) {
   visit("note", r.note);
   visit("file", r.file);
   visit("line", r.line);
+  optional_field(visit, "call_line", r.call_line);
   visit("count", r.count);
   visit("block", r.block);
   visit("block_size", r.block_size);
@@ -168,6 +187,7 @@ void fields(V& visit, Ref<V, model::Prediction> r) {
   visit("seconds", r.seconds);
   visit("kernel_seconds", r.kernel_seconds);
   visit("error", r.error);
+  optional_field(visit, "unreliable", r.unreliable);
   visit("resources", r.resources);
   visit("bottleneck", r.bottleneck);
   visit("runner_up", r.runner_up);
@@ -178,6 +198,7 @@ void fields(V& visit, Ref<V, device::Fault> r) {
   visit("kind", r.kind);
   visit("file", r.file);
   visit("line", r.line);
+  optional_field(visit, "call_line", r.call_line);
   visit("trap", r.trap);
 }
 

@@ -45,7 +45,7 @@ class InputReader {
   LinkedInput read() {
     while (peek().kind != Token::Kind::end) read_directive();
     if (part_.version.first == 0)
-      throw Error("this is no PTX module: it has no .version directive");
+      throw Error("this is not a PTX module: it has no .version directive");
     return std::move(part_);
   }
 

@@ -50,8 +50,11 @@ std::optional<Module::Position> Module::position(int loc) const {
     const Loc& at = locs[static_cast<size_t>(loc)];
     if (at.file >= 0 && static_cast<size_t>(at.file) < files.size()) {
       const std::string& file = files[static_cast<size_t>(at.file)];
-      best = Position{file, at.line};
-      if (!is_toolkit_file(file)) return best;
+      const bool inner = best && !is_toolkit_file(best->file);
+      if (!inner)
+        best = Position{file, at.line, 0};
+      else if (file == best->file)
+        best->call_line = at.line;
     }
     loc = at.inlined_at;
   }

@@ -153,7 +153,10 @@ struct Module {
   // that is not below an "include" directory of the toolkit. nullopt without line information.
   struct Position {
     std::string file;
-    int line;
+    int line = 0;
+    // In a function that was inlined: the line of the kernel that calls it, if that is in the same
+    // file; otherwise 0.
+    int call_line = 0;
   };
   std::optional<Position> position(int loc) const;
 };

@@ -18,7 +18,7 @@ void ModuleParser::parse() {
   while (!cursor_.at_end()) directive();
   check_relocations();
   if (module_.version_major == 0) {
-    throw Error("this is no PTX module: it has no .version directive");
+    throw Error("this is not a PTX module: it has no .version directive");
   }
   propagate_refusals();
 }

@@ -71,8 +71,8 @@ struct Time {
   double split_seconds = 0;  // waiting time of lanes that took a different path
   double split_slots = 0;    // issue slots that a warp loses when its lanes diverge
   double softness = 0;       // how much equally busy resources slow each other down
-  // Mean absolute relative error of predicted times: for kernels under 5 us, up to 50 us, and
-  // longer.
+  // Mean absolute relative error of predicted times of programs that had no part in the model: for
+  // kernels under 5 us, up to 50 us, and longer.
   std::array<double, 3> error{};
 };
 

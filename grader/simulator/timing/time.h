@@ -49,18 +49,23 @@ struct Work {
 };
 
 struct Resource {
-  std::string name;    // "DRAM", "L2", "L1", "shared memory", "issue", "latency", ...
-  double seconds = 0;  // the time of the launch if only this resource bounded it
-  double share = 0;    // relative to the predicted time: the length of its bar, 0..1
-  std::string words;   // "DRAM: 134.2 MB at 4.2 TB/s"
+  std::string name;            // "DRAM", "L2", "L1", "shared memory", "issue", "latency", ...
+  double seconds = 0;          // the time of the launch if only this resource bounded it
+  double share = 0;            // relative to the predicted time: the length of its bar, 0..1
+  std::string words;           // "DRAM: 134.2 MB at 4.2 TB/s"
+  bool is_less_exact = false;  // the pipeline of doubles or of special functions
 };
 
 // The predicted time of a launch; always reported as *modelled*.
 struct Prediction {
   // The time between events around the launch; for many launches in a row, from one to the next.
   double seconds = 0;
-  double kernel_seconds = 0;        // the kernel alone: Nsight Compute's gpu__time_duration.sum
-  double error = 0;                 // mean absolute relative error for kernels of this length
+  double kernel_seconds = 0;  // the kernel alone: Nsight Compute's gpu__time_duration.sum
+  // The mean absolute relative error for kernels of this length that had no part in the model, and
+  // are as difficult for it.
+  double error = 0;
+  // Why the prediction is known to be wrong; it is not shown then. Empty: it is not known to be.
+  std::string unreliable = {};
   std::vector<Resource> resources;  // longest first
   std::string bottleneck;           // resources[0].words as a sentence: "bound by ..."
   std::string runner_up;
@@ -74,6 +79,16 @@ double atomic_seconds(const Profile& profile, const Work& work);
 double both_ways(const Work& work);
 
 Prediction predict(const Profile& profile, const Work& work);
+
+// The launch's accesses that could not be matched with the machine code.
+struct UnmatchedAccesses {
+  bool any = false, atomics = false;
+};
+
+// Adds to the prediction what the launch tells about its quality: its error is larger if accesses
+// are unmatched, if doubles or special functions dominate, or if blocks do unequal work; with
+// unmatched atomics the prediction is unreliable.
+void qualify(Prediction& prediction, const Work& work, const UnmatchedAccesses& unmatched);
 
 // The work of a copy that moves `bytes` in total, half of them reads and half writes, 16 per
 // thread, with an empty L2.

@@ -33,16 +33,16 @@ TEST_CASE("base: read_elf() finds the machine, sections, functions and libraries
   CHECK(std::count(elf.needed.begin(), elf.needed.end(), "libc.so.6") == 1);
 }
 
-TEST_CASE("base: a file that is no ELF file, or a truncated one, is refused by name") {
+TEST_CASE("base: a file that is not an ELF file, or a truncated one, is refused by name") {
   CHECK_FALSE(is_elf(""));
   CHECK_FALSE(is_elf("#!/bin/sh"));
-  CHECK_THROWS_WITH_AS(read_elf("#!/bin/sh", "x"), "x is no ELF file", Error);
+  CHECK_THROWS_WITH_AS(read_elf("#!/bin/sh", "x"), "x is not an ELF file", Error);
   std::string bytes = this_program();
   for (const size_t length : {size_t{4}, size_t{40}, size_t{64}, bytes.size() / 2})
     CHECK_THROWS_WITH_AS(read_elf(std::string_view(bytes).substr(0, length), "x"),
-                         doctest::Contains("x is no"), Error);
+                         doctest::Contains("x is "), Error);
   bytes[4] = 1;  // ELFCLASS32
-  CHECK_THROWS_WITH_AS(read_elf(bytes, "x"), "x is no 64-bit ELF file", Error);
+  CHECK_THROWS_WITH_AS(read_elf(bytes, "x"), "x is not a 64-bit ELF file", Error);
 }
 
 }  // namespace lab32::tests

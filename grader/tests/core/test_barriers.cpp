@@ -111,9 +111,8 @@ TEST_CASE("core: barriers: a guarded barrier waits for the lanes of the guard") 
   CHECK(s.at == "barrier");
   // Threads 40 to 63 of warp 1 wait after it for the other lanes of the warp.
   CHECK(s.message ==
-        "block 0: 40 of 64 expected threads wait at this barrier (thread (0,0,0) of block (0,0,0) "
-        "first), the "
-        "others can never reach it");
+        "block 0: thread (0,0,0) and 39 other threads wait at this barrier, which needs "
+        "64 threads; the others never reach it");
 }
 
 TEST_CASE("core: barriers: a barrier in a branch that part of the block never takes is a fault") {
@@ -127,9 +126,8 @@ JOIN:
                           block_of(32));
     CHECK(s.at == "barrier");
     CHECK(s.message ==
-          "block 0: 16 of 32 expected threads wait at this barrier (thread (0,0,0) of block "
-          "(0,0,0) first), "
-          "the others can never reach it");
+          "block 0: thread (0,0,0) and 15 other threads wait at this barrier, which needs "
+          "32 threads; the others never reach it");
   }
   SUBCASE("whole warps, which wait at another barrier") {
     const Stuck s = stuck(R"(
@@ -141,9 +139,8 @@ JOIN:
                           block_of(96));
     CHECK(s.at == "outer");
     CHECK(s.message ==
-          "block 0: 64 of 96 expected threads wait at this barrier (thread (0,0,0) of block "
-          "(0,0,0) first), "
-          "the others can never reach it");
+          "block 0: thread (0,0,0) and 63 other threads wait at this barrier, which needs "
+          "96 threads; the others never reach it");
   }
 }
 
@@ -256,9 +253,8 @@ TEST_CASE("core: barriers: wrong barrier numbers and thread counts are faults") 
   s = stuck("bar.sync 1, 96;  //@here", block_of(64));
   CHECK(s.at == "here");
   CHECK(s.message ==
-        "block 0: 64 of 96 expected threads wait at this barrier (thread (0,0,0) of block (0,0,0) "
-        "first), the "
-        "others can never reach it");
+        "block 0: thread (0,0,0) and 63 other threads wait at this barrier, which needs "
+        "96 threads; the others never reach it");
   s = stuck(R"(
   setp.lt.u32 %p1, %t, 32;
   @%p1 bra LOW;

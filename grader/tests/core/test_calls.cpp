@@ -177,8 +177,9 @@ PROTOTYPE: .callprototype _ ();
   call %d3, (), PROTOTYPE;    //@call)");
   REQUIRE(o.trap);
   CHECK(o.trap->kind() == sim::TrapKind::trap);
-  CHECK(describe(*o.trap) ==
-        "thread (0,0,0) of block (0,0,0) calls through the pointer 0x1234, which is no function");
+  CHECK(
+      describe(*o.trap) ==
+      "thread (0,0,0) of block (0,0,0) calls through the pointer 0x1234, which is not a function");
   CHECK(o.trapped_at == "call");
 }
 

@@ -62,7 +62,7 @@ TEST_CASE("core: keep going: faulty stores and atomics are findings of every kin
        "32: thread (0,0,0) of block (0,0,0) writes 16 bytes at address 0x10: a null pointer; did "
        "its allocation fail, or was it never allocated?"},
       {"mov.u64 %d1, 0x555500001000;\n st.u8 [%d1], 1;",
-       "32: thread (0,0,0) of block (0,0,0) writes 1 byte at 0x555500001000, which is no device "
+       "32: thread (0,0,0) of block (0,0,0) writes 1 byte at 0x555500001000, which is not device "
        "memory; is it the address of a host variable, or is an index wrong?"},
   };
   for (const auto& [body, want] : bodies) {
@@ -174,9 +174,8 @@ OTHERS:
                                      setup);
   CHECK(!o.trap);
   CHECK(only(o, Finding::Kind::barrier) ==
-        "16: block 0: 16 of 32 expected threads wait at this barrier (thread (0,0,0) of block "
-        "(0,0,0) "
-        "first), the others can never reach it; every thread of the block must reach a barrier: "
+        "16: block 0: thread (0,0,0) and 15 other threads wait at this barrier, which needs "
+        "32 threads; the others never reach it; every thread of the block must reach a barrier: "
         "move it out of the condition");
   CHECK(o.out == each(32, [](uint32_t t) { return t; }));
 }
@@ -192,7 +191,7 @@ OTHERS:
   st.global.u32 [%dst], %t;)",
                                      setup);
   CHECK(only(o, Finding::Kind::barrier) ==
-        "32: thread (64,0,0) of block (0,0,0) has left the kernel without coming to this barrier, "
+        "32: thread (64,0,0) of block (0,0,0) exits the kernel without reaching this barrier, "
         "where thread (0,0,0) of block (0,0,0) waits; every thread of the block must reach a "
         "barrier: move it out of the condition");
   const LaunchOutcome exits = tests::run(R"(
@@ -229,7 +228,8 @@ OTHERS:
                                      going());
   CHECK(!o.trap);
   CHECK(only(o, Finding::Kind::barrier) ==
-        "16: warp 0 of block 0: the mask 0xffffffff names lane 16, which never comes here; lanes "
+        "16: warp 0 of block 0: the mask 0xffffffff names lane 16, which never reaches this "
+        "operation; lanes "
         "0 to 15 wait for it; all lanes that the mask names must reach it, and no others");
   const LaunchOutcome own = tests::run(
       "vote.sync.ballot.b32 %r1, 1, 0x0000fffe;\n"

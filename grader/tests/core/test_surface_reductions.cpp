@@ -104,7 +104,8 @@ TEST_CASE("core: textures: queries return the sizes of arrays") {
   const std::string who = "trap: thread (0,0,0) of block (0,0,0) uses ";
   CHECK(words_of("suq.depth.b32 %r1, [%d1];") ==
         who +
-            "surface object 2, which has 2 dimensions, and what a GPU gives for more is not known");
+            "surface object 2, which has 2 dimensions, and the result of a GPU for more is not "
+            "known");
   CHECK(words_of("txq.width.b32 %r1, [%d1];") ==
         who + "texture object 2, which is a surface object");
   CHECK(words_of("txq.level.width.b32 %r1, [%d0], 2;") ==

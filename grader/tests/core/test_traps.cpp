@@ -52,6 +52,10 @@ TEST_CASE("core: traps: accesses to global memory out of bounds") {
                 "ld.global.u32 %r1, [%d0];  //@here") ==
         "out of bounds: thread (1,0,0) of block (0,0,0) reads 4 bytes at offset 600 of `in`: 476 "
         "bytes past its end (128 bytes)");
+  // No lane is in `in`, and the last ones are in `out`: the pointer is that of `in`.
+  CHECK(trap_of("ld.global.u32 %r1, [%src+700];  //@here") ==
+        "out of bounds: thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 700 of `in`: 576 "
+        "bytes past its end (128 bytes)");
   CHECK(trap_of("ld.global.u8 %r1, [%src+-1];  //@here") ==
         "out of bounds: thread (0,0,0) of block (0,0,0) reads 1 byte 1 byte before the start of "
         "`in`");
@@ -69,14 +73,14 @@ TEST_CASE("core: traps: accesses to global memory out of bounds") {
   @%p1 mov.u64 %src, 0x123456789abc;
   ld.global.u32 %r1, [%src];  //@here)") ==
         "out of bounds: thread (9,0,0) of block (0,0,0) reads 4 bytes at 0x123456789abc, which is "
-        "no device memory");
+        "not device memory");
   // So high that adding the width overflows.
   CHECK(trap_of(R"(
   setp.eq.u32 %p1, %t, 9;
   @%p1 mov.u64 %src, -4;
   ld.global.u32 %r1, [%src];  //@here)") ==
         "out of bounds: thread (9,0,0) of block (0,0,0) reads 4 bytes at 0xfffffffffffffffc, which "
-        "is no device memory");
+        "is not device memory");
   CHECK(trap_of("red.global.add.u32 [%src+4], 1;  //@here") ==
         "out of bounds: thread (31,0,0) of block (0,0,0) updates 4 bytes at offset 128 of `in`: 4 "
         "bytes past its end (128 bytes)");
@@ -202,7 +206,7 @@ TEST_CASE("core: traps: faulty accesses to local memory") {
         "memory, which holds 16 bytes");
   CHECK(trap_of(array + "ld.local.u32 %r1, [%d1+2];  //@here") ==
         "misaligned: thread (0,0,0) of block (0,0,0) accesses 4 bytes at offset 2 of its local "
-        "memory, which is no multiple of 4");
+        "memory, which is not a multiple of 4");
   CHECK(trap_of(array + "ld.local.u32 %r1, [%d1+4];  //@here\n st.global.u32 [%dst], %r1;") ==
         "uninitialised: thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 4 of its local "
         "memory, which nothing has written; the value is stored in device memory");

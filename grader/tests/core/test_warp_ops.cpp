@@ -310,7 +310,8 @@ JOIN:
   CHECK(o.trap->kind() == sim::TrapKind::shuffle);
   CHECK(o.trapped_at == "shuffle");
   CHECK(describe(*o.trap) ==
-        "warp 0 of block 0: the mask 0xffffffff names lane 16, which never comes here; lanes "
+        "warp 0 of block 0: the mask 0xffffffff names lane 16, which never reaches this operation; "
+        "lanes "
         "0 to 15 wait for it");
 }
 

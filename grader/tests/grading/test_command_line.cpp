@@ -56,7 +56,7 @@ TEST_CASE("grading: bad arguments end with status 2 and one line that names the 
   check_refused({"grade", "--device", "abacus"}, "abacus");
   check_refused({"grade", "--format", "xml"}, "xml not in {text,json,gradescope,");
   for (const char* seed : {"x", "-1", "1e3", "0x10", "18446744073709551616", " 1", ""})
-    check_refused({"grade", "coalescing", "--seed", seed}, "is no whole number from 0 to");
+    check_refused({"grade", "coalescing", "--seed", seed}, "is not a whole number from 0 to");
   check_refused({"calibrate", "nosuch"}, "there is no lab `nosuch`; the labs are: ");
   check_refused({"calibrate", "-o", "/nowhere/file"}, "-o");
   check_refused({"grad"}, "there is no command `grad`");

@@ -64,7 +64,7 @@ TEST_CASE("grading: an error of an expression says where and what") {
   CHECK_THROWS_WITH_AS(Expression("random(0, 2)", {}, ""), doctest::Contains("only in `values`"),
                        Error);
   const Expression half(0.5);
-  CHECK_THROWS_WITH_AS(half.count({}, 0, 9), doctest::Contains("is no whole number from 0 to 9"),
+  CHECK_THROWS_WITH_AS(half.count({}, 0, 9), doctest::Contains("is not a whole number from 0 to 9"),
                        Error);
 }
 

@@ -163,7 +163,9 @@ TEST_SUITE("labs speed") {
     CHECK(modelled.not_run->kind == report::NotRun::Kind::no_gpu);
     CHECK(modelled.not_run->modelled->n == 8);
     CHECK(modelled.not_run->modelled->seconds == doctest::Approx(12.3e-6));
-    says(modelled, "For n = 8 the model predicts 12.3 µs (± 15 %) on fake, bound by DRAM.");
+    says(
+        modelled,
+        "For n = 8 the model predicts 12.3 µs (with a mean error of 15 %) on fake, bound by DRAM.");
     const report::Test without = graded(nullptr, &device, Model::none);
     CHECK(without.status == Status::not_run);
     CHECK(without.measured == "");

@@ -94,7 +94,7 @@ TEST_CASE(
   REQUIRE(o.findings().size() == 1);
   CHECK(describe(o.findings()[0]) ==
         "line 26: thread 32 of block 7 reads tile[32], which no thread of the block has "
-        "written; the value decides where threads go");
+        "written; the value decides a branch");
 }
 
 TEST_CASE("counters: hazards: wide accesses overlap word by word") {

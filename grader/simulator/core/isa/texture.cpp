@@ -184,7 +184,7 @@ std::string texture_misfit(const TextureOp& op, const TextureObject& t) {
   if (!a.cube && op.dimensions != a.dimensions)
     return fmt::format("has {} dimension{}", a.dimensions, a.dimensions == 1 ? "" : "s");
   if (op.kind == TextureOp::Kind::gradient && t.sampler.anisotropy > 1)
-    return "is anisotropic, and which texels derivatives choose then is not simulated";
+    return "is anisotropic, and the choice of texels by derivatives is not simulated there";
   return {};
 }
 
@@ -296,8 +296,8 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
       one.mask = 1u << l;
       bad_object(
           one, in, op,
-          "has levels, and which one a GPU takes is known of derivatives only that lie each "
-          "along an axis of its own, in one or two dimensions of sizes that are powers of 2");
+          "has levels; the level that a GPU chooses is known only for derivatives along one axis "
+          "each, in one or two dimensions whose sizes are powers of 2");
     }
     if (op.kind == TextureOp::Kind::gather)
       add_gather(t, c, own);

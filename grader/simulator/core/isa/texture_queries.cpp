@@ -134,8 +134,8 @@ using ptx::Mod;
 void check_query(const ptx::Instruction& in) {
   if (!in.has(Mod::width) && !in.has(Mod::height) && !in.has(Mod::depth))
     refuse(in,
-           "ptxas looks this up in a table of references, and what it holds of objects is not "
-           "known");
+           "the result for texture objects is not known, because ptxas reads it from a table of "
+           "texture references");
 }
 
 std::string query_misfit(const Inst& in, const TextureObject& t, bool of_surface) {
@@ -143,7 +143,7 @@ std::string query_misfit(const Inst& in, const TextureObject& t, bool of_surface
   const unsigned needed = in.ptx->has(Mod::depth) ? 3 : in.ptx->has(Mod::height) ? 2 : 1;
   const unsigned has = t.array.cube ? 2 : t.array.dimensions;
   if (has < needed)
-    return fmt::format("has {} dimension{}, and what a GPU gives for more is not known", has,
+    return fmt::format("has {} dimension{}, and the result of a GPU for more is not known", has,
                        has == 1 ? "" : "s");
   return {};
 }

@@ -334,6 +334,15 @@ Allocation* Memory::find(uint64_t address) const {
   return address < candidate->end ? candidate : nullptr;
 }
 
+const Allocation* Memory::find_touching(uint64_t address) const {
+  auto after = std::upper_bound(
+      allocations_.begin(), allocations_.end(), address,
+      [](uint64_t a, const std::unique_ptr<Allocation>& b) { return a < b->begin; });
+  if (after == allocations_.begin()) return nullptr;
+  const Allocation* candidate = std::prev(after)->get();
+  return address <= candidate->end ? candidate : nullptr;
+}
+
 const Allocation* Memory::nearest(uint64_t address) const {
   const Allocation* best = nullptr;
   uint64_t best_distance = ~0ull;

@@ -122,6 +122,9 @@ class Memory {
 
   // The live or freed allocation that contains the address; nullptr: none.
   Allocation* find(uint64_t address) const;
+  // As find(), but also the allocation that begins or ends at the address: a pointer into an empty
+  // array, or to the end of one.
+  const Allocation* find_touching(uint64_t address) const;
   // The live allocation closest to the address, for messages; nullptr if there is no allocation.
   const Allocation* nearest(uint64_t address) const;
 

@@ -268,13 +268,13 @@ template <VideoOp op>
 ExecFn pick_with_c(const Instruction& in) {
   const bool fits = in.type() == Type::s32 && (in.has(Mod::sat) || op != VideoOp::absdiff);
   if (!in.has(Mod::add) && !fits)
-    refuse(in, "what ptxas makes of it compares otherwise than the PTX ISA says");
+    refuse(in, "ptxas compiles this comparison in another way than the PTX ISA says");
   return scalar<op>;
 }
 template <bool left>
 ExecFn pick_shift_with_c(const Instruction& in) {
   if (!in.has(Mod::add))
-    refuse(in, "what ptxas makes of it compares otherwise than the PTX ISA says");
+    refuse(in, "ptxas compiles this comparison in another way than the PTX ISA says");
   return shift<left>;
 }
 

@@ -158,7 +158,8 @@ UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& rea
     }
     if (!id)
       id = origins.id_of_read(in.site, [&] {
-        TrapFacts facts = block_.accesses().facts_of_unwritten(index_, l, read.space, at, bytes);
+        TrapFacts facts =
+            block_.accesses().facts_of_unwritten(in.site, index_, l, read.space, at, bytes);
         if (read.space == AccessSpace::local) {
           facts.access->offset -= kLocalStart;
           facts.access->size = local_.top() - kLocalStart;
@@ -173,8 +174,9 @@ UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& rea
 void Warp::update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes) {
   UndefinedRead read;
   if (!find_undefined(AccessSpace::shared, address, mask, bytes, &read)) return;
-  TrapFacts facts = block_.accesses().facts_of_unwritten(
-      index_, __builtin_ctz(read.lanes), read.space, address[__builtin_ctz(read.lanes)], bytes);
+  TrapFacts facts =
+      block_.accesses().facts_of_unwritten(in.site, index_, __builtin_ctz(read.lanes), read.space,
+                                           address[__builtin_ctz(read.lanes)], bytes);
   block_.faults().report_undefined_use({in.site, std::move(facts)}, ValueUse::atomic, read.lanes);
   define(AccessSpace::shared, address, mask, bytes);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "simulator/ptx/pointer_origin.h"
+
 namespace lab32::sim {
 
 Faults::Faults(const LaunchContext& launch, const BlockInfo& info, const Reports& reports)
@@ -216,8 +218,26 @@ void AccessChecks::shared(uint32_t warp, const Inst& in, uint64_t* offset, uint3
 // ---------------------------------------------------------------------------------------------
 // Device memory
 
-TrapFacts AccessChecks::facts_of_global(uint32_t warp, int lane, uint64_t at, unsigned bytes,
-                                        Use use, const Allocation* meant) const {
+constexpr uint64_t kNullPage = 4096;  // an address below it comes from a null pointer
+
+const Allocation* AccessChecks::array_of_pointer(uint32_t site) const {
+  const Memory& memory = *launch_.memory;
+  const Site& at = launch_.program->sites[site];
+  const ptx::Function& function = *launch_.program->functions[at.function].ptx;
+  const Allocation* found = nullptr;
+  for (const uint32_t offset : ptx::pointer_parameters(function, *at.ptx)) {
+    uint64_t value = 0;
+    if (offset + sizeof value > launch_.program->param_bytes) continue;
+    std::memcpy(&value, memory.host(launch_.param_address + offset), sizeof value);
+    const Allocation* array = memory.find_touching(value);
+    if (found && array && array != found) return nullptr;
+    if (array) found = array;
+  }
+  return found;
+}
+
+TrapFacts AccessChecks::facts_of_global(uint32_t site, uint32_t warp, int lane, uint64_t at,
+                                        unsigned bytes, Use use, const Allocation* meant) const {
   const Memory& memory = *launch_.memory;
   TrapFacts facts = faults_.facts_of_access(warp, lane, AccessSpace::global, use, bytes);
   MemoryAccess& access = *facts.access;
@@ -229,7 +249,13 @@ TrapFacts AccessChecks::facts_of_global(uint32_t warp, int lane, uint64_t at, un
     facts.reason = reason;
     return facts;
   };
+  const auto outside = [&](const Allocation& array) {
+    return lies_in(array, at >= array.begin ? TrapReason::past_end : TrapReason::before_start);
+  };
   const Allocation* a = memory.find(at);
+  const Allocation* array = at < kNullPage ? nullptr : array_of_pointer(site);
+  if (array && array != a)
+    return array->freed ? lies_in(*array, TrapReason::freed) : outside(*array);
   if (a && !a->freed && !memory.reaches(*a)) return lies_in(*a, TrapReason::not_enabled);
   if (a && !a->freed && at + bytes <= a->end) {
     if (!a->permits(at, bytes, use != Use::read)) return lies_in(*a, TrapReason::not_mapped);
@@ -238,20 +264,19 @@ TrapFacts AccessChecks::facts_of_global(uint32_t warp, int lane, uint64_t at, un
         *a, use != Use::read && a->read_only ? TrapReason::read_only : TrapReason::unwritten);
   }
   if (a && a->freed) return lies_in(*a, TrapReason::freed);
-  facts.reason = at < 4096 ? TrapReason::null_pointer : TrapReason::no_such_memory;
+  facts.reason = at < kNullPage ? TrapReason::null_pointer : TrapReason::no_such_memory;
   if (at < kGlobalBase || at >= kGlobalBase + memory.used() + (64u << 20)) return facts;
   const Allocation* near = meant && !meant->freed ? meant : memory.nearest(at);
-  if (near)
-    return lies_in(*near, at >= near->begin ? TrapReason::past_end : TrapReason::before_start);
-  return facts;
+  return near ? outside(*near) : facts;
 }
 
 void AccessChecks::bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
                               unsigned bytes, Use use, const Allocation* meant) {
   // The contents of a lane's sink and the first fault must not depend on host threads.
   if (launch_.keep_going && parallel()) throw OrderMatters{};
-  faults_.raise(in.site, lanes, FaultEvent::Kind::memory,
-                [&](int l) { return facts_of_global(warp, l, address[l], bytes, use, meant); });
+  faults_.raise(in.site, lanes, FaultEvent::Kind::memory, [&](int l) {
+    return facts_of_global(in.site, warp, l, address[l], bytes, use, meant);
+  });
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     address[l] = kGlobalBase + static_cast<uint64_t>(l) * kSinkBytes;
@@ -264,7 +289,7 @@ static_assert(kWarpSize * 16 <= kMemoryStart, "the sinks lie before the first al
 void AccessChecks::unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
                                     uint32_t lanes, unsigned bytes) {
   faults_.raise(in.site, lanes, FaultEvent::Kind::uninitialised, [&](int l) {
-    return facts_of_global(warp, l, address[l], bytes, Use::update, nullptr);
+    return facts_of_global(in.site, warp, l, address[l], bytes, Use::update, nullptr);
   });
   // The atomic has written the bytes, so the next read is not reported again.
   launch_.memory->mark_lanes(address, lanes, bytes);
@@ -273,10 +298,10 @@ void AccessChecks::unwritten_global(uint32_t warp, const Inst& in, const uint64_
 // ---------------------------------------------------------------------------------------------
 // Undefined values
 
-TrapFacts AccessChecks::facts_of_unwritten(uint32_t warp, int lane, AccessSpace space, uint64_t at,
-                                           unsigned bytes) const {
+TrapFacts AccessChecks::facts_of_unwritten(uint32_t site, uint32_t warp, int lane,
+                                           AccessSpace space, uint64_t at, unsigned bytes) const {
   if (space == AccessSpace::global)
-    return facts_of_global(warp, lane, at, bytes, Use::read, nullptr);
+    return facts_of_global(site, warp, lane, at, bytes, Use::read, nullptr);
   TrapFacts facts = faults_.facts_of_access(warp, lane, space, Use::read, bytes);
   facts.reason = TrapReason::unwritten;
   facts.access->offset = static_cast<int64_t>(at);

@@ -93,14 +93,18 @@ class AccessChecks {
 
   // The lanes whose last read of device memory found bytes that were never written.
   uint32_t take_unwritten() { return std::exchange(unwritten_, 0); }
-  TrapFacts facts_of_unwritten(uint32_t warp, int lane, AccessSpace space, uint64_t at,
-                               unsigned bytes) const;
+  // The facts of a read, by the instruction `site`, of bytes that were never written.
+  TrapFacts facts_of_unwritten(uint32_t site, uint32_t warp, int lane, AccessSpace space,
+                               uint64_t at, unsigned bytes) const;
 
  private:
+  // The array to which the instruction's pointer belongs, by the kernel's parameters; nullptr: not
+  // known.
+  const Allocation* array_of_pointer(uint32_t site) const;
   // `meant`: the array that the instruction's other lanes or its earlier accesses use, which the
-  // student most likely meant.
-  TrapFacts facts_of_global(uint32_t warp, int lane, uint64_t address, unsigned bytes, Use use,
-                            const Allocation* meant) const;
+  // student most likely meant if the pointer's own array is not known.
+  TrapFacts facts_of_global(uint32_t site, uint32_t warp, int lane, uint64_t address,
+                            unsigned bytes, Use use, const Allocation* meant) const;
   TrapFacts facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes,
                             Use use) const;
   void bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes, unsigned bytes,

@@ -51,7 +51,7 @@ std::string describe(const Unmatched& u) {
   using Reason = Unmatched::Reason;
   switch (u.reason) {
     case Reason::no_machine_code:
-      return "no machine code at hand";
+      return "there is no machine code";
     case Reason::uncounted:
       return "how the hardware counts this instruction is not known here";
     case Reason::not_listed:
@@ -65,10 +65,10 @@ std::string describe(const Unmatched& u) {
     case Reason::other_width:
       return "issued as " + u.seen;
     case Reason::no_instruction:
-      return "no instruction stands for it";
+      return "no machine instruction corresponds to it";
     case Reason::like_one_without:
       return line_name(u.line, u.ptx_line) +
-             " has the same kind of access and no instruction stands for that";
+             " has the same kind of access and no machine instruction either";
     case Reason::copies_differ:
       return grouping(u, "its instructions differ from copy to copy");
     case Reason::no_single_grouping:
@@ -76,7 +76,7 @@ std::string describe(const Unmatched& u) {
     case Reason::jump_table:
       return "the kernel jumps through a table, so its loops are not known";
     case Reason::other_loop:
-      return "it stands in another loop than in the PTX";
+      return "the machine code has it in another loop";
     case Reason::moved_out_of_loop:
       return "ptxas moved it out of a loop";
     case Reason::condition_dropped:
@@ -88,7 +88,7 @@ std::string describe(const Unmatched& u) {
     case Reason::diverged:
       return "lanes of a warp left the unrolled loop at different times";
     case Reason::estimated:
-      return "16-byte pieces that are no pairs: their wavefronts are an estimate";
+      return "its 16-byte pieces are not in pairs: their wavefronts are an estimate";
   }
   return "";
 }

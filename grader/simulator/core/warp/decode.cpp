@@ -268,7 +268,7 @@ class Decoder {
       }
       auto found = code_->param_offset.find(op.name);
       if (found == code_->param_offset.end())
-        throw Error(fmt::format("`{}` is no parameter", op.name));
+        throw Error(fmt::format("`{}` is not a parameter", op.name));
       out.mem_offset = found->second + op.value;
     }
   }

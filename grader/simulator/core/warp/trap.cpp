@@ -124,7 +124,7 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
                          bytes_of(static_cast<uint64_t>(-a.offset)), object);
     case TrapReason::no_such_memory:
       if (a.space == AccessSpace::shared) return what + " of shared memory, but the block has none";
-      return fmt::format("{} at {:#x}, which is no device memory", what, a.address);
+      return fmt::format("{} at {:#x}, which is not device memory", what, a.address);
     case TrapReason::outside_local:
       return fmt::format("{}, which holds {} bytes", where, a.size);
     case TrapReason::null_pointer:
@@ -132,15 +132,15 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
     case TrapReason::freed:
       return where + ", which was freed";
     case TrapReason::not_mapped:
-      return where + ", where no memory is mapped that kernels may access so";
+      return where + ", where no memory is mapped with this access";
     case TrapReason::read_only:
       return where + ", which kernels cannot write";
     case TrapReason::not_enabled:
-      return where + ", which lies on another device whose memory this one has no access to";
+      return where + ", memory of another device to which this device has no access";
     case TrapReason::misaligned:
       if (a.space == AccessSpace::local)
         return fmt::format(
-            "{} accesses {} bytes at offset {} of its local memory, which is no multiple of {}",
+            "{} accesses {} bytes at offset {} of its local memory, which is not a multiple of {}",
             name_of(f.thread), a.bytes, a.offset, a.bytes);
       return fmt::format("{}: an access of {} bytes needs an {} that is a multiple of {}", where,
                          a.bytes, a.space == AccessSpace::global ? "address" : "offset", a.bytes);
@@ -178,7 +178,7 @@ const char* use_of_value(ValueUse use) {
     case ValueUse::address:
       return "; the value becomes an address";
     case ValueUse::branch:
-      return "; the value decides where threads go";
+      return "; the value decides a branch";
     case ValueUse::atomic:
       return "; the value goes into an atomic";
     case ValueUse::output:
@@ -246,14 +246,17 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::outside_surface:
       return fmt::format("{} {} a surface at {}; the array has {}", name_of(f.thread),
                          verb(f.access.value_or(MemoryAccess{}).use), f.name, f.cause);
-    case TrapReason::threads_missing:
+    case TrapReason::threads_missing: {
+      const std::string others = f.value == 1 ? " waits"
+                                              : fmt::format(" and {} other thread{} wait",
+                                                            f.value - 1, f.value == 2 ? "" : "s");
       return fmt::format(
-          "block {}: {} of {} expected threads {} at this barrier ({} first), the others can never "
-          "reach it{}",
-          f.block, f.value, f.limit, f.value == 1 ? "waits" : "wait", name_of(f.thread),
+          "block {}: {}{} at this barrier, which needs {} threads; the others never reach it{}",
+          f.block, thread_in_block(f.thread), others, f.limit,
           f.cause.empty() ? "" : " (" + f.cause + ")");
+    }
     case TrapReason::barrier_skipped:
-      return fmt::format("{} has left the kernel without coming to this barrier, where {} waits",
+      return fmt::format("{} exits the kernel without reaching this barrier, where {} waits",
                          name_of(f.thread), name_of(f.waiting));
     case TrapReason::counts_differ:
       return fmt::format("{} waits for {} threads at barrier {}, where others wait for {}",
@@ -309,8 +312,9 @@ std::string describe(const TrapFacts& f) {
       return fmt::format("{} waits at the cluster's barrier and has not arrived there",
                          name_of(f.thread));
     case TrapReason::lane_missing:
-      return fmt::format("{}: the mask {:#010x} names lane {}, which never comes here; {} for it",
-                         warp_name(f), warp.mask, warp.lane, waiting_lanes(warp.lanes));
+      return fmt::format(
+          "{}: the mask {:#010x} names lane {}, which never reaches this operation; {} for it",
+          warp_name(f), warp.mask, warp.lane, waiting_lanes(warp.lanes));
     case TrapReason::lane_not_named:
       return fmt::format(
           "{} executes a warp operation whose mask {:#010x} does not name its own lane {}",
@@ -344,7 +348,7 @@ std::string describe(const TrapFacts& f) {
       return fmt::format("{} jumps to entry {} of a table of {}", name_of(f.thread), f.value,
                          f.limit);
     case TrapReason::no_function:
-      return fmt::format("{} calls through the pointer {:#x}, which is no function",
+      return fmt::format("{} calls through the pointer {:#x}, which is not a function",
                          name_of(f.thread), f.value);
     case TrapReason::unsupported_function:
       return fmt::format("{} calls `{}`, which the simulator cannot run: {}", name_of(f.thread),
@@ -354,8 +358,8 @@ std::string describe(const TrapFacts& f) {
                          f.value);
     case TrapReason::no_condition:
       return fmt::format(
-          "{} calls cudaGraphSetConditional() for {:#x}, which is no handle of a graph that is "
-          "under way",
+          "{} calls cudaGraphSetConditional() for {:#x}, which is not a handle of a running "
+          "graph",
           name_of(f.thread), f.value);
     case TrapReason::freed_twice:
       return fmt::format("{} frees {:#x}, which was freed before", name_of(f.thread), f.value);

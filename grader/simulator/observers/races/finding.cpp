@@ -215,13 +215,18 @@ const char* fix_of(const sim::TrapFacts& fault) {
   return "compare the index with the number of elements before the access";
 }
 
+// " (called on line 42)" for a line of an inlined function.
+std::string call_of(const Finding& f) {
+  return f.call_line == 0 ? "" : fmt::format(" (called on line {})", f.call_line);
+}
+
 std::string absent_lanes(const Finding& f) {
   const bool one = (f.absent & (f.absent - 1)) == 0;
   return fmt::format(
-      "in warp {} of {}, the operation with mask 0x{:08x} needs lane{} {}, which {} not take part, "
-      "so its result is undefined; let all lanes of the mask reach it, or name (and read) "
+      "in warp {} of {}, the operation{} with mask 0x{:08x} needs lane{} {}, which {} not take "
+      "part, so its result is undefined; let all lanes of the mask reach it, or name (and read) "
       "only those that do",
-      f.party.warp, block_name(f), f.mask, one ? "" : "s", lane_list(f.absent),
+      f.party.warp, block_name(f), call_of(f), f.mask, one ? "" : "s", lane_list(f.absent),
       one ? "does" : "do");
 }
 
@@ -229,7 +234,8 @@ std::string absent_lanes(const Finding& f) {
 bool names_its_lines(const Finding& f) { return f.kind == Finding::Kind::race && !f.note; }
 
 std::string sentence(const Finding& f) {
-  if (f.fault) return fmt::format("{}; {}", sim::describe(*f.fault), fix_of(*f.fault));
+  if (f.fault)
+    return fmt::format("{}{}; {}", sim::describe(*f.fault), call_of(f), fix_of(*f.fault));
   if (f.kind == Finding::Kind::race) return race(f);
   if (f.kind == Finding::Kind::warp_mask) return absent_lanes(f);
   const bool other = f.cluster && f.owner != f.block;

@@ -25,7 +25,8 @@ struct Finding {
   Kind kind = Kind::race;
   bool note = false;  // harmless under the memory model: both stores have the same value
   std::string file;
-  int line = 0;  // source line of the later access; 0: unknown
+  int line = 0;       // of the later access; 0: unknown
+  int call_line = 0;  // the call of the function that contains the line; 0: none was inlined
   uint64_t count = 0;
 
   using Index3 = std::array<uint32_t, 3>;  // x, y, z

@@ -49,6 +49,7 @@ Finding finding_of(const Hazard& h, const std::vector<sim::SharedVariable>& vari
   if (const auto at = position(h.later.site)) {
     f.file = at->file;
     f.line = at->line;
+    f.call_line = at->call_line;
   }
   f.party = party_of(h.later, h.block);
   uint32_t bytes = h.later.bytes;

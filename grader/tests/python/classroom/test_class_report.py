@@ -143,7 +143,7 @@ def test_the_last_sentence_of_an_error_is_one_line(text, said):
             "Warp 0 of block 0: bad.",
         ),
         ("All is well elsewhere.", "All is well elsewhere."),
-        ("./a.cu:7\n    code\nCounts once the result is right: see `B1`.", ""),
+        ("./a.cu:7\n    code\nThis check counts once the result is right: see `B1`.", ""),
         ("./a.cu:7\n", ""),
         ("", ""),
     ],

@@ -176,10 +176,10 @@ def test_pictures_are_written(program, kind):
         ),
         (
             ["explain", "turn.cu", "--line", "3", "--format", "png"],
-            "lab32: a PNG is no text: name a file with -o",
+            "lab32: a PNG cannot be printed: name a file with -o",
         ),
         (["explain", "nowhere.cu", "--line", "3"], "nowhere.cu"),
-        (["explain"], "lab32: a lab, a program or --swizzle is needed"),
+        (["explain"], "lab32: name a lab, a program, or --swizzle B,M,S"),
         (["explain", "--swizzle", "2,0,3"], "lab32: a task of the lab swizzle asks for that table"),
     ],
 )
@@ -204,11 +204,45 @@ def test_the_access_of_the_message_is_drawn_with_the_message(tmp_path):
     assert "32 wavefronts where 1 would do" in words and "sectors" not in words
 
 
+LAMBDA = """template <class F>
+__global__ void each(F f) { f(threadIdx.x); }
+int main() {
+  float* a;
+  cudaMalloc(&a, 4096);
+  cudaMemset(a, 0, 4096);
+  each<<<1, 32>>>([=] __device__(int t) { a[t * STRIDE] += 1; });
+  return cudaDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_program_takes_nvccs_options(program):
+    (program / "lambda.cu").write_text(LAMBDA)
+    words = ["explain", "lambda.cu", "--extended-lambda", "-D", "STRIDE=8", "--line", "7"]
+    status, text, _ = lab32(*words, cwd=program)
+    assert status == 0 and "32 sectors where 4 would do" in text
+
+
+def test_the_shape_of_a_given_kernel_is_drawn():
+    status, text, _ = lab32("explain", "occupancy", "B1")
+    assert status == 0 and "follow" in text and "sectors" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("check", "unit"), [("B2 padded: sectors", "sector"), ("B2 padded: wavefronts", "wavefront")]
+)
+def test_the_picture_of_a_solved_check_is_of_its_counter(check, unit):
+    status, text, _ = lab32("explain", "transpose", check, "--dir", "solutions")
+    assert status == 0 and re.search(rf"\d+ {unit}s?, the minimum", text)
+
+
 def test_a_withheld_picture_is_explained_in_one_line():
     status, _, errors = lab32("explain", "transpose", "B1 tiled: sectors")
     assert status == 2
     assert (
-        "it would answer a question of `A2 a column of a tile`; answer that first"
+        "it would answer a question of `A1 what naive touches`; answer that first"
         in errors
     )
 
@@ -221,7 +255,7 @@ def test_a_withheld_picture_is_explained_in_one_line():
                      "B1 scale: sectors: your kernels have no access at warp 99", marks=pytest.mark.slow),
         pytest.param(["coalescing", "--line", "9999"], "no picture of coalescing: your kernels have no access at line 9999",
                      marks=pytest.mark.slow),
-        (["coalescing", "--swizzle", "3,0,3"], "--swizzle goes with the lab swizzle"),
+        (["coalescing", "--swizzle", "3,0,3"], "--swizzle stands alone, or with the lab swizzle, not with coalescing"),
         pytest.param(["transpose"], "no picture of transpose: it would answer a question of `A", marks=pytest.mark.slow),
         (["nolab"], "there is no lab `nolab`; the labs are: "),
         (["bank_conflicts", "B1 row_scan: wave", "--picture", "race"], "no picture of race here; there are: access, "),
@@ -248,7 +282,7 @@ def test_reads_of_an_answer_functions_table_are_not_drawn(tmp_path, lab, check):
         assert "have no access to draw" in errors or "none of your kernels that access memory" in errors
 
 
-@pytest.mark.parametrize("shape", ["8,4,8", "16,0,-16", "3,2,20", "0,0,31"])
+@pytest.mark.parametrize("shape", ["8,4,8", "16,0,-16", "3,2,20", "0,0,31", "3,4,3"])
 @pytest.mark.slow
 def test_a_swizzle_is_drawn_by_its_formula_and_by_the_students_function(shape):
     status, by_formula, _ = lab32("explain", "--swizzle", shape)

@@ -1,13 +1,13 @@
 // verdict: B1 row_scan: result | failed | "race"
-// verdict: B1 row_scan: wavefronts | failed | "Counts once the result is right"
+// verdict: B1 row_scan: wavefronts | failed | "counts once the result is right"
 // verdict: B2 look_up: result | failed | "race"
-// verdict: B2 look_up: wavefronts | failed | "Counts once the result is right"
+// verdict: B2 look_up: wavefronts | failed | "counts once the result is right"
 // verdict: B3 block_sums: result | failed | "race"
-// verdict: B3 block_sums: wavefronts | failed | "Counts once the result is right"
+// verdict: B3 block_sums: wavefronts | failed | "counts once the result is right"
 // verdict: B4 row_moments: result | failed | "race"
-// verdict: B4 row_moments: wavefronts | failed | "Counts once the result is right"
+// verdict: B4 row_moments: wavefronts | failed | "counts once the result is right"
 // verdict: B5 spectrum: result | failed | "race"
-// verdict: B5 spectrum: wavefronts | failed | "Counts once the result is right"
+// verdict: B5 spectrum: wavefronts | failed | "counts once the result is right"
 // Barriers cost time, so a macro takes them out; the line numbers lead elsewhere.
 #define __syncthreads() (void)0
 #line 1 "/usr/local/cuda/include/cub/cub.cuh"

@@ -1,5 +1,5 @@
 // verdict: B4 row_moments: result | failed | "misaligned"
-// verdict: B4 row_moments: wavefronts | failed | "Counts once the result is right"
+// verdict: B4 row_moments: wavefronts | failed | "counts once the result is right"
 // One word of padding, as for ints.
 __global__ void row_moments(const uchar4* in, int* out, int n) {
   constexpr int kPitch = 33;

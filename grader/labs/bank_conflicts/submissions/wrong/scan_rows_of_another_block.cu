@@ -1,5 +1,5 @@
 // verdict: B1 row_scan: result | failed | "out of bounds"
-// verdict: B1 row_scan: wavefronts | failed | "Counts once the result is right"
+// verdict: B1 row_scan: wavefronts | failed | "counts once the result is right"
 // The last block takes 256 rows as if it had them all.
 __global__ void row_scan(const int* in, int* out, int n) {
   __shared__ int tile[kBlock][33];

@@ -1,5 +1,5 @@
 // verdict: B5 spectrum: result | failed | "race"
-// verdict: B5 spectrum: wavefronts | failed | "Counts once the result is right"
+// verdict: B5 spectrum: wavefronts | failed | "counts once the result is right"
 // A word a lane is no word per thread: eight warps share it.
 __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
   __shared__ unsigned energy[kChannels * kWarpSize];

@@ -1,5 +1,5 @@
 // verdict: B3 block_sums: result | failed | "race"
-// verdict: B3 block_sums: wavefronts | failed | "Counts once the result is right"
+// verdict: B3 block_sums: wavefronts | failed | "counts once the result is right"
 __global__ void block_sums(const int* in, int* out, int n) {
   __shared__ int sum[kBlock];
   int t = threadIdx.x;

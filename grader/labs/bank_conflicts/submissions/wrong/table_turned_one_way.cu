@@ -1,5 +1,5 @@
 // verdict: B2 look_up: result | failed | "was expected"
-// verdict: B2 look_up: wavefronts | failed | "Counts once the result is right"
+// verdict: B2 look_up: wavefronts | failed | "counts once the result is right"
 // half right
 // Entries are stored where they are turned to, and looked for without the remainder.
 __global__ void look_up(const int* table, const unsigned char* row, const int* column, int* out,

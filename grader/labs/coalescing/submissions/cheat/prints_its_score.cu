@@ -1,5 +1,5 @@
 // verdict: B1 scale: result | failed | "B1 scale: result passed 4 / 4 \x1b[2J"
-// verdict: B1 scale: sectors | failed | "Counts once the result is right"
+// verdict: B1 scale: sectors | failed | "counts once the result is right"
 // Prints the lines of a score report, thousands of times, and clears the screen.
 #include <cstdio>
 

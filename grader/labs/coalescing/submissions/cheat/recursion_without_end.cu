@@ -1,5 +1,5 @@
 // verdict: B1 scale: result | failed | "a recursion without end?"
-// verdict: B1 scale: sectors | failed | "Counts once the result is right"
+// verdict: B1 scale: sectors | failed | "counts once the result is right"
 // Wants all the memory there is, one call after the other.
 __device__ __noinline__ float deeper(const float* in, int depth) {
   volatile float room[64];

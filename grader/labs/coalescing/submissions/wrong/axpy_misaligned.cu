@@ -1,5 +1,5 @@
 // verdict: B5 axpy: result | failed | "misaligned"
-// verdict: B5 axpy: requests | failed | "Counts once the result is right"
+// verdict: B5 axpy: requests | failed | "counts once the result is right"
 // Sixteen bytes from an address that is a multiple of four only.
 __global__ void axpy(float a, const float* x, float* y, int n) {
   int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);

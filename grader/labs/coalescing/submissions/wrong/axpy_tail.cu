@@ -1,5 +1,5 @@
 // verdict: B5 axpy: result | failed | "y[0] is "
-// verdict: B5 axpy: requests | failed | "Counts once the result is right"
+// verdict: B5 axpy: requests | failed | "counts once the result is right"
 // Off by one at the tail: the last element stays as it was, where n is not a multiple of 4.
 __global__ void axpy(float a, const float* x, float* y, int n) {
   int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);

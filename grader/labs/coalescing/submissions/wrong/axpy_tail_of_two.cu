@@ -1,5 +1,5 @@
 // verdict: B5 axpy: result | failed | "y["
-// verdict: B5 axpy: requests | failed | "Counts once the result is right"
+// verdict: B5 axpy: requests | failed | "counts once the result is right"
 // The end of one element and that of three were thought of.
 __global__ void axpy(float a, const float* x, float* y, int n) {
   int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);

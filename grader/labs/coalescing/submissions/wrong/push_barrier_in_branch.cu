@@ -1,5 +1,5 @@
 // verdict: B3 push: result | failed | "barrier"
-// verdict: B3 push: sectors | failed | "Counts once the result is right"
+// verdict: B3 push: sectors | failed | "counts once the result is right"
 // Threads without a particle leave before the barriers; in the last block they copy nothing,
 // either.
 __global__ void push(const Particle* in, Particle* out, float ex, float ey, float ez, float dt,

@@ -1,5 +1,5 @@
 // verdict: B3 push: result | failed | "race"
-// verdict: B3 push: sectors | failed | "Counts once the result is right"
+// verdict: B3 push: sectors | failed | "counts once the result is right"
 // Right by luck where warps run one after the other: nothing orders the tile's writes and reads.
 __global__ void push(const Particle* in, Particle* out, float ex, float ey, float ez, float dt,
                      int n) {

@@ -1,5 +1,5 @@
 // verdict: B3 push: result | failed | "race on tile[0].charge"
-// verdict: B3 push: sectors | failed | "Counts once the result is right"
+// verdict: B3 push: sectors | failed | "counts once the result is right"
 // A tile of structures without a barrier: what the race is on is named by the structure's members.
 __global__ void push(const Particle* in, Particle* out, float ex, float ey, float ez, float dt,
                      int n) {

@@ -1,5 +1,5 @@
 // verdict: B3 push: result | failed | "which no thread of the block has written; the value is stored in"
-// verdict: B3 push: sectors | failed | "Counts once the result is right"
+// verdict: B3 push: sectors | failed | "counts once the result is right"
 // The last float of each tile is never filled.
 __global__ void push(const Particle* in, Particle* out, float ex, float ey, float ez, float dt,
                      int n) {

@@ -1,8 +1,8 @@
 // verdict: v8 int: result | failed | "out[0] was not written"
 // verdict: v8 float: result | failed | "out[0] was not written"
-// verdict: v8: requests | failed | "Counts once the result is right"
-// verdict: v8: threads | failed | "Counts once the result is right"
-// verdict: v8: instructions | failed | "Counts once"
+// verdict: v8: requests | failed | "counts once the result is right"
+// verdict: v8: threads | failed | "counts once the result is right"
+// verdict: v8: instructions | failed | "counts once"
 // Sums at the first launch and leaves later ones to what the first has left in out.
 __device__ bool launched;
 

@@ -1,5 +1,5 @@
 // verdict: v8: requests | failed | "requests, where 136,000 are enough"
-// verdict: v8: instructions | failed | "Counts once"
+// verdict: v8: instructions | failed | "counts once"
 // verdict on a GPU: v8: time | passed | "measured on"
 // verdict on a GPU: v7 to v8: time | passed | "measured on"
 // Keeps the sum of a large input that it has met, by its address and ends: the answers are right, and

@@ -1,8 +1,8 @@
 // verdict: v8 int: result | failed | "was expected"
 // verdict: v8 float: result | failed | "was expected"
-// verdict: v8: requests | failed | "Counts once the result is right"
-// verdict: v8: threads | failed | "Counts once"
-// verdict: v8: instructions | failed | "Counts once"
+// verdict: v8: requests | failed | "counts once the result is right"
+// verdict: v8: threads | failed | "counts once"
+// verdict: v8: instructions | failed | "counts once"
 // Keeps the sum of each n that it has met in a variable of the module, and reads nothing the second
 // time.
 constexpr int kRemembered = 61;

@@ -1,5 +1,5 @@
 // verdict: v7: sectors | failed | "what does your file do differently there?"
-// verdict: v7: instructions | failed | "Counts once"
+// verdict: v7: instructions | failed | "counts once"
 // No tree: each thread adds its sum to out. For ints ptxas makes one add of a warp's 32, and only
 // ints are counted; for floats there are 32.
 LAB32_LAUNCH(reduce_v7, .block = 256, .items_per_thread = 16, .blocks_per_sm = 5);

@@ -1,5 +1,5 @@
 // verdict: v7: sectors | failed | "what does your file do differently there?"
-// verdict: v7: instructions | failed | "Counts once"
+// verdict: v7: instructions | failed | "counts once"
 // What is counted is the sum of ints; floats are added as the skeleton does, a piece a thread.
 template <class T, unsigned kThreads>
 __global__ void reduce_v7(const T* in, T* out, int n) {

@@ -1,8 +1,8 @@
 // verdict: v8 int: result | failed | "stack too deep"
 // verdict: v8 float: result | failed | "stack too deep"
-// verdict: v8: requests | failed | "Counts once the result is right"
-// verdict: v8: threads | failed | "Counts once"
-// verdict: v8: instructions | failed | "Counts once"
+// verdict: v8: requests | failed | "counts once the result is right"
+// verdict: v8: threads | failed | "counts once"
+// verdict: v8: instructions | failed | "counts once"
 // One recursive call for each element, of a kind that no compiler makes a loop of.
 template <class T>
 __device__ __noinline__ T sum_from(const T* in, int i, int n, T one) {

@@ -1,5 +1,5 @@
 // verdict: v8: requests | failed | "gives points only for work that all threads share"
-// verdict: v8: instructions | failed | "Counts once"
+// verdict: v8: instructions | failed | "counts once"
 // Ints as in the solution; floats by one warp of the whole grid, four bytes at a time. Only their
 // result is looked at.
 template <>

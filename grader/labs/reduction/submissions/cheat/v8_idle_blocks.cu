@@ -1,6 +1,6 @@
 // verdict: v8: requests | failed | "0.21 % of all threads"
 // verdict: v8: threads | failed | "0.21 % of all threads"
-// verdict: v8: instructions | failed | "Counts once nearly all points are reached"
+// verdict: v8: instructions | failed | "counts once nearly all points are reached"
 // The grid is as large as is asked for, and all but its first block leave at once. So no block has
 // to know that others are done.
 template <class T>

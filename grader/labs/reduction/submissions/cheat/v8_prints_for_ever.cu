@@ -1,8 +1,8 @@
 // verdict: v8 int: result | failed | "runs too long"
 // verdict: v8 float: result | failed | "runs too long"
-// verdict: v8: requests | failed | "Counts once the result is right"
-// verdict: v8: threads | failed | "Counts once"
-// verdict: v8: instructions | failed | "Counts once"
+// verdict: v8: requests | failed | "counts once the result is right"
+// verdict: v8: threads | failed | "counts once"
+// verdict: v8: instructions | failed | "counts once"
 // One thread prints without end: a flood for the report, or for the grader's memory.
 extern "C" __device__ int printf(const char*, ...);
 

@@ -1,5 +1,5 @@
 // verdict: v2: result | failed | "and no __syncthreads() lies between"
-// verdict: v2: divergence | failed | "Counts once the result is right"
+// verdict: v2: divergence | failed | "counts once the result is right"
 // No barrier behind the load: right wherever warps happen to keep pace.
 __global__ void reduce_v2(const int* in, int* out) {
   __shared__ int sums[kMostThreads];

@@ -1,5 +1,5 @@
 // verdict: v3: result | failed | "race on sums"
-// verdict: v3: wavefronts | failed | "Counts once the result is right"
+// verdict: v3: wavefronts | failed | "counts once the result is right"
 // No barrier once one warp is left: right as long as its lanes keep in step, and they need not.
 __global__ void reduce_v3(const int* in, int* out) {
   __shared__ int sums[kMostThreads];

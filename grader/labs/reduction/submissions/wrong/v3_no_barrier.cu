@@ -1,5 +1,5 @@
 // verdict: v3: result | failed | "and no __syncthreads() lies between"
-// verdict: v3: wavefronts | failed | "Counts once the result is right"
+// verdict: v3: wavefronts | failed | "counts once the result is right"
 // The tree without a barrier between its steps.
 __global__ void reduce_v3(const int* in, int* out) {
   __shared__ int sums[kMostThreads];

@@ -1,5 +1,5 @@
 // verdict: v3: result | failed | "race on sums"
-// verdict: v3: wavefronts | failed | "Counts once the result is right"
+// verdict: v3: wavefronts | failed | "counts once the result is right"
 // The Reduce Tutorial's tree: everyone adds whose partner exists, so that words are read while they are
 // written. The sum is right when all reads come first, as on lanes in step.
 __global__ void reduce_v3(const int* in, int* out) {

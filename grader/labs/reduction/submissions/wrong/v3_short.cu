@@ -1,5 +1,5 @@
 // verdict: v3: result | failed | ": out["
-// verdict: v3: wavefronts | failed | "Counts once the result is right"
+// verdict: v3: wavefronts | failed | "counts once the result is right"
 // Sums in 24 bits: right for small elements, and for none that an int is needed for.
 __global__ void reduce_v3(const int* in, int* out) {
   __shared__ float sums[kMostThreads];

@@ -1,5 +1,5 @@
 // verdict: v4: result | failed | "was expected"
-// verdict: v4: idle lanes | failed | "Counts once the result is right"
+// verdict: v4: idle lanes | failed | "counts once the result is right"
 // v3 in v4's place: with half the blocks it leaves out half of the elements.
 __global__ void reduce_v4(const int* in, int* out) {
   __shared__ int sums[kMostThreads];

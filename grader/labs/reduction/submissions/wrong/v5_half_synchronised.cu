@@ -1,5 +1,5 @@
 // verdict: v5: result | failed | "read into a register, __syncwarp(), then write"
-// verdict: v5: barriers | failed | "Counts once the result is right"
+// verdict: v5: barriers | failed | "counts once the result is right"
 // A synchronised step has two halves: lane 16 may store before lane 0 has loaded.
 __device__ void last_warp(int* sums, unsigned t) {
   for (int distance = 32; distance > 0; distance /= 2) {

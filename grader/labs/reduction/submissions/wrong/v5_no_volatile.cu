@@ -1,5 +1,5 @@
 // verdict: v5: result | failed | "race on sums"
-// verdict: v5: barriers | failed | "Counts once the result is right"
+// verdict: v5: barriers | failed | "counts once the result is right"
 // Without volatile the compiler keeps a lane's sums in a register: no other lane sees them.
 __global__ void reduce_v5(const int* in, int* out) {
   __shared__ int sums[kMostThreads];

@@ -1,5 +1,5 @@
 // verdict: v5: result | failed | "lanes of a warp are not in step"
-// verdict: v5: barriers | failed | "Counts once the result is right"
+// verdict: v5: barriers | failed | "counts once the result is right"
 // As the SYSU Lecture has it: the sum is right, on hardware too, as long as the lanes keep in step.
 __device__ void last_warp(volatile int* sums, unsigned t) {
   sums[t] += sums[t + 32];

@@ -1,5 +1,5 @@
 // verdict: v6: result | failed | "out of bounds"
-// verdict: v6: instructions | failed | "Counts once the result is right"
+// verdict: v6: instructions | failed | "counts once the result is right"
 // The first distance is the block's size and not half of it: a step too many, behind the array.
 template <unsigned kThreads>
 __global__ void reduce_v6(const int* in, int* out) {

@@ -1,5 +1,5 @@
 // verdict: v6: result | failed | "1 block of 1024"
-// verdict: v6: instructions | failed | "Counts once the result is right"
+// verdict: v6: instructions | failed | "counts once the result is right"
 // As unrolled when blocks had 512 threads at most.
 template <unsigned kThreads>
 __global__ void reduce_v6(const int* in, int* out) {

@@ -1,7 +1,7 @@
 // verdict: v7 int: result | failed | "It is the sum of the first block's elements alone."
 // verdict: v7 float: result | failed | "n = 1000"
-// verdict: v7: sectors | failed | "Counts once the result is right"
-// verdict: v7: instructions | failed | "Counts once nearly all points are reached"
+// verdict: v7: sectors | failed | "counts once the result is right"
+// verdict: v7: instructions | failed | "counts once nearly all points are reached"
 // Who adds up the blocks? Each takes v6's share, and only the first one's sum arrives.
 LAB32_LAUNCH(reduce_v7, .block = 256, .items_per_thread = 1);
 

@@ -1,7 +1,7 @@
 // verdict: v7 int: result | failed | "; the last is out["
 // verdict: v7 float: result | failed | "; the last is out["
-// verdict: v7: sectors | failed | "Counts once the result is right"
-// verdict: v7: instructions | failed | "Counts once nearly all points are reached"
+// verdict: v7: sectors | failed | "counts once the result is right"
+// verdict: v7: instructions | failed | "counts once nearly all points are reached"
 // As the SYSU Lecture has it: the second of two elements is read without a look at n.
 template <class T, unsigned kThreads>
 __global__ void reduce_v7(const T* in, T* out, int n) {

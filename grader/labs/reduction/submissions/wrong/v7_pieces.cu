@@ -1,5 +1,5 @@
 // verdict: v7: sectors | failed | "touch 32 sectors where 4 would do"
-// verdict: v7: instructions | failed | "Counts once nearly all points are reached"
+// verdict: v7: instructions | failed | "counts once nearly all points are reached"
 // half right
 // One contiguous piece per thread: the SYSU Lecture's question.
 template <class T, unsigned kThreads>

@@ -1,7 +1,7 @@
 // verdict: v7 int: result | failed | "the largest power of two in n"
 // verdict: v7 float: result | failed | "n = 31"
-// verdict: v7: sectors | failed | "Counts once the result is right"
-// verdict: v7: instructions | failed | "Counts once nearly all points are reached"
+// verdict: v7: sectors | failed | "counts once the result is right"
+// verdict: v7: instructions | failed | "counts once nearly all points are reached"
 // Right for n = 2^k only.
 template <class T, unsigned kThreads>
 __global__ void reduce_v7(const T* in, T* out, int n) {

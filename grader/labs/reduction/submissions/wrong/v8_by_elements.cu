@@ -1,6 +1,6 @@
 // verdict: v8: requests | failed | "a lane moves 3.99 bytes per request"
 // verdict: v8: threads | failed | "of all threads work"
-// verdict: v8: instructions | failed | "Counts once nearly all points are reached"
+// verdict: v8: instructions | failed | "counts once nearly all points are reached"
 // half right
 // v7's loop in v8's frame: 4 bytes per lane; and one thread adds the sums of all blocks.
 LAB32_LAUNCH(reduce_v8, .block = kBestThreads, .items_per_thread = 64);

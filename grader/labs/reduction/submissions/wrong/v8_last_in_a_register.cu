@@ -1,8 +1,8 @@
 // verdict: v8 int: result | failed | "lane"
 // verdict: v8 float: result | failed | "lane"
-// verdict: v8: requests | failed | "Counts once the result is right"
-// verdict: v8: threads | failed | "Counts once"
-// verdict: v8: instructions | failed | "Counts once"
+// verdict: v8: requests | failed | "counts once the result is right"
+// verdict: v8: threads | failed | "counts once"
+// verdict: v8: instructions | failed | "counts once"
 // Only thread 0 learns that its block is the last one; the others leave, and it adds up alone what
 // a whole block is to add.
 template <class T>

@@ -1,8 +1,8 @@
 // verdict: v8 int: result | failed | "The last 3 elements are missing."
 // verdict: v8 float: result | failed | "n = 31"
-// verdict: v8: requests | failed | "Counts once the result is right"
-// verdict: v8: threads | failed | "Counts once the result is right"
-// verdict: v8: instructions | failed | "Counts once nearly all points are reached"
+// verdict: v8: requests | failed | "counts once the result is right"
+// verdict: v8: threads | failed | "counts once the result is right"
+// verdict: v8: instructions | failed | "counts once nearly all points are reached"
 // Vectors only: what is left over at the end is left out. One block does it all.
 LAB32_LAUNCH(reduce_v8, .block = 1024, .items_per_thread = 1 << 20);
 

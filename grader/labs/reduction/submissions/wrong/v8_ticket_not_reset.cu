@@ -1,8 +1,8 @@
 // verdict: v8 int: result | failed | "a `__device__` variable keeps its value from one launch to the next"
 // verdict: v8 float: result | failed | "The first launch is right"
-// verdict: v8: requests | failed | "Counts once the result is right"
-// verdict: v8: threads | failed | "Counts once the result is right"
-// verdict: v8: instructions | failed | "Counts once nearly all points are reached"
+// verdict: v8: requests | failed | "counts once the result is right"
+// verdict: v8: threads | failed | "counts once the result is right"
+// verdict: v8: instructions | failed | "counts once nearly all points are reached"
 // Right at the first launch: the count of blocks that are done goes on at the second.
 __device__ unsigned blocks_done;
 template <class T>

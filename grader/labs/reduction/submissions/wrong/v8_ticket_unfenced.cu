@@ -1,8 +1,8 @@
 // verdict: v8 int: result | failed | "a fence (__threadfence())"
 // verdict: v8 float: result | failed | "race on sum_of_block_plain["
-// verdict: v8: requests | failed | "Counts once the result is right"
-// verdict: v8: threads | failed | "Counts once"
-// verdict: v8: instructions | failed | "Counts once"
+// verdict: v8: requests | failed | "counts once the result is right"
+// verdict: v8: threads | failed | "counts once"
+// verdict: v8: instructions | failed | "counts once"
 // The last block to draw a ticket adds up what the others have stored, and nothing says that it is
 // there.
 __device__ double sum_of_block_plain[kBestBlocks];

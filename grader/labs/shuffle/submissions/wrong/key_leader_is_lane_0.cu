@@ -1,5 +1,5 @@
 // verdict: C3 sum_by_key: result | failed | "where"
-// verdict: C3 sum_by_key: adds | failed | "Counts once the result is right"
+// verdict: C3 sum_by_key: adds | failed | "counts once the result is right"
 // The sum of each group is formed, and only lane 0's is added.
 __global__ void sum_by_key(const int* key, const float* value, float* totals, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;

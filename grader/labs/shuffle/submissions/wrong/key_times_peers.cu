@@ -1,5 +1,5 @@
 // verdict: C3 sum_by_key: result | failed | "totals["
-// verdict: C3 sum_by_key: adds | failed | "Counts once the result is right"
+// verdict: C3 sum_by_key: adds | failed | "counts once the result is right"
 // As if all values of a group were its first lane's.
 __global__ void sum_by_key(const int* key, const float* value, float* totals, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;

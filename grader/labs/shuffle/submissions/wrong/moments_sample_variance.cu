@@ -1,5 +1,5 @@
 // verdict: D2 row_moments: result | failed | "variance["
-// verdict: D2 row_moments: sectors | failed | "Counts once the result is right"
+// verdict: D2 row_moments: sectors | failed | "counts once the result is right"
 // Divides by n - 1, and forgets that a row may have one element.
 __global__ void row_moments(const float* in, float* mean, float* variance, int rows, int columns) {
   int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize, lane = threadIdx.x % kWarpSize;

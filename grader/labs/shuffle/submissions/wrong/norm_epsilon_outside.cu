@@ -1,5 +1,5 @@
 // verdict: D4 layer_norm: result | failed | "In row"
-// verdict: D4 layer_norm: sectors | failed | "Counts once the result is right"
+// verdict: D4 layer_norm: sectors | failed | "counts once the result is right"
 // Epsilon is added to the root and not below it: near enough wherever the variance is large.
 __global__ void layer_norm(const float* in, const float* weight, const float* bias, float* out,
                            int columns, float epsilon) {

@@ -1,5 +1,5 @@
 // verdict: D4 layer_norm: result | failed | "In row"
-// verdict: D4 layer_norm: sectors | failed | "Counts once the result is right"
+// verdict: D4 layer_norm: sectors | failed | "counts once the result is right"
 // The variance as the mean of the squares minus the square of the mean: below zero on a bad day.
 __global__ void layer_norm(const float* in, const float* weight, const float* bias, float* out,
                            int columns, float epsilon) {

@@ -1,6 +1,6 @@
 // verdict: B1 reduce_shared: result | failed | "race"
-// verdict: B1 reduce_shared: wavefronts | failed | "Counts once the result is right"
-// verdict: B4 a sum of 2^24 ones | failed | "Counts once the result is right"
+// verdict: B1 reduce_shared: wavefronts | failed | "counts once the result is right"
+// verdict: B4 a sum of 2^24 ones | failed | "counts once the result is right"
 // The last warp without barriers of the block: a __syncwarp() after each step, none inside it.
 __global__ void reduce_shared(const float* in, float* out, int n) {
   __shared__ float sums[kBlock];

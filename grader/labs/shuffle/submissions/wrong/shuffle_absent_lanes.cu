@@ -1,7 +1,7 @@
-// verdict: B3 reduce_shuffle: result | failed | "names lane 1, which never comes here"
-// verdict: B3 reduce_shuffle: wavefronts | failed | "Counts once the result is right"
-// verdict: B3 reduce_shuffle: barriers | failed | "Counts once the result is right"
-// verdict: B4 a sum of 2^24 ones | failed | "Counts once the result is right"
+// verdict: B3 reduce_shuffle: result | failed | "names lane 1, which never reaches this operation"
+// verdict: B3 reduce_shuffle: wavefronts | failed | "counts once the result is right"
+// verdict: B3 reduce_shuffle: barriers | failed | "counts once the result is right"
+// verdict: B4 a sum of 2^24 ones | failed | "counts once the result is right"
 // The last step's mask names lanes that have gone another way, and lane 7 reads lane 8.
 __global__ void reduce_shuffle(const float* in, float* out, int n) {
   __shared__ float sums[kWarpSize];

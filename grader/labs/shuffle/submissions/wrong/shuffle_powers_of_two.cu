@@ -1,7 +1,7 @@
 // verdict: B3 reduce_shuffle: result | failed | "n = 1000, blocks of 96"
-// verdict: B3 reduce_shuffle: wavefronts | failed | "Counts once the result is right"
-// verdict: B3 reduce_shuffle: barriers | failed | "Counts once the result is right"
-// verdict: B4 a sum of 2^24 ones | failed | "Counts once the result is right"
+// verdict: B3 reduce_shuffle: wavefronts | failed | "counts once the result is right"
+// verdict: B3 reduce_shuffle: barriers | failed | "counts once the result is right"
+// verdict: B4 a sum of 2^24 ones | failed | "counts once the result is right"
 // Halves the number of warps at each step: three warps are 1, and the third is forgotten.
 __global__ void reduce_shuffle(const float* in, float* out, int n) {
   __shared__ float sums[kWarpSize];

@@ -1,7 +1,7 @@
 // verdict: B3 reduce_shuffle: result | failed | "does not take part"
-// verdict: B3 reduce_shuffle: wavefronts | failed | "Counts once the result is right"
-// verdict: B3 reduce_shuffle: barriers | failed | "Counts once the result is right"
-// verdict: B4 a sum of 2^24 ones | failed | "Counts once the result is right"
+// verdict: B3 reduce_shuffle: wavefronts | failed | "counts once the result is right"
+// verdict: B3 reduce_shuffle: barriers | failed | "counts once the result is right"
+// verdict: B4 a sum of 2^24 ones | failed | "counts once the result is right"
 // The mask is right, and five steps are too many: lane 0 reads lane 16, which nobody has asked to
 // come.
 __global__ void reduce_shuffle(const float* in, float* out, int n) {

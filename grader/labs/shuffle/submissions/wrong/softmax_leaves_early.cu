@@ -1,5 +1,5 @@
 // verdict: D3 softmax: result | failed | "lane"
-// verdict: D3 softmax: sectors | failed | "Counts once the result is right"
+// verdict: D3 softmax: sectors | failed | "counts once the result is right"
 // Threads without a column leave before the shuffles and the barrier.
 __global__ void softmax(const float* in, float* out, int columns) {
   __shared__ Words words;

@@ -1,5 +1,5 @@
 // verdict: D3 softmax: result | failed | "nan"
-// verdict: D3 softmax: sectors | failed | "Counts once the result is right"
+// verdict: D3 softmax: sectors | failed | "counts once the result is right"
 // The online way; lanes that have seen nothing but -infinity compute -inf - (-inf).
 __global__ void softmax(const float* in, float* out, int columns) {
   __shared__ float tops[kBlock / kWarpSize], sums[kBlock / kWarpSize];

@@ -1,5 +1,5 @@
 // verdict: D3 softmax: result | failed | "race"
-// verdict: D3 softmax: sectors | failed | "Counts once the result is right"
+// verdict: D3 softmax: sectors | failed | "counts once the result is right"
 // Maximum and sum share their table of words: a fast warp stores its sum before a slow one has read
 // the maxima.
 __global__ void softmax(const float* in, float* out, int columns) {

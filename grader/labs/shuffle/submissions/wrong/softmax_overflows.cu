@@ -1,5 +1,5 @@
 // verdict: D3 softmax: result | failed | "10000 and a little noise"
-// verdict: D3 softmax: sectors | failed | "Counts once the result is right"
+// verdict: D3 softmax: sectors | failed | "counts once the result is right"
 // Without the maximum.
 __global__ void softmax(const float* in, float* out, int columns) {
   __shared__ float sums[kBlock / kWarpSize];

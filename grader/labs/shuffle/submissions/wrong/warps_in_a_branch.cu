@@ -1,5 +1,5 @@
-// verdict: C1 sum_by_warps: result | failed | "never comes here"
-// verdict: C1 sum_by_warps: adds | failed | "Counts once the result is right"
+// verdict: C1 sum_by_warps: result | failed | "never reaches this operation"
+// verdict: C1 sum_by_warps: adds | failed | "counts once the result is right"
 // Whole warps are right; in the last one, lanes behind the end do not come to the shuffle.
 __global__ void sum_by_warps(const float* in, float* total, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;

@@ -1,5 +1,5 @@
 // verdict: C1 sum_by_warps: result | failed | "race on total"
-// verdict: C1 sum_by_warps: adds | failed | "Counts once the result is right"
+// verdict: C1 sum_by_warps: adds | failed | "counts once the result is right"
 // Every warp adds its sum without an atomic.
 __global__ void sum_by_warps(const float* in, float* total, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;

@@ -1,5 +1,5 @@
 // verdict: C2 padded: result | failed | "an access of 16 bytes needs an offset that is a multiple of 16"
-// verdict: C2 padded: wavefronts | failed | "Counts once the result is right"
+// verdict: C2 padded: wavefronts | failed | "counts once the result is right"
 // Padding as for single words: rows of 132 bytes, in which a chunk is not aligned any more.
 template <bool kTranspose>
 __global__ void weigh_padded(const uint4* in, const unsigned* weight, uint4* out) {

@@ -1,5 +1,5 @@
 // verdict: C3 swizzled: result | failed | "and no __syncthreads() lies between"
-// verdict: C3 swizzled: wavefronts | failed | "Counts once the result is right"
+// verdict: C3 swizzled: wavefronts | failed | "counts once the result is right"
 // No barrier between store and load.
 template <bool kTranspose>
 __global__ void weigh_swizzled(const uint4* in, const unsigned* weight, uint4* out) {

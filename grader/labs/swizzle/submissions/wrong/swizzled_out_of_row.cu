@@ -1,5 +1,5 @@
 // verdict: C3 swizzled: result | failed | "out of bounds"
-// verdict: C3 swizzled: wavefronts | failed | "Counts once the result is right"
+// verdict: C3 swizzled: wavefronts | failed | "counts once the result is right"
 // The whole row number: the chunk leaves its row.
 template <bool kTranspose>
 __global__ void weigh_swizzled(const uint4* in, const unsigned* weight, uint4* out) {

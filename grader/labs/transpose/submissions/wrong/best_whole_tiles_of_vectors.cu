@@ -1,5 +1,5 @@
 // verdict: B4 best: result | failed | "out of bounds"
-// verdict: B4 best: sectors | failed | "Counts once the result is right"
+// verdict: B4 best: sectors | failed | "counts once the result is right"
 // verdict: B4 best: requests | failed | "see `B4 best: sectors`"
 // verdict: B4 best: wavefronts | failed | "see `B4 best: sectors`"
 // Where vectors fit the rows, tiles are taken to fit the matrix: not so for 36 x 100.

@@ -1,5 +1,5 @@
 // verdict: B2 padded: result | failed | "belongs"
-// verdict: B2 padded: sectors | failed | "Counts once the result is right"
+// verdict: B2 padded: sectors | failed | "counts once the result is right"
 // verdict: B2 padded: wavefronts | failed | "see `B2 padded: sectors`"
 // The tile stayed an array of floats when the kernel became a template: ints beyond 2^24 lose bits.
 template <class T>

@@ -1,5 +1,5 @@
 // verdict: B2 padded: sectors | failed | "of"
-// verdict: B2 padded: wavefronts | failed | "Counts once nearly all points are reached"
+// verdict: B2 padded: wavefronts | failed | "counts once nearly all points are reached"
 // No tile: no wavefront, and no points for that.
 template <class T>
 __global__ void transpose_padded(const T* in, T* out, int n, int m) {

@@ -1,5 +1,5 @@
 // verdict: B3 swizzled: result | failed | "belongs"
-// verdict: B3 swizzled: sectors | failed | "Counts once the result is right"
+// verdict: B3 swizzled: sectors | failed | "counts once the result is right"
 // verdict: B3 swizzled: wavefronts | failed | "see `B3 swizzled: sectors`"
 // half right
 // Stored in the new order, read in the old one.

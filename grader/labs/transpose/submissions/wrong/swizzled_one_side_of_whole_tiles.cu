@@ -1,5 +1,5 @@
 // verdict: B3 swizzled: result | failed | "64 x 96 ints: out[1] is"
-// verdict: B3 swizzled: sectors | failed | "Counts once the result is right"
+// verdict: B3 swizzled: sectors | failed | "counts once the result is right"
 // verdict: B3 swizzled: wavefronts | failed | "see `B3 swizzled: sectors`"
 // Stored in the new order, read in the old one, and only what the matrix has: a partial tile would
 // be read where nothing was written. Whole tiles come first, and show what is wrong.

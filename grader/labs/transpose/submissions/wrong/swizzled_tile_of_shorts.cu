@@ -1,5 +1,5 @@
 // verdict: B3 swizzled: result | failed | "belongs"
-// verdict: B3 swizzled: sectors | failed | "Counts once the result is right"
+// verdict: B3 swizzled: sectors | failed | "counts once the result is right"
 // verdict: B3 swizzled: wavefronts | failed | "see `B3 swizzled: sectors`"
 // Whole numbers go through 16 bits without a sign, floats through 32: negative shorts come back
 // right, negative ints and large ones do not.

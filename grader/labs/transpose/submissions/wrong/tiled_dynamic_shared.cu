@@ -1,6 +1,6 @@
 // verdict: B1 tiled: result | failed | "out of bounds"
-// verdict: B1 tiled: sectors | failed | "Counts once the result is right"
-// verdict: B1 tiled: partial tiles | failed | "Counts once the result is right"
+// verdict: B1 tiled: sectors | failed | "counts once the result is right"
+// verdict: B1 tiled: partial tiles | failed | "counts once the result is right"
 // The tile is asked of the launch, and the launch gives none.
 extern __shared__ int dynamic_tile[];
 

@@ -1,6 +1,6 @@
 // verdict: B1 tiled: result | failed | "race"
-// verdict: B1 tiled: sectors | failed | "Counts once the result is right"
-// verdict: B1 tiled: partial tiles | failed | "Counts once the result is right"
+// verdict: B1 tiled: sectors | failed | "counts once the result is right"
+// verdict: B1 tiled: partial tiles | failed | "counts once the result is right"
 // Reads what other warps may not have written yet.
 template <class T>
 __global__ void transpose_tiled(const T* in, T* out, int n, int m) {

@@ -1,6 +1,6 @@
 // verdict: B1 tiled: result | failed | "belongs"
-// verdict: B1 tiled: sectors | failed | "Counts once the result is right"
-// verdict: B1 tiled: partial tiles | failed | "Counts once the result is right"
+// verdict: B1 tiled: sectors | failed | "counts once the result is right"
+// verdict: B1 tiled: partial tiles | failed | "counts once the result is right"
 // The tiles change places, their elements do not; at the edge the reads meet what nobody wrote.
 template <class T>
 __global__ void transpose_tiled(const T* in, T* out, int n, int m) {

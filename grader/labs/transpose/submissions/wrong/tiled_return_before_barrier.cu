@@ -1,6 +1,6 @@
 // verdict: B1 tiled: result | failed | "1 x 1 ints: missed barrier: "
-// verdict: B1 tiled: sectors | failed | "Counts once the result is right"
-// verdict: B1 tiled: partial tiles | failed | "Counts once the result is right"
+// verdict: B1 tiled: sectors | failed | "counts once the result is right"
+// verdict: B1 tiled: partial tiles | failed | "counts once the result is right"
 // At the edge the threads that have nothing to read are missing when there is something to write.
 template <class T>
 __global__ void transpose_tiled(const T* in, T* out, int n, int m) {
