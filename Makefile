@@ -75,7 +75,7 @@ wheel: | setup-cuda setup-python setup-wheel  ## build/wheels/lab32-*.whl: a whe
 	@$(MAKE) --no-print-directory PORTABLE=yes runtime
 	@$(VENV) grader/setup/wheel/make_wheel.py '$(VERSION)' build/portable build/wheels
 
-dist: wheel  ## build/dist: students' pack, Gradescope's and Autolab's autograders; LABS=reduction
+dist: wheel  ## build/dist: students' pack, autograders, a workflow; LABS=reduction
 	@$(VENV) grader/setup/dist/make_dist.py '$(VERSION)' build/wheels/lab32-*.whl build/dist $(LABS)
 
 mutants: build/lab32_mutants | setup-cuda setup-python  ## grade solutions with one change each, and list those that keep their points

@@ -4,6 +4,7 @@ It chooses the files as `lab32 class` does, opens zip and tar archives, runs `la
 was chosen and what could not be read. Exit status: 0: graded, with or without lost points; 2: not graded."""
 
 import argparse
+import base64
 import json
 import os
 import subprocess
@@ -21,8 +22,11 @@ from lab32.classroom.entries import (
     with_opened_archives,
 )
 from lab32.classroom.problem import Problem, visible
+from lab32.pictures import draw, leading
 
 GRADED, NOT_GRADED = 0, 2
+PLACES = {"gradescope": "output", "prairielearn": "message"}  # where these formats show a summary
+PICTURE_BYTES, MOST_PICTURES = 600_000, 3
 
 
 def options_of(arguments):
@@ -66,10 +70,32 @@ def with_notes(output, form, told):
     """The grader's output with the notes in the place where the platform shows them."""
     if not told or not output:
         return output
-    if form != "gradescope":
+    if form not in PLACES:
         return "".join(line + "\n" for line in told) + "\n" + output
     record = json.loads(output)
-    record["output"] = "\n".join([*told, "", record.get("output", "")])
+    record[PLACES[form]] = "\n".join([*told, "", record.get(PLACES[form], "")])
+    return json.dumps(record, indent=2) + "\n"
+
+
+def picture_of(test):
+    """The check's picture as PrairieLearn takes it; None if there is none."""
+    launch = test.get("pictures")
+    kind = launch and "withheld_until" not in launch and leading(launch, test["name"])
+    if not kind:
+        return None
+    data = base64.b64encode(str(draw(launch, kind, check=test["name"])).encode()).decode()
+    return {"label": kind, "url": f"data:image/svg+xml;base64,{data}"}
+
+
+def with_pictures(output, result):
+    """PrairieLearn's record with pictures at the first checks that lost points. Its limit is 1 MB."""
+    record, room, left = json.loads(output), PICTURE_BYTES, MOST_PICTURES
+    tests = {f"{lab['lab']}: {test['name']}": test for lab in result["labs"] for test in lab["tests"]}
+    for shown in record["tests"]:
+        test = tests.get(shown["name"], {})
+        picture = picture_of(test) if left and test.get("status") == "failed" else None
+        if picture and len(picture["url"]) <= room:
+            shown["images"], room, left = [picture], room - len(picture["url"]), left - 1
     return json.dumps(record, indent=2) + "\n"
 
 
@@ -82,13 +108,17 @@ def grade(options):
             path = Path(work, "labs", name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
+        drawn = ["--pictures", "--json", "result.json"] if options.format == "prairielearn" else []
         done = subprocess.run(
             [str(options.binary.absolute()), "grade", *asked, "--device", "sim", "--time-limit", options.limit,
-             "--allow-missing", "--format", options.format],
+             "--allow-missing", "--format", options.format, *drawn],
             cwd=work, env=dict(os.environ, LAB32_THREADS=options.threads), stdout=subprocess.PIPE, check=False,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
-    sys.stdout.write(with_notes(done.stdout.decode("utf-8", "replace"), options.format, told))
+        output = done.stdout.decode("utf-8", "replace")
+        if drawn and output and Path(work, "result.json").exists():
+            output = with_pictures(output, json.loads(Path(work, "result.json").read_text()))
+    sys.stdout.write(with_notes(output, options.format, told))
     return GRADED if done.returncode in (0, 1) else NOT_GRADED
 
 

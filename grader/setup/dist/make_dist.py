@@ -3,7 +3,8 @@
 usage: make_dist.py VERSION WHEEL OUT [LAB...]
 
 OUT/students/lab32-VERSION.tar.gz and the wheel, OUT/gradescope/autograder.zip,
-OUT/autolab/autograde.tar and autograde-Makefile, OUT/container with all that an image is made of. LABs are those that the autograders grade; all of
+OUT/autolab/autograde.tar and autograde-Makefile, OUT/prairielearn with files for a course, OUT/github with a workflow,
+OUT/container with all that an image is made of. LABs are those that the autograders grade; all of
 them if none is named. The content of an archive depends only on the wheel: it has no time and no user.
 """
 
@@ -12,6 +13,7 @@ import io
 import shutil
 import sys
 import tarfile
+import uuid
 import zipfile
 from pathlib import Path
 
@@ -21,17 +23,47 @@ AUTOGRADER = {
     "gradescope": ["setup.sh", "run_autograder", "grade", "settings"],
     "autolab": ["setup.sh", "run", "grade", "settings"],
 }
+# PrairieLearn's image has lab32 already.
+PRAIRIELEARN = ["run_prairielearn", "grade", "settings"]
 EPOCH = (2020, 1, 1, 0, 0, 0)
 
 
 def autograder(platform, wheel, version, labs):
     """{name: (content, executable)} of what a platform gets."""
-    files = {wheel.name: (wheel.read_bytes(), False)}
-    for name in AUTOGRADER[platform]:
+    return {wheel.name: (wheel.read_bytes(), False)} | filled_in(AUTOGRADER[platform], version, labs)
+
+
+def filled_in(names, version, labs):
+    """{name: (content, executable)} of files in autograder/, with what they leave open."""
+    files = {}
+    for name in names:
         text = (HERE / "autograder" / name).read_text()
         text = text.replace("@LABS@", " ".join(labs)).replace("@VERSION@", version)
         files[name] = (text.encode(), text.startswith("#!"))
     return files
+
+
+def write_folder(folder, files):
+    folder.mkdir(parents=True)
+    for name, (content, executable) in files.items():
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o755 if executable else 0o644)
+
+
+def prairielearn(out, version, labs):
+    """serverFilesCourse/lab32 of a course, and a question for each lab."""
+    write_folder(out / "serverFilesCourse/lab32", filled_in(PRAIRIELEARN, version, labs))
+    for lab in labs:
+        text = (HERE / "autograder/info.json").read_text().replace("@LAB@", lab)
+        text = text.replace("00000000-0000-4000-8000-000000000000", str(uuid.uuid5(uuid.NAMESPACE_URL, f"lab32/{lab}")))
+        page = f'<pl-file-upload file-names="{lab}.cu"></pl-file-upload>\n<pl-external-grader-results></pl-external-grader-results>\n'
+        write_folder(out / f"questions/{lab}", {"info.json": (text.encode(), False), "question.html": (page.encode(), False)})
+
+
+def github(out, wheel, version, labs):
+    """.github of a repository that holds labs/."""
+    write_folder(out / "workflows", filled_in(["lab32.yml"], version, labs))
+    write_folder(out / "lab32", {wheel.name: (wheel.read_bytes(), False)})
 
 
 def students(wheel, version):
@@ -95,6 +127,8 @@ def main():
     files = autograder("autolab", wheel, version, labs)
     (out / "autolab/autograde.tar").write_bytes(tar_of("autograde", files))
     shutil.copy(HERE / "autograder/autograde-Makefile", out / "autolab")
+    prairielearn(out / "prairielearn", version, labs)
+    github(out / "github", wheel, version, labs)
     for recipe in (HERE / "container").iterdir():
         shutil.copy(recipe, out / "container")
     shutil.copy(HERE / "autograder/setup.sh", out / "container")

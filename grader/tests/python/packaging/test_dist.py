@@ -16,6 +16,7 @@ import dist_tools
 import jsonschema
 import notebook_cells
 import pytest
+import yaml
 from dist_tools import LAB, VERSION, CleanRoot, contents, skeleton, solution, unpack
 from graded import graded_json
 from report_figures import check_figures
@@ -28,7 +29,10 @@ import recipe  # noqa: E402
 pytestmark = pytest.mark.slow
 
 LABS = sorted(path.stem for path in (ROOT / "data/limits").glob("*.toml"))
-SCHEMA = json.loads((ROOT / "grader/tests/python/data/gradescope.schema.json").read_text())
+SCHEMA, PRAIRIELEARN, SARIF = (
+    json.loads((ROOT / f"grader/tests/python/data/{name}.schema.json").read_text())
+    for name in ("gradescope", "prairielearn", "sarif")
+)
 
 
 @pytest.fixture(scope="module")
@@ -402,6 +406,18 @@ def test_autolab_takes_an_archive(autograder, dist, tmp_path):
     assert 0 < scores(outcome)[LAB] < 50
 
 
+def test_autolab_ends_a_broken_zip_with_its_json_line(autograder, dist):
+    outcome = autolab(autograder[0], dist, "broken zip", {"handin.zip": b"PK\3\4 half"})
+    assert outcome.returncode == 0
+    assert "handin.zip is not a readable zip archive" in outcome.stdout and "Traceback" not in outcome.stdout
+    assert scores(outcome) == {LAB: 0}
+
+
+def test_autolab_takes_no_python_from_the_handin(autograder, dist):
+    files = {f"{LAB}.cu": skeleton().encode(), "json.py": b"raise SystemExit('mine')", "lab32.py": b"raise SystemExit('mine')"}
+    assert 0 < scores(autolab(autograder[0], dist, "python", files))[LAB] < 50
+
+
 def test_autolab_installs_missing_packages(dist, tmp_path):
     root = CleanRoot(tmp_path / "bare")
     outcome = autolab(root, dist, "job", {f"{LAB}.cu": skeleton().encode()})
@@ -412,6 +428,63 @@ def test_autolab_gets_no_scores_if_the_machine_fails(autograder, dist):
     outcome = autolab(autograder[0], dist, "broken", {f"{LAB}.cu": b""}, LAB32_NVCC="/nowhere")
     assert outcome.returncode != 0
     assert not outcome.stdout.splitlines()[-1].startswith("{")
+
+
+# ---- PrairieLearn ----------------------------------------------------------------------------------
+
+
+def prairielearn(autograder, dist, name, files, *labs, **more):
+    root, _ = autograder
+    top = root.folder / name
+    unpacked = top / "serverFilesCourse"
+    shutil.copytree(dist / "prairielearn/serverFilesCourse", unpacked)
+    (top / "student").mkdir()
+    for file, content in files.items():
+        (top / "student" / file).write_text(content)
+    outcome = root.run(unpacked / "lab32/run_prairielearn", *labs, cwd=top, PRAIRIELEARN_TOP=str(top), **more)
+    record = json.loads((top / "results/results.json").read_text())
+    jsonschema.validate(record, PRAIRIELEARN)
+    return record, outcome
+
+
+def test_prairielearn_gets_scores_and_pictures(autograder, dist):
+    record, outcome = prairielearn(autograder, dist, "right", {f"{LAB}.cu": solution()}, LAB)
+    assert (outcome.returncode, record["score"], record["gradable"]) == (0, 1, True)
+    record, outcome = prairielearn(autograder, dist, "skeleton", {"mine.cu": skeleton()}, LAB)
+    assert outcome.returncode == 0 and 0 < record["score"] < 0.5
+    assert record["message"].startswith(f"{LAB}: graded is mine.cu\n")
+    assert len(json.dumps(record)) < 1_000_000
+
+
+def test_prairielearn_takes_no_attempt_if_the_machine_fails(autograder, dist):
+    record, outcome = prairielearn(autograder, dist, "fault", {f"{LAB}.cu": solution()}, LAB, LAB32_NVCC="/nowhere")
+    assert record["gradable"] is False and outcome.returncode == 2
+
+
+def test_a_question_of_prairielearn_names_its_lab(dist):
+    info = json.loads((dist / f"prairielearn/questions/{LAB}/info.json").read_text())
+    assert info["externalGradingOptions"]["entrypoint"].endswith(f"/run_prairielearn {LAB}")
+    assert f'file-names="{LAB}.cu"' in (dist / f"prairielearn/questions/{LAB}/question.html").read_text()
+
+
+# ---- GitHub Actions --------------------------------------------------------------------------------
+
+
+def test_the_workflow_grades_and_annotates(autograder, dist):
+    root, _ = autograder
+    workflow = yaml.safe_load((dist / "github/workflows/lab32.yml").read_text())
+    steps = {step["name"]: step["run"] for step in workflow["jobs"]["grade"]["steps"] if "run" in step}
+    assert (dist / "github" / steps["Install lab32"].split(".github/")[1].rpartition("/")[0]).is_dir()
+    top = root.folder / "repository"
+    (top / f"labs/{LAB}").mkdir(parents=True)
+    (top / f"labs/{LAB}/{LAB}.cu").write_text(skeleton())
+    path = f"{root.environment['LAB32_HOME']}/bin:{root.environment['PATH']}"
+    for name in ("Grade", "Annotate"):
+        done = root.run("bash", "-e", "-o", "pipefail", "-c", steps[name], cwd=top, PATH=path, GITHUB_STEP_SUMMARY=str(top / "summary"))
+        assert done.returncode == 0, done.stderr
+    assert "# lab32: " in (top / "summary").read_text()
+    assert f"::error file=labs/{LAB}/{LAB}.cu,line=" in done.stdout
+    jsonschema.validate(json.loads((top / "lab32.sarif").read_text()), SARIF)
 
 
 # ---- make dist -------------------------------------------------------------------------------------
@@ -460,10 +533,10 @@ def test_labs_can_be_selected_and_unknown_ones_are_refused(dist, tmp_path):
     archive = tmp_path / "out/gradescope/autograder.zip"
     assert run().returncode == 0
     held = contents(archive.read_bytes(), archive.name)
-    assert f'LABS="{" ".join(LABS)}"'.encode() in held["autograder.zip!settings"]
+    assert f"LABS=${{LAB32_LABS:-{' '.join(LABS)}}}".encode() in held["autograder.zip!settings"]
     assert run("shuffle", "reduction").returncode == 0
     first = archive.read_bytes()
     held = contents(first, "autograder.zip")
-    assert b'LABS="shuffle reduction"' in held["autograder.zip!settings"]
+    assert b"LABS=${LAB32_LABS:-shuffle reduction}" in held["autograder.zip!settings"]
     assert run("shuffle", "reduction").returncode == 0
     assert archive.read_bytes() == first
