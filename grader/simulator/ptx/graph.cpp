@@ -1,7 +1,10 @@
 #include "simulator/ptx/graph.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "simulator/ptx/control_flow.h"
 
 namespace lab32::ptx {
 
@@ -163,14 +166,38 @@ void make_blocks(const Function& function, BasicBlocks& flow) {
   }
 }
 
+// By register: whether a predicate is true or false throughout. nvcc leaves such branches to ptxas,
+// which removes them: `mov.pred %p7, 0; @%p7 bra $L__BB0_9;`.
+std::vector<std::optional<bool>> constant_predicates(const Function& function) {
+  std::vector<std::optional<bool>> value(function.registers.size());
+  std::vector<char> defined(function.registers.size(), 0);
+  for (const Instruction& in : function.body)
+    for_each_register(function, in, [&](int reg, bool is_destination) {
+      if (!is_destination) return;
+      const auto r = static_cast<size_t>(reg);
+      const bool constant = in.op->id == OpId::mov_pred && in.guard < 0 &&
+                            in.operands[1].kind == Operand::Kind::integer;
+      value[r] = constant && !defined[r] ? std::optional(in.operands[1].value != 0) : std::nullopt;
+      defined[r] = 1;
+    });
+  return value;
+}
+
 void make_edges(const Function& function, BasicBlocks& flow) {
   const auto size = static_cast<int>(function.body.size());
+  const std::vector<std::optional<bool>> constants = constant_predicates(function);
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
     BasicBlock& block = flow.blocks[b];
     const Instruction& end = function.body[static_cast<size_t>(block.last) - 1];
-    std::vector<int> targets = targets_of(function, end);
-    if (!never_continues(end)) targets.push_back(block.last);
-    block.may_exit = end.op->traits.leaves_function();
+    std::optional<bool> executes;  // absent: it depends on the lane
+    if (ends_block(end) && end.guard >= 0) {
+      executes = constants[static_cast<size_t>(end.guard)];
+      if (executes && end.guard_negated) executes = !*executes;
+    }
+    std::vector<int> targets;
+    if (executes != false) targets = targets_of(function, end);
+    if (!never_continues(end) && executes != true) targets.push_back(block.last);
+    block.may_exit = end.op->traits.leaves_function() && executes != false;
     for (int target : targets) {
       if (target == size) {  // running off the end returns
         block.may_exit = true;

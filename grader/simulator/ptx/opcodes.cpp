@@ -205,38 +205,54 @@ static bool is_one_of(std::string_view word, std::initializer_list<std::string_v
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Whether memory order, scope and state space may come in any order.
-static bool orders_memory(const std::vector<std::string_view>& words) {
+// Whether the modifiers may come in any order.
+static bool has_free_order(const std::vector<std::string_view>& words) {
   if (words[0] == "fence") return words[1] != "proxy" && words[1] != "mbarrier_init";
-  return words[0] == "atom" || (is_one_of(words[0], {"ld", "st", "red"}) && words[1] != "async");
+  return is_one_of(words[0], {"atom", "ldmatrix", "stmatrix"}) ||
+         (is_one_of(words[0], {"ld", "st", "red"}) && words[1] != "async");
+}
+
+// The place of a modifier in the order of the ISA.
+static size_t place_in_order(std::string_view word) {
+  using Words = std::vector<std::string_view>;
+  static const std::vector<Words> kOrder = {
+      {"weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio", "sync"},
+      {"cta", "cluster", "gpu", "sys", "aligned"},
+      {"m8n8"},
+      {"x1", "x2", "x4"},
+      {"trans"},
+      {"global", "shared", "shared::cta", "shared::cluster", "local", "const", "param",
+       "param::entry", "param::func"},
+      {"ca", "cg", "cs", "cv", "lu", "wb", "wt", "add", "min", "max", "inc", "dec", "and", "or",
+       "xor", "exch", "cas"},
+      {"nc", "noftz"},
+      {"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
+       "L1::no_allocate"},
+      {"L2::evict_last", "L2::evict_normal", "L2::evict_first"},
+      {"L2::64B", "L2::128B", "L2::256B"},
+      {"v2", "v4"},
+  };
+  const auto at = std::find_if(kOrder.begin(), kOrder.end(), [&](const Words& words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  });
+  return static_cast<size_t>(at - kOrder.begin());
 }
 
 // Puts modifiers into the order of the ISA. The toolkit's headers and programs do not always keep
 // it: they have "atom.global.cta.add", "atom.add.release.gpu", "ld.global.acquire.gpu.b32",
-// "max.s32.relu", "ldmatrix.sync.aligned.x4.m8n8" and "vote.ballot.sync", which ptxas accepts.
+// "max.s32.relu", "ldmatrix.sync.aligned.trans.m8n8.x4" and "vote.ballot.sync", which ptxas
+// accepts.
 static void put_in_order(std::vector<std::string_view>& words) {
   if (words.size() < 3) return;
   if (words[0] == "mma" || words[0] == "wmma") return join_layouts(words);
-  if (orders_memory(words)) {
-    const auto place = [](std::string_view w) {
-      if (is_one_of(w,
-                    {"weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio"}))
-        return 0;
-      if (is_one_of(w, {"cta", "cluster", "gpu", "sys"})) return 1;
-      return is_one_of(w, {"global", "shared", "shared::cta", "shared::cluster", "local", "const"})
-                 ? 2
-                 : 3;
-    };
-    std::stable_sort(words.begin() + 1, words.end(),
-                     [&](std::string_view a, std::string_view b) { return place(a) < place(b); });
+  if (has_free_order(words)) {
+    std::stable_sort(words.begin() + 1, words.end(), [](std::string_view a, std::string_view b) {
+      return place_in_order(a) < place_in_order(b);
+    });
   } else if ((words[0] == "min" || words[0] == "max") && words.back() == "relu") {
     std::swap(words.back(), words[words.size() - 2]);
   } else if (words[0] == "vote" && words[2] == "sync") {
     std::swap(words[1], words[2]);
-  } else if (is_one_of(words[0], {"ldmatrix", "stmatrix"})) {
-    const auto shape = std::find(words.begin() + 2, words.end(), "m8n8");
-    if (shape != words.end() && is_one_of(shape[-1], {"x1", "x2", "x4"}))
-      std::iter_swap(shape - 1, shape);
   }
 }
 
@@ -257,6 +273,18 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
   mods->reset();
   types->clear();
   std::vector<std::string_view> words = written;
+  // The second priority of a cache policy, which has no effect here either.
+  const auto is_priority = [](std::string_view w) { return w.substr(0, 9) == "L2::evict"; };
+  if (words[0] == "createpolicy" && words.size() > 4 && is_priority(words[words.size() - 2]) &&
+      is_priority(words[words.size() - 3]))
+    words.erase(words.end() - 2);
+  // An L2 cache policy is a hint, so the rows of most instructions do not mention it.
+  const auto hint = std::find(words.begin(), words.end(), "L2::cache_hint");
+  if (hint != words.end() && is_one_of(words[0], {"ld", "st", "atom", "red", "cp"}) &&
+      std::find(words.begin(), words.end(), "bulk") == words.end()) {
+    words.erase(hint);
+    mods->set(static_cast<size_t>(Mod::cache_hint));
+  }
   put_in_order(words);
   if (words.empty()) return nullptr;
   const auto rows = rows_of_base.find(words[0]);

@@ -32,6 +32,17 @@ void FunctionParser::operands(Instruction& in, std::string_view opcode) {
   }
   cursor_.expect(';');
 
+  if (in.has(Mod::cache_hint) && in.op->pattern.find("L2::cache_hint") == std::string_view::npos) {
+    const bool is_policy = parsed.size() > 1 && parsed.back().operand.kind == Operand::Kind::reg;
+    if (!is_policy ||
+        function_.registers[static_cast<size_t>(parsed.back().operand.reg)].bits != 64)
+      throw Diagnostic{opcode_offset, "`" + std::string(opcode) +
+                                          "` takes a cache policy as its last operand: a register "
+                                          "of 64 bits"};
+    parsed.pop_back();  // the policy has no effect here
+    in.mods.reset(static_cast<size_t>(Mod::cache_hint));
+  }
+
   // No row has more than one optional operand, so a missing operand is that one.
   if (parsed.size() + 1 == slots.size()) {
     for (size_t i = 0; i < slots.size(); ++i) {

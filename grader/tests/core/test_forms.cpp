@@ -104,3 +104,46 @@ TEST_SUITE("after all others") {
 }
 
 }  // namespace lab32::tests
+
+TEST_CASE("core: forms: L2 cache policies and hints have no effect on values") {
+  Setup setup;
+  setup.functions = ".shared .align 16 .b8 box[512];\n";
+  setup.out_written = true;
+  const auto outcome = finish(R"(
+  createpolicy.fractional.L2::evict_first.b64 %d1, 0f3F800000;
+  createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %d2;
+  createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %d3, [%in], 64, 128;
+  createpolicy.cvt.L2.b64 %d4, 7;
+  prefetch.global.L2::evict_last [%src];
+  ld.global.L2::cache_hint.u32 %r1, [%src], %d1;
+  ld.global.nc.L2::cache_hint.L2::128B.u32 %r2, [%src], %d2;
+  st.global.L2::cache_hint.u32 [%dst], %r1, %d3;
+  red.global.add.L2::cache_hint.u32 [%dst], %r2, %d4;
+  atom.global.L2::cache_hint.add.u32 %r3, [%dst], 1, %d1;
+  mov.u32 %r9, box;
+  mad.lo.u32 %r9, %t, 16, %r9;
+  cp.async.cg.shared.global.L2::cache_hint [%r9], [%in], 16, %d1;
+  cp.async.wait_all;)",
+                              setup);
+  CHECK(outcome.out == each(32, [](uint32_t i) { return 2 * i + 1; }));
+}
+
+TEST_CASE("core: forms: modifiers of loads, atomics and matrix moves may come in any order") {
+  Setup setup;
+  setup.functions = ".shared .align 16 .b8 box[512];\n";
+  const auto outcome = finish(R"(
+  mov.u32 %r9, box;
+  mad.lo.u32 %r8, %t, 4, %r9;
+  st.shared.u32 [%r8], %t;
+  bar.warp.sync -1;
+  mad.lo.u32 %r8, %t, 16, %r9;
+  ldmatrix.sync.aligned.trans.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r8];
+  ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r5, %r6, %r7, %r8}, [%r8];
+  bar.warp.sync -1;
+  mad.lo.u32 %r8, %t, 4, %r9;
+  red.add.shared.u32 [%r8], 1;
+  sub.u32 %r1, %r1, %r5;
+  st.global.u32 [%dst], %r1;)",
+                              setup);
+  CHECK(outcome.out == each(32, [](uint32_t) { return 0; }));
+}

@@ -159,8 +159,8 @@ HostRows host_rows(const Exec& x, const Inst& in, unsigned bytes) {
   const uint64_t beyond_first = (kHalfWarp - 1) * row.stride;
   std::byte* base;
   if constexpr (where == Where::shared) {
-    if (!block.shared().is_row(row.first[0], row.first[0] + beyond_first, bytes) ||
-        !block.shared().is_row(row.first[1], row.first[1] + beyond_first, bytes))
+    if (!block.shared().is_row(in, row.first[0], row.first[0] + beyond_first, bytes) ||
+        !block.shared().is_row(in, row.first[1], row.first[1] + beyond_first, bytes))
       return {};
     UndefinedBytes& undefined = block.shared().undefined();
     if (block.checks_reads() && !undefined.none()) {
@@ -467,6 +467,12 @@ void allocate_local(const Exec& x, const Inst& in) {
 }
 
 void no_effect(const Exec&, const Inst&) {}
+// A cache policy is only an operand of other hints, so its value does not matter.
+void make_policy(const Exec& x, const Inst& in) {
+  if (in.dst[0].bytes == 0) return;
+  for (uint32_t r = x.mask; r; r &= r - 1)
+    store_lane<uint64_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), 0);
+}
 void fence(const Exec& x, const Inst& in) {
   x.warp->polling().note(in.site + 1);  // the warp may poll by a plain load after the fence
   BlockContext& block = x.warp->block();
@@ -528,6 +534,9 @@ ExecFn pick_isspacep(const ptx::Instruction& in) {
 // Hints: they move no data, and no counter of ours counts them.
 ExecFn pick_prefetch(const ptx::Instruction&) { return no_effect; }
 ExecFn pick_applypriority(const ptx::Instruction&) { return no_effect; }
+ExecFn pick_policy_fractional(const ptx::Instruction&) { return make_policy; }
+ExecFn pick_policy_range(const ptx::Instruction&) { return make_policy; }
+ExecFn pick_policy_cvt(const ptx::Instruction&) { return make_policy; }
 
 // Memory is sequentially consistent here: each access is complete before the next one starts. But a
 // plain load in a loop sees what other blocks store only if the loop has a fence.
