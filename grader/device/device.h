@@ -189,6 +189,9 @@ struct Run {
   std::optional<std::vector<counters::Finding>> hazards;
   std::optional<uint64_t> longest_warp;       // instructions of the longest warp, to set limits by
   std::optional<uint64_t> warp_instructions;  // PTX instructions of all warps (simulator)
+  // The loads and stores of local memory in the machine code of the kernel and of the functions
+  // that it calls, including spills, as far as the launch has executed them (simulator).
+  std::optional<uint32_t> local_accesses;
   // The average share of the threads that are active while the busiest warp runs (simulator).
   std::optional<double> working_share;
   std::optional<double> seconds;  // measured
@@ -224,8 +227,6 @@ struct KernelInfo {
   std::string name;                   // demangled, as in the source
   uint32_t static_shared = 0;         // bytes
   std::optional<uint32_t> registers;  // per thread, from the cubin
-  // Loads and stores of local memory in the machine code, including spills; from the cubin.
-  std::optional<uint32_t> local_accesses;
   uint32_t max_threads = 1024;
   Dim3 cluster{0, 0, 0};     // __cluster_dims__; all 0: none
   uint32_t max_cluster = 0;  // the third number of __launch_bounds__; 0: none
@@ -259,6 +260,8 @@ class LoadedModule {
   // variable.
   virtual std::optional<std::vector<std::byte>> read_symbol(const std::string& name) = 0;
   virtual bool write_symbol(const std::string& name, const void* data, uint64_t bytes) = 0;
+  // Gives all variables their initial values, after a launch that a fault has stopped.
+  virtual void restore_variables() {}
   // The variable's memory; nullopt: no such variable, or the device does not know.
   virtual std::optional<Buffer> symbol(const std::string& /*name*/) { return std::nullopt; }
 };

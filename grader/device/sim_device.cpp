@@ -275,12 +275,6 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
     return run;
   }
 
-  if (options.check_hazards && program.reserves_shared)
-    throw Error(fmt::format(
-        "`{}` has tiles of more than 32 threads: their barriers lie in reserved shared memory, and "
-        "what they order is not known to the race check; without it, they run",
-        kernel.info().name));
-
   sim::LaunchContext launch;
   launch.program = &program;
   launch.memory = &memory_;
@@ -309,6 +303,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   launch.trap_uninitialised = options.trap_uninitialised;
   launch.note_warps = options.model != LaunchOptions::Model::none;
   launch.keep_going = options.keep_going;
+  launch.looks_for_races = options.check_hazards;
   launch.schedule = options.schedule;
   launch.resident_blocks = resident_blocks(kernel, shape);
   if (options.cooperative) {
@@ -331,7 +326,10 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
     l2_.reset();
   }
   try {
-    run = observers.run(sim::run_grid(launch, observers.all(), host_threads()));
+    sim::LaunchOutcome outcome = sim::run_grid(launch, observers.all(), host_threads());
+    const std::optional<uint32_t> local = kernel.local_accesses(outcome.tally);
+    run = observers.run(std::move(outcome));
+    run.local_accesses = local;
   } catch (const sim::Trap& trap) {  // before its first instruction
     throw Error(sim::describe(trap));
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/elf.h"
 #include "base/error.h"
 #include "device/kernel_name.h"
 #include "simulator/core/warp/quick_refusals.h"
@@ -16,15 +17,31 @@
 namespace lab32::device {
 namespace {
 
-uint32_t local_accesses(const std::vector<sass::EmittedBlock>& blocks) {
-  uint32_t count = 0;
-  for (const sass::EmittedBlock& block : blocks)
-    for (const sass::EmittedInstruction& in : block.code)
-      count += in.opcode.rfind("LDL", 0) == 0 || in.opcode.rfind("STL", 0) == 0;
-  return count;
+// The offsets of the module's variables in their sections of the cubin, by symbol. A GPU places the
+// sections at multiples of 256.
+std::map<std::string, uint64_t> offsets_in(const std::string& cubin) {
+  std::map<std::string, uint64_t> offsets;
+  if (!is_elf(cubin)) return offsets;
+  for (const ElfObject& object : read_elf(cubin, "the cubin").objects)
+    offsets[object.name] = object.value;
+  return offsets;
 }
 
 }  // namespace
+
+std::optional<uint32_t> SimKernel::local_accesses(const std::vector<sim::IssueTally>& tally) const {
+  if (reconciled_.emitted.count(function_.name) == 0) return std::nullopt;
+  const auto lines = reconciled_.local_lines.find(function_.name);
+  if (lines == reconciled_.local_lines.end()) return 0;
+  std::map<int, bool> executed;  // by PTX line of this program
+  for (size_t site = 0; site < program_->sites.size(); ++site)
+    executed[program_->sites[site].ptx->ptx_line] |= tally[site].warps > 0;
+  return static_cast<uint32_t>(
+      std::count_if(lines->second.begin(), lines->second.end(), [&](int line) {
+        const auto found = executed.find(line);
+        return found == executed.end() || found->second;
+      }));
+}
 
 SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_in_process)
     : memory_(memory),
@@ -35,7 +52,7 @@ SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, b
   if (!artifact.name.empty()) ptx::use_ptx_positions(module_, artifact.name, artifact.places);
   if (!artifact.sass.empty())
     reconciled_ = sass::reconcile(module_, sass::parse_listing(artifact.sass));
-  place_variables(artifact.placed);
+  place_variables(artifact.placed, offsets_in(artifact.cubin));
   for (const ptx::Function& f : module_.functions)
     if (f.is_entry) symbols_of_kernels_.push_back(f.name);
 }
@@ -94,7 +111,8 @@ const ptx::Variable* SimModule::variable(const std::string& name) const {
   return nullptr;
 }
 
-void SimModule::place_variables(const std::map<std::string, uint64_t>& placed) {
+void SimModule::place_variables(const std::map<std::string, uint64_t>& placed,
+                                const std::map<std::string, uint64_t>& offsets) {
   for (const ptx::Variable& v : module_.variables) {
     if (v.space != ptx::Space::global && v.space != ptx::Space::constant) continue;
     if (v.is_extern) continue;
@@ -103,14 +121,22 @@ void SimModule::place_variables(const std::map<std::string, uint64_t>& placed) {
       continue;
     }
     const std::string name = variable_name(v.name);
-    sim::Allocation* a = v.is_managed && host_in_process_ ? memory_.allocate_shared(v.size, name)
-                                                          : memory_.allocate(v.size, name);
+    const auto offset = offsets.find(v.name);
+    sim::Allocation* a =
+        v.is_managed && host_in_process_
+            ? memory_.allocate_shared(v.size, name)
+            : memory_.allocate_at(offset == offsets.end() ? 0 : offset->second, v.size, name);
     owned_.push_back(a->begin);
     symbols_[v.name] = a->begin;
+    own_variables_.push_back(&v);
   }
-  for (const ptx::Variable& v : module_.variables) {
-    auto at = symbols_.find(v.name);
-    if (at == symbols_.end() || placed.count(v.name) != 0) continue;
+  restore_variables();
+}
+
+void SimModule::restore_variables() {
+  for (const ptx::Variable* variable : own_variables_) {
+    const ptx::Variable& v = *variable;
+    const uint64_t at = symbols_.at(v.name);
     // Variables without an initialiser start as zeros (CUDA C++), and PTX omits trailing zeros.
     std::vector<std::byte> image(v.size, std::byte{0});
     std::copy(v.init.begin(), v.init.end(), image.begin());
@@ -118,8 +144,8 @@ void SimModule::place_variables(const std::map<std::string, uint64_t>& placed) {
       const uint64_t value = address_of(r.symbol) + static_cast<uint64_t>(r.addend);
       std::memcpy(image.data() + r.offset, &value, sizeof value);
     }
-    memory_.upload(at->second, image.data(), image.size());
-    if (v.space == ptx::Space::constant) memory_.find(at->second)->read_only = true;
+    memory_.upload(at, image.data(), image.size());
+    if (v.space == ptx::Space::constant) memory_.find(at)->read_only = true;
   }
 }
 
@@ -156,16 +182,14 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   info.uses_heap = program->uses_heap;
   info.reads_clock = program->reads_clock;
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
-  if (auto e = reconciled_.emitted.find(symbol); e != reconciled_.emitted.end())
-    info.local_accesses = local_accesses(e->second);
   info.cluster = {static_cast<uint32_t>(f.cluster[0]), static_cast<uint32_t>(f.cluster[1]),
                   static_cast<uint32_t>(f.cluster[2])};
   info.max_cluster = static_cast<uint32_t>(f.max_cluster);
   if (f.max_threads) info.max_threads = static_cast<uint32_t>(f.max_threads);
   for (const ptx::Variable& p : f.params)
     info.parameter_bytes.push_back(static_cast<uint32_t>(p.size));
-  return std::make_unique<SimKernel>(f, std::move(program), reconciled_.emitted, places_,
-                                     std::move(info), *this);
+  return std::make_unique<SimKernel>(f, std::move(program), reconciled_, places_, std::move(info),
+                                     *this);
 }
 
 }  // namespace lab32::device

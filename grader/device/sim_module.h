@@ -24,18 +24,20 @@ class SimModule;
 class SimKernel : public Kernel {
  public:
   SimKernel(const ptx::Function& function, std::unique_ptr<sim::KernelProgram> program,
-            const sass::EmittedFunctions& emitted, ElementNames& places, KernelInfo info,
+            const sass::Reconciliation& reconciled, ElementNames& places, KernelInfo info,
             SimModule& module)
       : module_(module),
         function_(function),
         program_(std::move(program)),
-        emitted_(emitted),
+        reconciled_(reconciled),
         places_(places),
         info_(std::move(info)) {}
   const KernelInfo& info() const override { return info_; }
   const ptx::Function& function() const { return function_; }
   const sim::KernelProgram& program() const { return *program_; }
-  const sass::EmittedFunctions& emitted() const { return emitted_; }
+  const sass::EmittedFunctions& emitted() const { return reconciled_.emitted; }
+  // Run::local_accesses of a launch; nullopt: the machine code is not known.
+  std::optional<uint32_t> local_accesses(const std::vector<sim::IssueTally>& tally) const;
   ElementNames& places() const { return places_; }
   SimModule& module() const { return module_; }
 
@@ -43,8 +45,8 @@ class SimKernel : public Kernel {
   SimModule& module_;
   const ptx::Function& function_;
   std::unique_ptr<sim::KernelProgram> program_;
-  const sass::EmittedFunctions& emitted_;  // owned by the module
-  ElementNames& places_;                   // owned by the module, too
+  const sass::Reconciliation& reconciled_;  // owned by the module, as is the next
+  ElementNames& places_;
   KernelInfo info_;
 };
 
@@ -64,11 +66,14 @@ class SimModule : public LoadedModule {
   std::map<std::string, std::string> refusals() const override;
   std::optional<std::vector<std::byte>> read_symbol(const std::string& name) override;
   bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override;
+  void restore_variables() override;
   std::optional<Buffer> symbol(const std::string& name) override;
 
  private:
   const ptx::Variable* variable(const std::string& name) const;
-  void place_variables(const std::map<std::string, uint64_t>& placed);
+  // `offsets`: where the cubin has the variables, for their alignment.
+  void place_variables(const std::map<std::string, uint64_t>& placed,
+                       const std::map<std::string, uint64_t>& offsets);
   uint64_t address_of(const std::string& symbol) const;
   std::unique_ptr<SimKernel> make_kernel(const std::string& symbol);
 
@@ -80,6 +85,7 @@ class SimModule : public LoadedModule {
   ElementNames places_;
   sim::SymbolTable symbols_;
   std::vector<uint64_t> owned_;
+  std::vector<const ptx::Variable*> own_variables_;  // that this object has placed
   std::vector<std::string> symbols_of_kernels_;
   std::map<std::string, std::unique_ptr<SimKernel>> kernels_;
 };

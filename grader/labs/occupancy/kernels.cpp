@@ -44,17 +44,19 @@ double full_copy_seconds(Check& check, uint32_t n) {
   });
 }
 
-void run_trace(Check& check, uint32_t n, uint32_t steps, const std::vector<FieldVector>& cells) {
+device::Run run_trace(Check& check, uint32_t n, const std::vector<FieldVector>& cells) {
+  const uint32_t steps = check.row.count("steps");
   const Input<FieldVector> in(check, "field", cells);
   const Input<float> start(check, "start", start_positions(n));
   const Output<float> out(check, "out", size_t{kTraced} * n);
-  run(check, {"trace",
-              {{blocks_for(n, kTraceBlock)}, {kTraceBlock}},
-              {in, start, out, static_cast<int>(n), static_cast<int>(steps)},
-              n_is(n)});
+  device::Run launched = run(check, {"trace",
+                                     {{blocks_for(n, kTraceBlock)}, {kTraceBlock}},
+                                     {in, start, out, static_cast<int>(n), static_cast<int>(steps)},
+                                     n_is(n)});
   check_result(check, n_is(n), check.line_of("trace"),
                mismatch("out", out.read(), traced_paths(cells, start.values(), n, steps),
                         relative_tolerance(check)));
+  return launched;
 }
 
 }  // namespace
@@ -90,11 +92,11 @@ TEST_SUITE("lab:occupancy") {
 
   LAB_CHECK("B3 trace: result" * takes("sizes", "steps", "relative_tolerance")) {
     const std::vector<FieldVector> cells = vector_field(check.random().bits());
-    for (uint32_t n : sizes(check)) run_trace(check, n, check.row.count("steps"), cells);
+    for (uint32_t n : sizes(check)) run_trace(check, n, cells);
     right_result(check);
   }
 
-  LAB_CHECK("B3 trace: blocks of 1024") {
+  LAB_CHECK("B3 trace: blocks of 1024" * takes("n", "steps", "relative_tolerance")) {
     Session& s = check.session;
     device::Kernel* const kernel = s.module.find("trace");
     if (!kernel) check.lose({Failure::Kind::missing, "", "trace"});
@@ -107,7 +109,8 @@ TEST_SUITE("lab:occupancy") {
     const double mine = blocks(*kernel),
                  most = blocks(*s.module.find(given_kernel(check, "follow")));
     const uint32_t registers = kernel->info().registers.value_or(0);
-    const uint32_t local = kernel->info().local_accesses.value_or(0);
+    const device::Run run = run_trace(check, check.row.count("n"), vector_field(check.random().bits()));
+    const uint32_t local = run.local_accesses.value_or(0);
     limit_shared(check, "trace", 0);
     check.measured(
         fmt::format("{:.0f} block{}, {} registers", mine, mine == 1 ? "" : "s", registers));
@@ -131,9 +134,9 @@ TEST_SUITE("lab:occupancy") {
       check.measured(fmt::format("{} local accesses", local));
       check.lose(
           {Failure::Kind::wasteful}, check.line_of("trace"),
-          fmt::format("ptxas keeps values in local memory: the machine code has {} loads and "
-                      "stores of them, and each accesses L1 in every thread. Either the limit is "
-                      "tighter than the kernel needs, or an array is indexed at run time.",
+          fmt::format("ptxas keeps values in local memory: the kernel executes {} loads and stores "
+                      "of them, and each accesses L1 in every thread. Either the limit is tighter "
+                      "than the kernel needs, or an array is indexed at run time.",
                       local));
     }
   }

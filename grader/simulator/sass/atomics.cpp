@@ -31,6 +31,70 @@ bool sets_own_guard(const std::vector<MemorySite>& sites, const MemorySite& user
   });
 }
 
+// An atomic by generic addresses that shared memory does not have: ATOM.E.ADD.F32 executes it in
+// device memory and tells by a predicate whether it did. For shared memory a loop of LDS and
+// ATOMS.CAST.SPIN follows, for local memory a load and a store.
+std::optional<AtomicIssue> recognise_generic(const PtxAccess& access,
+                                             const std::vector<MemorySite>& memory) {
+  std::vector<MemorySite> atoms;
+  size_t swaps = 0, loads = 0, stores = 0;
+  for (const MemorySite& s : memory) {
+    const bool shared = s.op->space == MemorySpace::shared;
+    if (s.op->bytes != access.bytes) return std::nullopt;
+    if (s.instruction->has("CAST"))
+      swaps += shared ? 1 : 0;
+    else if (s.op->kind == AccessKind::load)
+      loads += shared ? 1 : 0;
+    else if (s.op->kind == AccessKind::store)
+      ++stores;
+    else
+      atoms.push_back(s);
+  }
+  const size_t copies = atoms.size();
+  if (access.space != MemorySpace::generic || copies == 0 || swaps != copies || loads != copies ||
+      stores != copies)
+    return std::nullopt;
+  AtomicIssue found;
+  found.issue.bytes = static_cast<uint8_t>(access.bytes);
+  found.issue.kind = AccessKind::atom;
+  found.in_shared = found.issue;
+  found.issue.only = sim::AccessSpace::global;
+  found.in_shared->only = sim::AccessSpace::shared;
+  found.in_shared->lanes = IssuedAccess::Lanes::spin;
+  found.in_shared->form = AtomicForm::spin_swap;
+  found.copies = static_cast<int>(copies);
+  found.note = "issued as " + atoms[0].instruction->opcode;
+  found.once = std::move(atoms);
+  return found;
+}
+
+// The hardware has no atomics of 2 bytes: a load of the word around the value, then a loop of a
+// compare-and-swap.
+std::optional<AtomicIssue> recognise_swap_loop(const PtxAccess& access,
+                                               const std::vector<MemorySite>& memory) {
+  constexpr int kWord = 4;
+  AtomicIssue found;
+  size_t swaps = 0;
+  for (const MemorySite& s : memory) {
+    if (s.op->bytes != kWord) return std::nullopt;
+    if (s.op->kind == AccessKind::load)
+      found.once.push_back(s);
+    else if (s.op->kind == AccessKind::atom && s.instruction->has("CAS"))
+      ++swaps;
+    else
+      return std::nullopt;
+  }
+  if (access.bytes >= kWord || swaps == 0 || swaps != found.once.size()) return std::nullopt;
+  found.issue.bytes = kWord;
+  found.issue.kind = AccessKind::atom;
+  found.issue.lanes = IssuedAccess::Lanes::swap_loop;
+  found.issue.form = AtomicForm::compare_swap;
+  found.copies = static_cast<int>(swaps);
+  found.note = "a loop of " + found.once[0].instruction->opcode +
+               " and a compare-and-swap: more rounds on hardware when warps collide";
+  return found;
+}
+
 std::string list_of(const std::vector<MemorySite>& memory) {
   std::string text;
   for (const MemorySite& s : memory) {
@@ -63,6 +127,8 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
     }
   }
   *why = list_of(memory);
+  if (auto generic = recognise_generic(access, memory)) return generic;
+  if (auto loop = recognise_swap_loop(access, memory)) return loop;
   if (!widths_agree) return std::nullopt;
 
   AtomicIssue found;

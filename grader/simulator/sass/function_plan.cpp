@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -162,6 +163,28 @@ bool space_fits(const PtxAccess& a, const MemoryOp& op) {
   return a.space == op.space || a.space == MemorySpace::generic || op.space == MemorySpace::generic;
 }
 
+// Plans a load or store of a fragment: the machine code has to have an instruction for each part,
+// or several copies of all of them.
+void plan_fragment(DraftPlan& d, size_t i) {
+  const PtxAccess& a = d.accesses[i];
+  std::map<int, size_t> wanted, seen;  // bytes -> number of instructions
+  for (const int bytes : a.parts) ++wanted[bytes];
+  for (const MemorySite& s : d.states[i].own) ++seen[s.op->bytes];
+  const size_t copies = a.parts.empty() ? 0 : d.states[i].own.size() / a.parts.size();
+  for (auto& [bytes, count] : wanted) count *= copies;
+  if (copies == 0 || wanted != seen)
+    return d.fail(
+        i, DraftPlan::Reason::other_width,
+        d.states[i].own.empty() ? "no memory instruction" : d.states[i].own[0].instruction->opcode);
+  d.states[i].copies = static_cast<int>(copies);
+  for (const int bytes : a.parts) {
+    sim::IssuedAccess issue;
+    issue.bytes = static_cast<uint8_t>(bytes);
+    issue.kind = a.kind;
+    d.plan(i).issues.push_back(issue);
+  }
+}
+
 void find_instructions(DraftPlan& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
   DraftPlan::AccessState& w = d.states[i];
@@ -178,6 +201,8 @@ void find_instructions(DraftPlan& d, size_t i) {
     const auto found = recognise_atomic(a, sites, &seen);
     if (!found) return d.fail(i, DraftPlan::Reason::unknown_atomic, seen);
     d.plan(i).issues = {found->issue};
+    if (found->in_shared) d.plan(i).issues.push_back(*found->in_shared);
+    if (!found->once.empty()) w.own = found->once;
     d.plan(i).note = found->note;
     w.copies = found->copies;
     w.own_loops = found->own_loops;
@@ -191,6 +216,7 @@ void find_instructions(DraftPlan& d, size_t i) {
       return d.fail(i, DraftPlan::Reason::other_instruction, s.instruction->opcode);
   }
   if (is_plain(a)) return;
+  if (a.form == PtxAccess::Form::fragment) return plan_fragment(d, i);
   w.copies = static_cast<int>(w.own.size());
   for (const MemorySite& s : w.own) {
     if (s.op->bytes != a.bytes)

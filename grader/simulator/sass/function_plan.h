@@ -50,6 +50,10 @@ inline bool is_plain(const PtxAccess& a) { return a.form == PtxAccess::Form::pla
 // How ptxas issues one atomic of the PTX (atomics.cpp).
 struct AtomicIssue {
   sim::IssuedAccess issue;
+  // A generic atomic on shared memory is a compare-and-swap loop there.
+  std::optional<sim::IssuedAccess> in_shared = std::nullopt;
+  // The instructions of the sequence that run once for each execution of the atomic; empty: all.
+  std::vector<MemorySite> once = {};
   int copies = 1;          // copies of the whole sequence in the code
   int own_loops = 0;       // loops inside the sequence (compare-and-swap)
   bool own_guard = false;  // the guard elects a lane and is not the PTX's condition

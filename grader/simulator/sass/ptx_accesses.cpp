@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "simulator/core/isa/fragments.h"
 #include "simulator/ptx/module.h"
 
 namespace lab32::sass {
@@ -37,8 +39,23 @@ AccessKind kind_of(const ptx::Instruction& in) {
 
 PtxAccess::Form form_of(const ptx::Traits& traits) {
   if (traits.matrix) return PtxAccess::Form::matrix;
+  if (traits.fragments) return PtxAccess::Form::fragment;
   if (traits.memory_count == 2) return PtxAccess::Form::async_copy;
   return traits.is_atomic() ? PtxAccess::Form::atomic : PtxAccess::Form::plain;
+}
+
+// The bytes per lane of the accesses that move a fragment; empty for a form that the simulator does
+// not support.
+std::vector<int> parts_of_fragment(const ptx::Instruction& in) {
+  std::vector<int> bytes;
+  try {
+    sim::FragmentOp op = sim::fragment_op_of(in);
+    op.moved.place();
+    for (const sim::FragmentPart& part : sim::parts_of(op))
+      bytes.push_back(static_cast<int>(part.count * part.bytes));
+  } catch (const Error&) {
+  }
+  return bytes;
 }
 
 MemorySpace window_of(ptx::Space space) {
@@ -134,6 +151,8 @@ void PtxFunction::add_access(int index) {
   if (!traits.accesses_memory()) return;
   const ptx::Space space = ptx::memory_space(in, traits.memory_count - 1u);
   if (space == ptx::Space::constant) return;  // no counter includes constant loads
+  const int block = flow_.block_of[static_cast<size_t>(index)];
+  if (!structure_.reachable[static_cast<size_t>(block)]) return;
   PtxAccess a;
   a.index = index;
   a.kind = kind_of(in);
@@ -156,9 +175,10 @@ void PtxFunction::add_access(int index) {
     // A volatile load is executed even if its result is not used.
     if (in.has(Mod::op_volatile)) a.live.assign(a.live.size(), true);
   }
+  if (a.form == PtxAccess::Form::fragment) a.parts = parts_of_fragment(in);
   a.guard = in.guard;
   a.guard_negated = in.guard_negated;
-  a.block = flow_.block_of[static_cast<size_t>(index)];
+  a.block = block;
   if (const Operand* address = address_of(in)) {
     a.offset = address->value;
     if (address->reg >= 0)

@@ -30,7 +30,7 @@ struct AddressRoot {
 };
 
 struct PtxAccess {
-  enum class Form : uint8_t { plain, atomic, matrix, async_copy };
+  enum class Form : uint8_t { plain, atomic, matrix, fragment, async_copy };
   int index = 0;  // in Function::body
   Form form = Form::plain;
   MemorySpace space = MemorySpace::global;
@@ -38,6 +38,7 @@ struct PtxAccess {
   int bytes = 4;  // per lane, for all elements
   int element_bytes = 4;
   std::vector<bool> live;  // by element: stored, or loaded and read later
+  std::vector<int> parts;  // of a fragment: the bytes per lane of each access that moves it
   AddressRoot root;
   int64_t offset = 0;
   int guard = -1;

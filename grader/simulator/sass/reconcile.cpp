@@ -57,11 +57,7 @@ class Reconciler {
     const auto found = origin_.find(line);
     const PtxAccess* access = found == origin_.end() ? nullptr : found->second.access;
     if (s.op->space == MemorySpace::local) {
-      if (access != nullptr &&
-          (access->space == MemorySpace::local || access->space == MemorySpace::generic))
-        return;
-      auto& spills = result_.spills[s.function->kernel];
-      ++(s.op->kind == sim::AccessKind::load ? spills.loads : spills.stores);
+      result_.local_lines[s.function->kernel].push_back(line);
     } else if (access == nullptr) {
       doubt_functions_of(s.function->kernel,
                          unmatched_because(sim::Unmatched::Reason::unexplained_instruction,

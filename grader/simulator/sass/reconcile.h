@@ -18,11 +18,10 @@ struct Reconciliation {
   // Function name -> its machine code, for functions in the listing.
   EmittedFunctions emitted;
 
-  // Registers that ptxas spilled to local memory: traffic without a PTX instruction.
-  struct Spills {
-    int loads = 0, stores = 0;  // instructions
-  };
-  std::map<std::string, Spills> spills;  // by kernel; kernels without spills are absent
+  // By kernel: the PTX line of each load and store of local memory in the machine code of the
+  // kernel and of the functions that it calls. Those of other PTX instructions are spilled
+  // registers.
+  std::map<std::string, std::vector<int>> local_lines;
 };
 
 // The module must be parsed from the exact PTX that ptxas read for the listed cubin. Never throws:

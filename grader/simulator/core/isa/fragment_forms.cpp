@@ -216,6 +216,7 @@ FragmentOp fragment_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
     if (op.form.sparse) op.metadata = slots.reg(in.operands[4].reg);
   } else {
     fill(op.moved, in.operands[in.op->operands[0].is_dest ? 0 : 1]);
+    op.parts = parts_of(op);
     if (in.has_operand(2)) op.stride = slots.value(in.operands[2], 4, Type::u32, in);
   }
   return op;

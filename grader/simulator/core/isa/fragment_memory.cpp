@@ -2,8 +2,7 @@
 // contiguous in memory form one access of the warp. Halves that are neighbours in a register but
 // not in memory are moved as the transpose of their 8x8 piece, and the lanes then exchange them
 // (MOVM). ptxas does this for sm_90, and the counts equal Nsight Compute's for all of
-// `programs/tensor_cores`. The accesses are not reconciled with the machine code, so they are
-// marked.
+// `programs/tensor_cores`.
 #include <cstring>
 
 #include "simulator/core/isa/fragments.h"
@@ -107,11 +106,7 @@ void move_matrix(const Exec& x, const Inst& in) {
   require_whole_warp(x, in);
   const FragmentOp& op = fragment_op(x, in);
   const Fragment& matrix = op.moved;
-  const int per = matrix.per_register(), bits = matrix.bits();
-  const auto neighbours = [&](const MatrixPosition& a, const MatrixPosition& b) {
-    return op.by_columns ? a.column == b.column && b.row == a.row + 1
-                         : a.row == b.row && b.column == a.column + 1;
-  };
+  const int bits = matrix.bits();
   uint64_t base[kWarpSize];
   lane_addresses(x, in.mem_base, in.mem_offset, base);
   const auto natural = static_cast<uint32_t>(op.by_columns ? matrix.rows : matrix.columns);
@@ -142,23 +137,10 @@ void move_matrix(const Exec& x, const Inst& in) {
     });
   };
   const auto element = static_cast<unsigned>(bits) / 8;
-  for (int r = 0; r < matrix.registers(); ++r) {
-    const Slot* const slot = matrix.slots.data() + r;
-    if (per > 1 && neighbours(matrix.cell(r, 0, 0), matrix.cell(r, 0, 1))) {
-      move(r, 0, {slot, 1, 4, 0});
-    } else if (per == 2) {
-      move(r, 0, {slot, 2, 2, 0, true});
-    } else if (per > 1) {
-      for (int e = 0; e < per; ++e)
-        move(r, e, {slot, 1, element, static_cast<unsigned>(e) * element});
-    } else if (matrix.role == Fragment::Role::sum &&
-               neighbours(matrix.cell(r, 0, 0), matrix.cell(r + 1, 0, 0))) {
-      move(r, 0, {slot, 2, element, 0});
-      ++r;
-    } else {
-      move(r, 0, {slot, 1, element, 0});
-    }
-  }
+  for (const FragmentPart& part : op.parts)
+    move(part.first, part.element,
+         {matrix.slots.data() + part.first, part.count, part.bytes,
+          part.transposed ? 0 : static_cast<unsigned>(part.element) * element, part.transposed});
   if (store) return;
   // Registers that duplicate others.
   const auto differ = static_cast<size_t>(matrix.registers());
@@ -168,6 +150,33 @@ void move_matrix(const Exec& x, const Inst& in) {
 }
 
 }  // namespace
+
+std::vector<FragmentPart> parts_of(const FragmentOp& op) {
+  const Fragment& matrix = op.moved;
+  const int per = matrix.per_register();
+  const auto element = static_cast<unsigned>(matrix.bits()) / 8;
+  const auto neighbours = [&](const MatrixPosition& a, const MatrixPosition& b) {
+    return op.by_columns ? a.column == b.column && b.row == a.row + 1
+                         : a.row == b.row && b.column == a.column + 1;
+  };
+  std::vector<FragmentPart> parts;
+  for (int r = 0; r < matrix.registers(); ++r) {
+    if (per > 1 && neighbours(matrix.cell(r, 0, 0), matrix.cell(r, 0, 1))) {
+      parts.push_back({r, 0, 1, 4, false});
+    } else if (per == 2) {
+      parts.push_back({r, 0, 2, 2, true});
+    } else if (per > 1) {
+      for (int e = 0; e < per; ++e) parts.push_back({r, e, 1, element, false});
+    } else if (matrix.role == Fragment::Role::sum &&
+               neighbours(matrix.cell(r, 0, 0), matrix.cell(r + 1, 0, 0))) {
+      parts.push_back({r, 0, 2, element, false});
+      ++r;
+    } else {
+      parts.push_back({r, 0, 1, element, false});
+    }
+  }
+  return parts;
+}
 
 ExecFn pick_wmma_load(const ptx::Instruction& in) {
   fragment_op_of(in);  // refuses what it does not know

@@ -49,6 +49,14 @@ struct Fragment {
   MatrixPosition cell_in_quads(int r, int lane, int e) const;
 };
 
+// A part of a fragment that one access of the warp moves: of `count` registers from `first` on,
+// `bytes` of each, beginning with element `element`.
+struct FragmentPart {
+  int first = 0, element = 0;
+  unsigned count = 1, bytes = 4;
+  bool transposed = false;  // each lane moves two halves that belong to other lanes
+};
+
 // One instruction on fragments. A fragment that the instruction lacks has no slots.
 struct FragmentOp {
   TileForm form;
@@ -59,6 +67,7 @@ struct FragmentOp {
   Fragment moved;           // load, store
   bool by_columns = false;  // load, store: the matrix in memory
   Slot stride;              // load, store: in elements; bytes 0: the matrix's own width
+  std::vector<FragmentPart> parts;  // load, store: the accesses
 };
 
 constexpr int kMostElements = 4096;  // elements of one matrix: 16 rows of 256 bits
@@ -71,6 +80,8 @@ void scatter(const Fragment& fragment, const uint64_t* from, std::byte* regs);
 // Decodes shape and types of an instruction on fragments, without slots. Throws lab32::Error for a
 // form that the ISA lacks or the simulator does not support.
 FragmentOp fragment_op_of(const ptx::Instruction& in);
+// The accesses of a load or store. `op.moved` must have been placed.
+std::vector<FragmentPart> parts_of(const FragmentOp& op);
 // The operation with its slots, except the address of a load or store.
 FragmentOp fragment_op_of(const ptx::Instruction& in, FunctionSlots& slots);
 

@@ -97,8 +97,13 @@ struct IssuedAccess {
     // words (a pair of banks each) the lowest lane of each half-warp succeeds, except a lane of the
     // upper half whose word the lower half has just changed.
     spin,
+    // A compare-and-swap loop on the 4-byte words around narrower values: a load, then rounds of an
+    // atomic by the remaining lanes. In each round one lane of every word succeeds.
+    swap_loop,
   } lanes = Lanes::all;
   AtomicForm form = AtomicForm::plain;
+  // For an access by generic addresses: the issue is for lanes in this space. None: for all.
+  std::optional<AccessSpace> only = std::nullopt;
 };
 
 // Plan of one PTX memory instruction. Without issues, the access was merged into another

@@ -38,6 +38,18 @@ static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t m
   return winners;
 }
 
+// The lowest lane of each word.
+static uint32_t first_of_each_word(const uint64_t* address, uint32_t mask) {
+  uint32_t first = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    bool seen = false;
+    for (uint32_t f = first; f; f &= f - 1) seen |= address[__builtin_ctz(f)] == address[l];
+    if (!seen) first |= 1u << l;
+  }
+  return first;
+}
+
 void Reports::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
   if (access.kind != AccessKind::load) stored_[warp] |= access.mask;
   if (access_observers_.empty()) return;
@@ -73,9 +85,10 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole,
         o->access(warp, access);
     }
   };
-  if (plan.unmatched || whole.matrix) return emit();
+  if (plan.unmatched || whole.matrix || in.ptx->op->traits.fragments) return emit();
   alignas(64) uint64_t shifted[kWarpSize];
   for (const IssuedAccess& issue : plan.issues) {
+    if (issue.only && *issue.only != whole.space) continue;
     access.bytes = issue.bytes;
     // The plan of a copy to shared memory describes its load; its other side is a store.
     const bool stores_shared =
@@ -114,6 +127,20 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole,
           emit();
           access.again = true;
           rest &= ~swap_winners(access.address, issue.bytes, rest);
+        }
+        access.again = false;
+        break;
+      }
+      case IssuedAccess::Lanes::swap_loop: {
+        for (int l = 0; l < kWarpSize; ++l) shifted[l] = address[l] / issue.bytes * issue.bytes;
+        access.address = shifted;
+        access.kind = AccessKind::load;
+        emit();
+        access.kind = AccessKind::atom;
+        for (uint32_t rest = mask; rest != 0; access.again = true) {
+          access.mask = rest;
+          emit();
+          rest &= ~first_of_each_word(shifted, rest);
         }
         access.again = false;
         break;
@@ -157,10 +184,6 @@ void Reports::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned b
 
 void Reports::fence(uint32_t warp, const Inst& in, uint32_t mask) {
   for (Observer* o : observers_) o->fence(warp, mask, in.order);
-}
-
-void Reports::bad_warp_op(uint32_t warp, const Inst& in, uint32_t mask, uint32_t bad) {
-  for (Observer* o : observers_) o->bad_warp_op(warp, in.site, mask, bad);
 }
 
 void Reports::shuffle(uint32_t warp, const ShuffleEvent& shuffle) {

@@ -53,7 +53,6 @@ class Reports {
   void ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
                const uint64_t* address, const std::byte* values);
   void fence(uint32_t warp, const Inst& in, uint32_t mask);
-  void bad_warp_op(uint32_t warp, const Inst& in, uint32_t mask, uint32_t bad);
   void shuffle(uint32_t warp, const ShuffleEvent& shuffle);
   void engine(uint32_t warp, const EngineEvent& event);
   void warp_barrier(uint32_t warp, uint32_t mask);
