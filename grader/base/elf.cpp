@@ -79,6 +79,9 @@ ElfFile read_elf(std::string_view bytes, const std::string& what) {
         const auto symbol = table.value_at<Elf64_Sym>(at);
         const bool function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC;
         file.functions.push_back(function ? name_at(names, symbol.st_name) : "");
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT)
+          file.objects.push_back(
+              {name_at(names, symbol.st_name), symbol.st_shndx, symbol.st_value});
       }
     }
     if (s.type == SHT_DYNSYM) {

@@ -18,10 +18,18 @@ struct ElfSection {
   std::string_view data;  // empty for SHT_NOBITS
 };
 
+// A variable.
+struct ElfObject {
+  std::string name;
+  uint32_t section = 0;  // index
+  uint64_t value = 0;    // in a cubin: the offset in the section
+};
+
 struct ElfFile {
   uint16_t machine = 0;                // EM_X86_64; EM_CUDA is 190
   std::vector<ElfSection> sections;    // by index
   std::vector<std::string> functions;  // by symbol index; "" for a symbol that is no function
+  std::vector<ElfObject> objects;      // of the symbol table
   std::vector<std::string> exports;    // defined dynamic symbols
   std::vector<std::string> imports;    // undefined dynamic symbols
   std::vector<std::string> needed;     // DT_NEEDED: the shared libraries that the file loads

@@ -50,7 +50,7 @@ counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
                                          const counters::PositionOf& position) {
   const KernelProgram& program = *launch.program;
   return {shared_granule(program), has_named_barriers(program, launch.has_clusters()),
-          program.shared_in(launch.shared_bytes), position};
+          program.shared_in(launch.own_shared_bytes), position};
 }
 
 WorstAccess worst_access(const counters::Example& e, const counters::Position& at) {

@@ -270,6 +270,8 @@ device::Run run(Check& check, const Launch& launch) {
   const auto before = check.trial.wants_trial() ? check.device().save() : nullptr;
   const WorkTimer watch;
   device::Run result = check.device().launch(kernel, launch.shape, launch.args, options);
+  // A later check must not find what a stopped launch has left there.
+  if (result.fault) s.module.restore_variables();
   s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
   if (!result.output.empty()) check.printed = printed_text(launch.setting, result.output);
   keep_pictures(check, launch, result);
@@ -299,6 +301,7 @@ device::Run run_to_count(Check& check, const Launch& launch) {
   const WorkTimer watch;
   device::Run result =
       check.device().launch(find(check, launch), launch.shape, launch.args, options);
+  if (result.fault) s.module.restore_variables();
   s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
   if (launch.pictures_of_given) keep_pictures(check, launch, result);
   check_fault(check, result, launch.setting);

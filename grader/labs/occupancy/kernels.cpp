@@ -109,7 +109,8 @@ TEST_SUITE("lab:occupancy") {
     const double mine = blocks(*kernel),
                  most = blocks(*s.module.find(given_kernel(check, "follow")));
     const uint32_t registers = kernel->info().registers.value_or(0);
-    const device::Run run = run_trace(check, check.row.count("n"), vector_field(check.random().bits()));
+    const device::Run run =
+        run_trace(check, check.row.count("n"), vector_field(check.random().bits()));
     const uint32_t local = run.local_accesses.value_or(0);
     limit_shared(check, "trace", 0);
     check.measured(

@@ -85,28 +85,74 @@ WAIT:
   CHECK(o.out == each(128, [](uint32_t t) { return t < 96 ? 4 : 3; }));
 }
 
-TEST_CASE("core: barriers: both sides of a branch may wait, at different places") {
-  const LaunchOutcome o = finish(std::string(kAddresses) + R"(
-  setp.lt.u32 %p1, %t, 48;    // parts warp 1
+// Both sides of a branch wait. `parted`: the first thread of the other side.
+std::string two_barriers(const std::string& barrier, int parted) {
+  return std::string(kAddresses) + "setp.lt.u32 %p1, %t, " + std::to_string(parted) + R"(;
   st.shared.u32 [%r8], %t;
   @%p1 bra LOW;
-  bar.sync 0;
+  )" + barrier +
+         R"( 0;                 //@high
   ld.shared.u32 %r1, [%r7];
   bra.uni JOIN;
 LOW:
-  bar.sync 0;
+  )" + barrier +
+         R"( 0;                 //@low
   ld.shared.u32 %r1, [%r7];
   add.u32 %r1, %r1, 1000;
 JOIN:
-  st.global.u32 [%dst], %r1;)",
-                                 block_of(96));
-  CHECK(o.out == each(96, [](uint32_t t) { return 95 - t + (t < 48 ? 1000 : 0); }));
+  st.global.u32 [%dst], %r1;)";
+}
+
+TEST_CASE("core: barriers: both sides of a branch may wait, if they are different warps") {
+  const auto expected = [](uint32_t parted) {
+    return each(96, [=](uint32_t t) { return 95 - t + (t < parted ? 1000 : 0); });
+  };
+  CHECK(finish(two_barriers("bar.sync", 64), block_of(96)).out == expected(64));
+  // Without .aligned, the lanes of a warp may wait at different instructions.
+  CHECK(finish(two_barriers("barrier.sync", 48), block_of(96)).out == expected(48));
+}
+
+TEST_CASE("core: barriers: lanes of one warp at two aligned barriers are a fault") {
+  for (const std::string barrier : {"bar.sync", "barrier.sync.aligned"}) {
+    const Stuck s = stuck(two_barriers(barrier, 48), block_of(96));
+    CHECK(s.at == "low");
+    CHECK(s.message ==
+          "warp 1 of block 0: lanes 0 to 15 wait at this barrier, and lanes 16 to 31 wait at "
+          "another");
+  }
+  // A GPU continues, and so does an unchecked launch.
+  Setup unchecked = block_of(96);
+  unchecked.trap_uninitialised = false;
+  finish(two_barriers("bar.sync", 48), unchecked);
+}
+
+TEST_CASE("core: barriers: part of a warp that only exits is not waited for") {
+  // `if (t >= 70) return;` before a barrier, a shuffle and a vote whose masks name all lanes.
+  Setup setup = block_of(128);
+  setup.hazards = true;
+  const LaunchOutcome o = finish(R"(
+  st.global.u32 [%dst], 3;
+  setp.ge.u32 %p1, %t, 70;
+  @%p1 bra END;
+  bar.sync 0;
+  shfl.sync.bfly.b32 %r1, %t, 1, 31, -1;
+  vote.sync.ballot.b32 %r2, 1, -1;
+  popc.b32 %r2, %r2;
+  mad.lo.u32 %r1, %r2, 1000, %r1;
+  st.global.u32 [%dst], %r1;
+END:
+  ret;)",
+                                 setup);
+  CHECK(o.out ==
+        each(128, [](uint32_t t) { return t >= 70 ? 3 : (t >= 64 ? 6 : 32) * 1000 + (t ^ 1); }));
+  CHECK(o.findings.empty());
 }
 
 TEST_CASE("core: barriers: a guarded barrier waits for the lanes of the guard") {
   const Stuck s = stuck(R"(
   setp.lt.u32 %p1, %t, 40;
-  @%p1 bar.sync 0;            //@barrier)",
+  @%p1 bar.sync 0;            //@barrier
+  st.global.u32 [%dst], 1;)",
                         block_of(64));
   CHECK(s.at == "barrier");
   // Threads 40 to 63 of warp 1 wait after it for the other lanes of the warp.
@@ -122,7 +168,7 @@ TEST_CASE("core: barriers: a barrier in a branch that part of the block never ta
   @%p1 bra JOIN;
   bar.sync 0;                 //@barrier
 JOIN:
-  nop;)",
+  st.global.u32 [%dst], 1;)",
                           block_of(32));
     CHECK(s.at == "barrier");
     CHECK(s.message ==

@@ -142,8 +142,8 @@ TEST_CASE("core: copies: bad addresses of a copy are traps at the copy") {
   };
   setup.in_bytes = 512;
   CHECK(trap("cp.async.cg.shared.global [%r8+2000], [%d1], 16;") ==
-        "out of bounds: thread (3,0,0) of block (0,0,0) writes 16 bytes at offset 2048 of shared "
-        "memory: 16 bytes past its end (2048 bytes)");
+        "out of bounds: thread (3,0,0) of block (0,0,0) writes 16 bytes at offset 2048 of `box`: "
+        "16 bytes past its end (2048 bytes)");
   CHECK(trap("cp.async.cg.shared.global [%r8], [%d1+16], 16;") ==
         "out of bounds: thread (31,0,0) of block (0,0,0) reads 16 bytes at offset 512 of `in`: 16 "
         "bytes past its end (512 bytes)");

@@ -262,7 +262,7 @@ TEST_CASE("core: definedness: undefined bytes are tracked through shared and loc
   st.shared.u8 [%r9], 7;
 )";
   CHECK(use_in(there + "ld.shared.u8 %r2, [%r9];\n st.global.u32 [%dst], %r2;", setup) == "");
-  CHECK(use_in(there + "ld.shared.u16 %r2, [%r9];\n st.global.u32 [%dst], %r2;", setup) ==
+  CHECK(use_in(there + "ld.shared.u8 %r2, [%r9+1];\n st.global.u32 [%dst], %r2;", setup) ==
         "is stored in device memory");
   const std::string local = R"(
   .local .align 16 .b8 own[16];
@@ -348,6 +348,50 @@ TEST_CASE("core: definedness: an mbarrier and a word that an atomic initialised 
                                         setup);
   REQUIRE(a.findings.size() == 1);  // the atomic's own read, not the load after it
   CHECK(a.findings[0].used_as == sim::ValueUse::atomic);
+}
+
+TEST_CASE("core: definedness: an exchange writes, and its old value may be undefined") {
+  Setup setup;
+  setup.functions = ".shared .align 16 .b8 box[16];\n";
+  setup.hazards = true;
+  const auto findings = [&](const std::string& body) {
+    return tests::run("mov.u32 %r9, box;\n" + body, setup);
+  };
+  for (const std::string place : {".global.exch.b32 %r1, [%dst]", ".shared.exch.b32 %r1, [%r9]"}) {
+    CAPTURE(place);
+    CHECK_FALSE(findings("atom" + place + ", 7;").trap);
+    const LaunchOutcome used =
+        findings("atom" + place + ", 7;\n add.u32 %r1, %r1, 1;\n st.global.u32 [%dst], %r1;");
+    CHECK((used.trap || !used.findings.empty()));
+  }
+  // Among 32 exchanges of one word, only the first has an undefined result.
+  const LaunchOutcome o = tests::run(R"(
+  mov.u32 %r9, box;
+  atom.shared.exch.b32 %r1, [%r9], %t;
+  setp.eq.u32 %p1, %t, 0;
+  selp.b32 %r1, 99, %r1, %p1;
+  st.global.u32 [%dst], %r1;)",
+                                     setup);
+  CHECK_FALSE(o.trap);
+  CHECK(o.findings.empty());
+  CHECK(o.out == tests::each(32, [](uint32_t t) { return t == 0 ? 99 : t - 1; }));
+}
+
+TEST_CASE("core: definedness: padding may be copied, and the copy is not written") {
+  Setup setup;
+  setup.out_words = 4 * 32;
+  const std::string copy = R"(
+  mad.wide.u32 %d1, %t, 16, %out;
+  st.global.u64 [%d1], 5;      // struct { double; int; } without its padding
+  st.global.u32 [%d1+8], 6;
+  ld.global.v2.u64 {%d2, %d3}, [%d1];
+)";
+  const LaunchOutcome o = tests::run(copy + "st.global.v2.u64 [%d1], {%d2, %d3};", setup);
+  CHECK_FALSE(o.trap);
+  CHECK(o.written[2]);
+  CHECK_FALSE(o.written[3]);
+  // A value that is read from the padding is a fault.
+  CHECK(tests::run(copy + "shr.u64 %d3, %d3, 32;\n st.global.u64 [%d1], %d3;", setup).trap);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST_CASE("core: keep going: faulty accesses to shared memory are findings") {
   REQUIRE(o.findings.size() == 2);
   CHECK(describe(o.findings[0])
             .find("thread (31,0,0) of block (0,0,0) writes 4 bytes at offset 128 "
-                  "of shared memory: 4 bytes past its end (128 bytes)") != std::string::npos);
+                  "of `box`: 4 bytes past its end (128 bytes)") != std::string::npos);
   CHECK(describe(o.findings[1]).find("reads 4 bytes at offset 128") != std::string::npos);
   // The dropped lane loads poison and not its own store.
   CHECK(o.out == each(32, [](uint32_t t) { return t < 31 ? t : 0xffffffffu; }));

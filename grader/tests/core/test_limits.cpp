@@ -60,6 +60,34 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("core: limits: a loop in which nothing changes ends long before the limit") {
+  Setup setup;
+  setup.budget = 20'000'000'000;
+  const std::string spin = R"(
+  ld.global.u32 %r1, [%src];
+LOOP:
+  add.u32 %r2, %r1, 1;  //@loop
+  setp.ne.u32 %p1, %r2, %r1;
+  @%p1 bra LOOP;
+  ret;)";
+  const LaunchOutcome o = tests::run(spin, setup);
+  REQUIRE(o.trap);
+  CHECK(tests::words(*o.trap) ==
+        "instruction limit: warp 0 of block 0 repeats this loop for ever: nothing changes from one "
+        "round to the next");
+  CHECK(o.trapped_at == "loop");
+  // A counter changes.
+  CHECK_FALSE(tests::run(R"(
+  mov.u32 %r1, 0;
+LOOP:
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p1, %r1, 1000000;
+  @%p1 bra LOOP;
+  ret;)",
+                         setup)
+                  .trap);
+}
+
 TEST_CASE("core: limits: warps that meet at a barrier for ever share the launch's limit") {
   for (const std::optional<uint64_t> schedule : {std::optional<uint64_t>(), {5}}) {
     Setup setup;

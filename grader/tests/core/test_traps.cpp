@@ -131,11 +131,11 @@ TEST_CASE("core: traps: reads of memory that was never written") {
       trap_of("atom.global.add.u32 %r1, [%dst], 1;  //@here\n st.global.u32 [%dst], %r1;") ==
       "uninitialised: thread (0,0,0) of block (0,0,0) updates 4 bytes at offset 0 of `out`, which "
       "nothing has written");
-  // Written up to the last byte.
+  // Written except for the first byte.
   CHECK(trap_of(R"(
-  st.global.u16 [%dst], %h1;
-  st.global.u8 [%dst+2], %h1;
-  ld.global.u16 %r1, [%dst];
+  st.global.u16 [%dst+2], %h1;
+  st.global.u8 [%dst+1], %h1;
+  ld.global.u16 %r1, [%dst+2];
   ld.global.u32 %r1, [%dst];  //@here
   st.global.u32 [%dst], %r1;)") ==
         "uninitialised: thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 0 of `out`, which "
@@ -160,17 +160,33 @@ TEST_CASE("core: traps: stores to read-only memory") {
         "parameters`, which kernels cannot write");
 }
 
+TEST_CASE("core: traps: an index past one shared array into the next is a fault") {
+  Setup setup;
+  setup.functions = ".shared .align 4 .b32 box[24];\n.shared .align 4 .b32 next[32];\n";
+  const std::string body = R"(
+  mov.u32 %r1, next;
+  mov.u32 %r9, box;
+  mad.lo.u32 %r9, %t, 4, %r9;
+  st.shared.u32 [%r9], %t;  //@here)";
+  CHECK(trap_of(body, setup) ==
+        "out of bounds: thread (24,0,0) of block (0,0,0) writes 4 bytes at offset 96 of `box`: 4 "
+        "bytes past its end (96 bytes)");
+  // A GPU does not check this, and an unchecked launch does not either.
+  setup.trap_uninitialised = false;
+  CHECK_FALSE(tests::run(body, setup).trap);
+}
+
 TEST_CASE("core: traps: faulty accesses to shared memory") {
   const std::string own = "mov.u32 %r9, box;\n mad.lo.u32 %r8, %t, 4, %r9;\n";
   CHECK(trap_of(own + "st.shared.u32 [%r8+4], %t;  //@here", shared_words("32")) ==
-        "out of bounds: thread (31,0,0) of block (0,0,0) writes 4 bytes at offset 128 of shared "
-        "memory: 4 bytes past its end (128 bytes)");
+        "out of bounds: thread (31,0,0) of block (0,0,0) writes 4 bytes at offset 128 of `box`: "
+        "4 bytes past its end (128 bytes)");
   CHECK(trap_of(own + "ld.shared.u32 %r1, [%r8+-4];  //@here", shared_words("32")) ==
         "out of bounds: thread (0,0,0) of block (0,0,0) reads 4 bytes 4 bytes before the start of "
-        "shared memory");
+        "`box`");
   CHECK(trap_of(own + "red.shared.add.u32 [%r8+64000], 1;  //@here", shared_words("32")) ==
-        "out of bounds: thread (0,0,0) of block (0,0,0) updates 4 bytes at offset 64000 of shared "
-        "memory: 63876 bytes past its end (128 bytes)");
+        "out of bounds: thread (0,0,0) of block (0,0,0) updates 4 bytes at offset 64000 of `box`: "
+        "63876 bytes past its end (128 bytes)");
   CHECK(
       trap_of(own + "ld.shared.v4.u32 {%r1,%r2,%r3,%r4}, [%r8];  //@here", shared_words("64")) ==
       "misaligned: thread (1,0,0) of block (0,0,0) reads 16 bytes at offset 4 of shared memory: an "
@@ -188,8 +204,8 @@ TEST_CASE("core: traps: faulty accesses to shared memory") {
   // Through a generic address.
   CHECK(trap_of("mov.u64 %d1, box;\n cvta.shared.u64 %d1, %d1;\n st.u32 [%d1+128], %t;  //@here",
                 shared_words("32")) ==
-        "out of bounds: thread (0,0,0) of block (0,0,0) writes 4 bytes at offset 128 of shared "
-        "memory: 4 bytes past its end (128 bytes)");
+        "out of bounds: thread (0,0,0) of block (0,0,0) writes 4 bytes at offset 128 of `box`: "
+        "4 bytes past its end (128 bytes)");
 }
 
 TEST_CASE("core: traps: faulty accesses to local memory") {

@@ -86,6 +86,22 @@ TEST_CASE("core: warp ops: a sum by shuffles in a warp of 20 lanes reads absent 
         std::string::npos);
 }
 
+TEST_CASE("core: warp ops: a value from an absent lane is no fault if nothing depends on it") {
+  Setup setup;
+  setup.block = {20, 1, 1};
+  setup.hazards = true;
+  const LaunchOutcome o = finish(R"(
+  mov.u32 %r1, 1;
+  shfl.sync.down.b32 %r2, %r1, 16, 31, -1;
+  add.u32 %r2, %r1, %r2;
+  setp.lt.u32 %p1, %t, 4;     // the lanes that read a lane of the block
+  selp.b32 %r1, %r2, %r1, %p1;
+  st.global.u32 [%dst], %r1;)",
+                                 setup);
+  CHECK(o.out == each(20, [](uint32_t t) { return t < 4 ? 2 : 1; }));
+  CHECK(o.findings.empty());
+}
+
 TEST_CASE("core: warp ops: vote and ballot follow their definitions") {
   const LaunchOutcome o = finish(R"(
   setp.ge.u32 %p1, %t, 12;
@@ -305,7 +321,7 @@ TEST_CASE("core: warp ops: a mask that names lanes that never arrive is a trap")
   @!%p1 bra JOIN;
   shfl.sync.down.b32 %r1, %t, 1, 31, -1;  //@shuffle
 JOIN:
-  nop;)");
+  st.global.u32 [%dst], %r1;)");
   REQUIRE(o.trap);
   CHECK(o.trap->kind() == sim::TrapKind::shuffle);
   CHECK(o.trapped_at == "shuffle");

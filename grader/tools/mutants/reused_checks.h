@@ -61,6 +61,7 @@ class ReusedChecks {
     bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override {
       return asked(name).write_symbol(name, data, bytes);
     }
+    void restore_variables() override { module_->restore_variables(); }
     std::optional<device::Buffer> symbol(const std::string& name) override {
       return asked(name).symbol(name);
     }

@@ -59,9 +59,11 @@ std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const auto kind = has_result(in) ? AccessKind::atom : AccessKind::red;
+  const bool exchanges = in.ptx->has(Mod::exch);
   if (where == Window::global) {
     std::byte* base = block.accesses().global(w.index(), in, address, x.mask, bytes,
                                               AccessUse::update, operation);
+    if (exchanges && block.checks_reads()) w.exchange(x, in, AccessSpace::global, address, bytes);
     if (block.reports().reports_accesses())
       block.reports().access(w.index(), in, {AccessSpace::global, kind, bytes, x.mask, address});
     if (block.reports().observes_order())
@@ -69,7 +71,10 @@ std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64
     return base;
   }
   block.accesses().shared(w.index(), in, address, x.mask, bytes, AccessUse::update);
-  if (block.checks_reads()) w.update_shared(in, address, x.mask, bytes);
+  if (block.checks_reads() && exchanges)
+    w.exchange(x, in, AccessSpace::shared, address, bytes);
+  else if (block.checks_reads())
+    w.update_shared(in, address, x.mask, bytes);
   if (block.reports().reports_accesses())
     block.reports().access(w.index(), in, {AccessSpace::shared, kind, bytes, x.mask, address});
   if (block.reports().observes_raw_shared())

@@ -195,7 +195,7 @@ void read_device(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piec
       copy.undefined.resize(copy.data.size());
       for (unsigned b = 0; b < piece; ++b)
         if (!memory.written(address[i] + b, 1)) copy.undefined[to + b] = std::byte{0xff};
-      copy.origin = block.undefined_origins().id_of_read(c.in.site, [&] {
+      copy.origin = block.undefined_origins().id_of_read(c.in.site, false, [&] {
         return block.accesses().facts_of_unwritten(c.in.site, c.x.warp->index(), c.lane,
                                                    AccessSpace::global, address[i], piece);
       });

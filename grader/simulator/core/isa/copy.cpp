@@ -51,7 +51,7 @@ void copy_async(const Exec& x, const Inst& in) {
                                                         whole ? bytes : 1, AccessUse::read);
         if (block.accesses().take_unwritten() != 0) {
           copy.undefined |= 1u << l;
-          copy.origin = block.undefined_origins().id_of_read(in.site, [&] {
+          copy.origin = block.undefined_origins().id_of_read(in.site, false, [&] {
             return block.accesses().facts_of_unwritten(in.site, w.index(), l, AccessSpace::global,
                                                        lane_address[l], whole ? bytes : 1);
           });

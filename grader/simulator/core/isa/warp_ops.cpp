@@ -52,7 +52,7 @@ void shuffle(const Exec& x, const Inst& in) {
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t result[kWarpSize];
   uint8_t asked[kWarpSize] = {};
-  uint32_t in_range = 0, absent = 0;
+  uint32_t in_range = 0, absent = 0, readers = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int lane = __builtin_ctz(r);
     ShuffleLane from = shuffle_lane(mode, in, x, lane);
@@ -65,20 +65,18 @@ void shuffle(const Exec& x, const Inst& in) {
     // its own value.
     if (!(x.mask >> from.lane & 1)) {
       absent |= 1u << from.lane;
+      readers |= 1u << lane;
       from.lane = static_cast<uint32_t>(lane);
     }
     result[lane] = load_lane<uint32_t>(a, static_cast<int>(from.lane));
   }
-  if (absent)
-    x.warp->block().reports().bad_warp_op(
-        x.warp->index(), in, load_lane<uint32_t>(x.regs + in.src[3].offset, __builtin_ctz(x.mask)),
-        absent);
   if (x.warp != nullptr && x.warp->block().reports().observes_shuffles())
     x.warp->block().reports().shuffle(x.warp->index(), {in.site, x.mask, asked, in_range, absent});
   if (in.dst[0].bytes != 0)
     for (uint32_t r = x.mask; r; r &= r - 1)
       store_lane<uint32_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), result[__builtin_ctz(r)]);
   if (in.dst_count > 1) write_predicate(x, in.dst[1], in_range);
+  if (absent != 0 && x.warp->block().checks_reads()) x.warp->read_absent(x, in, readers, absent);
 }
 
 enum class Vote : uint8_t { all, any, uni, ballot };

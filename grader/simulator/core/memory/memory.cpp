@@ -78,11 +78,12 @@ Allocation* Memory::reserve(uint64_t bytes, uint64_t align, const std::string& n
   return made;
 }
 
-Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
+Allocation* Memory::allocate_at(uint64_t offset, uint64_t bytes, const std::string& name) {
   // As cudaMalloc: large buffers start at multiples of 2 MiB. The cost of scattered atomics depends
   // on this (simulator/observers/README.md).
   const bool large = bytes >= kLarge;
-  Allocation* made = place(bytes, large ? kLargeAlign : kAlign, name, kGuard);
+  Allocation* made =
+      large ? place(bytes, kLargeAlign, name, kGuard) : place(bytes, kAlign, name, kGuard, offset);
   // All of it is written now. With large host pages, one fault provides 512 small pages.
   if (bytes >= kLargeAlign && bytes < kOnDemand) {
     madvise(host(made->begin), bytes / kLargeAlign * kLargeAlign, MADV_HUGEPAGE);
@@ -136,11 +137,12 @@ void Memory::count_as_written(Allocation& allocation) {
   mark_range(allocation.begin, allocation.end, true);
 }
 
-Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard) {
+Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard,
+                          uint64_t offset) {
   if (next_ == 0) next_ = kMemoryStart;
   // Tested first, so that the sum below cannot wrap.
   const bool absurd = bytes > capacity_;
-  const uint64_t begin = align_up(next_ + guard, align);
+  const uint64_t begin = align_up(next_ + guard, align) + offset % align;
   if (absurd || begin + bytes + kGuard > capacity_)
     throw Error(fmt::format("out of device memory: `{}` needs {} bytes, {} of {} MiB are in use",
                             name, bytes, next_ >> 20, capacity_ >> 20));
@@ -362,6 +364,14 @@ bool Memory::written(uint64_t address, unsigned bytes) const {
   std::memcpy(&word, bits_ + (offset >> 3), sizeof word);
   const uint32_t want = static_cast<uint32_t>((uint64_t{1} << bytes) - 1) << (offset & 7);
   return (word & want) == want;
+}
+
+void Memory::unmark(uint64_t address) {
+  const Allocation* const a = find(address);
+  if (a == nullptr || a->initialised) return;
+  const uint64_t offset = address - kGlobalBase;
+  __atomic_fetch_and(bits_ + offset / 8, static_cast<uint8_t>(~(1u << offset % 8)),
+                     __ATOMIC_RELAXED);
 }
 
 void Memory::mark_span(uint64_t begin, uint64_t end) {

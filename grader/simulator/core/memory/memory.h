@@ -66,7 +66,11 @@ class Memory {
 
   // Allocates poisoned, uninitialised memory, 256-byte aligned as cudaMalloc's. Throws Error if the
   // capacity is exhausted. Freed addresses are never reused, so that a use after free is detected.
-  Allocation* allocate(uint64_t bytes, const std::string& name);
+  Allocation* allocate(uint64_t bytes, const std::string& name) {
+    return allocate_at(0, bytes, name);
+  }
+  // As allocate(), at an address that is `offset` modulo 256.
+  Allocation* allocate_at(uint64_t offset, uint64_t bytes, const std::string& name);
   // Reserves addresses only; the program maps and permits the pieces later.
   Allocation* reserve(uint64_t bytes, uint64_t align, const std::string& name);
   // Allocates 16-byte aligned memory with smaller guard zones, for many small allocations.
@@ -140,6 +144,8 @@ class Memory {
   // neighbouring bytes concurrently.
   void mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes);
   void mark_span(uint64_t begin, uint64_t end);
+  // Marks a byte as not written, unless its allocation counts as written as a whole.
+  void unmark(uint64_t address);
   void mark_range(uint64_t begin, uint64_t end, bool value);
 
   // The texture and surface objects by number.
@@ -164,7 +170,9 @@ class Memory {
   void write_poison(Allocation& allocation);
   // The end of the run of bytes from `begin` on whose written bits equal `value`.
   uint64_t end_of_run(uint64_t begin, uint64_t end, bool value) const;
-  Allocation* place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard);
+  // Places an allocation at an address that is `offset` modulo `align`.
+  Allocation* place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard,
+                    uint64_t offset = 0);
 
   uint64_t capacity_;
   uint64_t next_ = 0, on_demand_ = 0;

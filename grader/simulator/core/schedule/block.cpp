@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "simulator/core/schedule/endless_loop.h"
+
 namespace lab32::sim {
 namespace {
 
@@ -16,6 +18,12 @@ constexpr uint64_t kBudgetWithoutAll = 5'000'000;
 // Instructions between two updates of the launch's meter. A block that runs alone also updates it
 // at its end. Parallel blocks do not, because each update contends with other host threads.
 constexpr uint64_t kMetered = 4096;
+
+// Rounds of time slices after which endless loops are looked for, and again each time their number
+// has doubled: a million instructions of a warp.
+constexpr uint64_t kFirstLookForLoops = 64;
+// The longest loop that is recognised, in instructions.
+constexpr uint64_t kLongestLoop = 1 << 16;
 
 }  // namespace
 
@@ -35,6 +43,7 @@ Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
 void Block::begin(uint64_t index) {
   start(index);
   warp_budget_ = launch_.warp_budget;
+  rounds_ = 0;
   barriers_.restart();
   for (Observer* o : reports().observers()) o->block_begin(info_);
   for (auto& warp : warps_) warp->restart();
@@ -58,10 +67,22 @@ Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
       polls = false;
     }
   }
+  ++rounds_;
+  const bool has_doubled = (rounds_ & (rounds_ - 1)) == 0;
+  if (has_doubled && rounds_ >= kFirstLookForLoops && !all_done) find_endless_loop();
   return all_done    ? SliceResult::done
          : !progress ? SliceResult::stuck
          : polls     ? SliceResult::polls
                      : SliceResult::moved;
+}
+
+void Block::find_endless_loop() {
+  for (const auto& warp : warps_) {
+    const uint64_t before = warp->issued();
+    const auto site = find_repetition(*warp, kLongestLoop);
+    count_issued(warp->issued() - before);
+    if (site) throw Trap{warp->facts(TrapReason::endless_loop), *site};
+  }
 }
 
 Block::State Block::resume(uint64_t slice) {

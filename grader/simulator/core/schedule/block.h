@@ -75,6 +75,8 @@ class Block final : public BlockContext {
   void threads_exited() override { barriers_.threads_exited(); }
 
  private:
+  // Called now and then while warps run. Throws Trap if a warp repeats a loop for ever.
+  void find_endless_loop();
   // Counts instructions of a warp for the launch's meter. Throws Trap at a limit.
   void count_issued(uint64_t issued);
   uint64_t longest_warp_now() const;
@@ -84,6 +86,7 @@ class Block final : public BlockContext {
   uint64_t longest_warp_ = 0, busiest_warp_ = 0, longest_wait_ = 0;
   WarpTally warp_tally_;
   uint64_t not_metered_ = 0;  // instructions
+  uint64_t rounds_ = 0;       // calls of run_slice_of_each_warp() for this block
 };
 
 }  // namespace lab32::sim

@@ -52,7 +52,10 @@ void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
     barrier.any |= votes != 0;
   }
   Split& split = warp.current();
-  barrier.waiting.push_back({warp.index(), split.id, mask, regs, arrival.inst, arrival.wait});
+  const WaitingSplit here{warp.index(), split.id, mask, regs, arrival.inst, arrival.wait};
+  if (arrival.wait && (warp.live() & ~mask) != 0 && !block_.as_on_a_gpu())
+    find_second_barrier(warp, here);
+  barrier.waiting.push_back(here);
   if (arrival.wait) {
     split.state = Split::State::block_barrier;
   } else {
@@ -134,6 +137,32 @@ bool BlockBarriers::give_up_one() {
     }
   }
   return false;
+}
+
+// With .aligned, which bar.sync implies, all threads of a warp must execute one barrier instruction
+// in one activation of its function (PTX ISA 9.7.13.1).
+void BlockBarriers::find_second_barrier(const Warp& warp, const WaitingSplit& here) {
+  const auto is_aligned = [](const Inst& in) {
+    return in.ptx->op->base == "bar" || in.ptx->has(ptx::Mod::aligned);
+  };
+  const auto line_of = [&](const Inst& in) {
+    const auto place = block_.launch().program->position(in.site);
+    return place ? place->line : 0;
+  };
+  for (const Barrier& barrier : barriers_)
+    for (const WaitingSplit& there : barrier.waiting) {
+      if (there.warp != here.warp || !there.waits) continue;
+      if (there.inst == here.inst && there.regs == here.regs) continue;
+      if (!is_aligned(*here.inst) && !is_aligned(*there.inst)) continue;
+      return block_.faults().raise(here.inst->site, here.mask, FaultEvent::Kind::barrier, [&](int) {
+        TrapFacts facts = warp.facts(TrapReason::two_barriers);
+        facts.warp->lanes = here.mask;
+        facts.warp->mask = there.mask;
+        const int line = line_of(*there.inst);
+        if (line != line_of(*here.inst)) facts.value = static_cast<uint64_t>(line);
+        return facts;
+      });
+    }
 }
 
 // Threads that have exited need not arrive at a barrier, and an early exit is no mistake. But a

@@ -37,7 +37,7 @@ class BlockBarriers {
     uint32_t warp;
     uint32_t split;  // id of the split
     uint32_t mask;
-    std::byte* regs;
+    std::byte* regs;  // of the activation whose instruction waits
     const Inst* inst;
     bool waits;
   };
@@ -50,6 +50,8 @@ class BlockBarriers {
   };
   // Completes a barrier. `forced`: although threads are missing.
   void complete(uint32_t barrier, bool forced = false);
+  // Lanes of a warp that wait at two different barriers are a fault.
+  void find_second_barrier(const Warp& warp, const WaitingSplit& here);
   void find_skipped_barrier(const WaitingSplit& here, const uint32_t* lane_mask_of_warp);
 
   BlockContext& block_;

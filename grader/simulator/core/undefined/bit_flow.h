@@ -13,6 +13,9 @@ namespace lab32::sim {
 struct LaneBits {
   uint64_t low = 0, high = 0;
   bool any() const { return (low | high) != 0; }
+  uint8_t byte(unsigned i) const {
+    return static_cast<uint8_t>(i < 8 ? low >> 8 * i : high >> 8 * (i - 8));
+  }
 };
 
 LaneBits get_bits(const std::byte* file, const Slot& slot, int lane);

@@ -99,6 +99,40 @@ uint32_t Definedness::device_lanes(uint32_t mask, const Inst& in) const {
   }
 }
 
+uint32_t Definedness::lanes_with_undefined_output(const UndefinedBits& u, uint32_t lanes,
+                                                  const Inst& in) const {
+  const unsigned bytes = element_bytes(in);
+  const bool is_number = ptx::is_float(in.ptx->type());
+  // Whether the undefined bytes of an element may be padding: whole bytes after a member, or a word
+  // that was read beside one.
+  const auto may_be_padding = [&](uint8_t s, int lane, LaneBits bits) {
+    unsigned undefined = 0;
+    bool whole = true;
+    for (unsigned b = 0; b < bytes; ++b) {
+      undefined += bits.byte(b) != 0;
+      whole &= bits.byte(b) == 0 || bits.byte(b) == 0xff;
+    }
+    if (!whole || (undefined == bytes && is_number)) return false;
+    if (s > 0 || bits.byte(0) == 0) return true;
+    const auto origin = u.origin.find(in.src[s].offset);
+    bool beside_written = undefined == bytes && origin != u.origin.end();
+    if (beside_written)
+      warp_.block().undefined_origins().each(
+          origin->second[static_cast<size_t>(lane)],
+          [&](const UndefinedOrigin& o) { beside_written &= o.beside_written; });
+    return beside_written;
+  };
+  uint32_t found = 0;
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    for (uint8_t s = 0; s < in.src_count; ++s) {
+      const LaneBits bits = get_bits(u.registers.data(), in.src[s], l);
+      if (bits.any() && !may_be_padding(s, l, bits)) found |= 1u << l;
+    }
+  }
+  return found;
+}
+
 // Requires defined operands for an instruction with effects beyond its registers.
 void Definedness::require_defined_operands(UndefinedBits& u, uint32_t mask, const Inst& in) {
   const ptx::Traits& t = traits_of(in);
@@ -118,7 +152,7 @@ void Definedness::require_defined_operands(UndefinedBits& u, uint32_t mask, cons
     if (t.matrix)  // lanes write parts of other lanes' rows, so undefined bits are not tracked
       for (uint8_t s = 0; s < in.src_count; ++s)
         require_defined(u, in.src[s], mask, ValueUse::output);
-    const uint32_t device = device_lanes(mask, in);
+    const uint32_t device = lanes_with_undefined_output(u, device_lanes(mask, in), in);
     for (uint8_t s = 0; s < in.src_count; ++s)
       require_defined(u, in.src[s], device, ValueUse::output);
   }
@@ -229,7 +263,6 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
     in.exec(x, in);
   } else {
     const UndefinedResults results = undefined_results(x, in, u.registers.data());
-    in.exec(x, in);
     uint32_t carry = 0;
     for (uint8_t d = 0; d < in.dst_count; ++d) {
       if (in.dst[d].bytes == 0) continue;
@@ -246,6 +279,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
       store_lane(u.registers.data() + in.mem_base.offset, 0, (others & ~mask) | carry);
       u.origin[in.mem_base.offset] = origin;
     }
+    in.exec(x, in);  // a shuffle marks what it reads from absent lanes
   }
   if (in.has_guard) execute_with_undefined_guard(frame, warp_.current().mask, in);
 }
@@ -304,13 +338,13 @@ Exec Definedness::loaded(const Exec& x, const Inst& in, uint32_t lanes,
     if (split.frame->regs == x.regs) frame = split.frame;
   UndefinedBits& u = bits_of(*frame);
   for (uint8_t d = 0; d < in.dst_count; ++d)
-    for (uint32_t r = lanes; r; r &= r - 1)
+    for (uint32_t r = in.dst[d].bytes != 0 ? lanes : 0; r; r &= r - 1)
       u.origin[in.dst[d].offset][static_cast<size_t>(__builtin_ctz(r))] =
           origin[static_cast<size_t>(__builtin_ctz(r))];
   return {u.registers.data(), lanes, &warp_};
 }
 
-// Called after a store to shared or local memory, which marks all bytes as defined.
+// Called after a store, which marks all bytes as defined.
 void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in) {
   uint32_t any = 0;
   for (uint8_t s = 0; s < in.src_count; ++s) any |= undefined_lanes(u, in.src[s], mask);
@@ -328,6 +362,14 @@ void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask
   const uint64_t shared_base = space == ptx::Space::generic ? kSharedBase : 0;
   const uint64_t local_base = space == ptx::Space::generic ? kLocalBase : 0;
   const unsigned bytes = element_bytes(in);
+  for (uint32_t r = any & ~(shared | local); r; r &= r - 1) {  // copied padding
+    const int l = __builtin_ctz(r);
+    for (uint8_t s = 0; s < in.src_count; ++s) {
+      const LaneBits bits = get_bits(u.registers.data(), in.src[s], l);
+      for (unsigned b = 0; b < bytes; ++b)
+        if (bits.byte(b) != 0) warp_.block().launch().memory->unmark(address[l] + s * bytes + b);
+    }
+  }
   for (uint32_t r = any & (shared | local); r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const bool is_shared = (shared >> l & 1) != 0;

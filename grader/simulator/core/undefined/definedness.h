@@ -46,6 +46,10 @@ class Definedness final : public ValueTracker {
   void require_defined_operands(UndefinedBits& u, uint32_t mask, const Inst& in);
   // The lanes that store to device memory.
   uint32_t device_lanes(uint32_t mask, const Inst& in) const;
+  // Those of `lanes` that store an undefined value. A lane that stores undefined bytes after others
+  // copies the padding of a structure.
+  uint32_t lanes_with_undefined_output(const UndefinedBits& u, uint32_t lanes,
+                                       const Inst& in) const;
   void execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in);
   void execute_sending(UndefinedBits& u, const Exec& x, const Inst& in, const BulkOp& op);
   void define_results(UndefinedBits& u, uint32_t mask, const Inst& in);

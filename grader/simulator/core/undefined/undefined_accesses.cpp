@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "simulator/core/memory/access.h"
+#include "simulator/core/semantics/lanes.h"
 #include "simulator/core/undefined/bit_flow.h"
 #include "simulator/core/undefined/definedness.h"
 #include "simulator/core/undefined/undefined_bits.h"
@@ -143,6 +144,14 @@ bool Warp::find_undefined(AccessSpace space, const uint64_t* address, uint32_t m
   return read->lanes != 0;
 }
 
+bool Warp::is_beside_written(AccessSpace space, uint64_t at, unsigned bytes) {
+  constexpr uint64_t kHalf = 4;
+  if (bytes != kHalf) return false;
+  if (space == AccessSpace::global) return block_.launch().memory->written(at ^ kHalf, kHalf);
+  return space == AccessSpace::shared && (at ^ kHalf) + kHalf <= block_.shared().size() &&
+         !block_.shared().undefined().any(at ^ kHalf, kHalf);
+}
+
 UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& read, unsigned bytes) {
   UndefinedOrigins& origins = block_.undefined_origins();
   UndefinedBits::OfLanes found{};
@@ -157,7 +166,7 @@ UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& rea
       if (stored) id = id ? origins.join(*id, *stored) : stored;
     }
     if (!id)
-      id = origins.id_of_read(in.site, [&] {
+      id = origins.id_of_read(in.site, is_beside_written(read.space, at, bytes), [&] {
         TrapFacts facts =
             block_.accesses().facts_of_unwritten(in.site, index_, l, read.space, at, bytes);
         if (read.space == AccessSpace::local) {
@@ -171,6 +180,28 @@ UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& rea
   return found;
 }
 
+void Warp::exchange(const Exec& x, const Inst& in, AccessSpace space, const uint64_t* address,
+                    unsigned bytes) {
+  UndefinedRead read;
+  if (!find_undefined(space, address, x.mask, bytes, &read)) return;
+  // If several lanes exchange one word, the first gets the undefined value.
+  for (uint32_t r = read.lanes; r; r &= r - 1) {
+    const int first = __builtin_ctz(r);
+    for (uint32_t q = r & (r - 1); q; q &= q - 1)
+      if (address[__builtin_ctz(q)] == address[first]) read.lanes &= ~(q & (~q + 1));
+    r &= read.lanes;
+  }
+  if (has_result(in)) {
+    const Exec bits = track().loaded(x, in, read.lanes, origins_of(in, read, bytes));
+    for (uint32_t r = read.lanes; r; r &= r - 1)
+      set_bits(bits.regs, in.dst[0], __builtin_ctz(r), all_bits(in.dst[0]));
+  }
+  if (space == AccessSpace::shared)
+    define(space, address, read.lanes, bytes);
+  else
+    block_.launch().memory->mark_lanes(address, read.lanes, bytes);
+}
+
 void Warp::update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes) {
   UndefinedRead read;
   if (!find_undefined(AccessSpace::shared, address, mask, bytes, &read)) return;
@@ -179,6 +210,22 @@ void Warp::update_shared(const Inst& in, const uint64_t* address, uint32_t mask,
                                            address[__builtin_ctz(read.lanes)], bytes);
   block_.faults().report_undefined_use({in.site, std::move(facts)}, ValueUse::atomic, read.lanes);
   define(AccessSpace::shared, address, mask, bytes);
+}
+
+void Warp::read_absent(const Exec& x, const Inst& in, uint32_t readers, uint32_t absent) {
+  if (in.dst[0].bytes == 0) return;
+  UndefinedBits::OfLanes origin{};
+  origin.fill(block_.undefined_origins().id_of_read(in.site, false, [&] {
+    TrapFacts facts = this->facts(TrapReason::lane_missing);
+    facts.warp->lanes = x.mask;
+    facts.warp->mask = load_lane<uint32_t>(x.regs + in.src[3].offset, __builtin_ctz(x.mask));
+    facts.warp->lane = static_cast<uint32_t>(__builtin_ctz(absent));
+    facts.value = absent;
+    return facts;
+  }));
+  const Exec bits = track().loaded(x, in, readers, origin);
+  for (uint32_t r = readers; r; r &= r - 1)
+    store_lane<uint32_t>(bits.regs + in.dst[0].offset, __builtin_ctz(r), ~0u);
 }
 
 void Warp::define(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes) {

@@ -20,10 +20,13 @@ namespace lab32::sim {
 // The origins of undefined values. A fault then names the read that returned the value and not only
 // the instruction that used it.
 
-// A read of memory that was never written; the facts are those of its first lane.
+// A read of memory that was never written, or of absent lanes by a shuffle; the facts are those of
+// the first such read.
 struct UndefinedOrigin {
   uint32_t site;
   TrapFacts facts;
+  // A word whose neighbour in eight aligned bytes was written, as the padding of a structure is.
+  bool beside_written = false;
 };
 
 // The origins of one block. The first read of an instruction represents all its reads.
@@ -39,11 +42,12 @@ class UndefinedOrigins {
     stored_.clear();
   }
   template <class Facts>
-  Id id_of_read(uint32_t site, Facts facts) {
-    const auto [at, is_new] = of_site_.try_emplace(site, static_cast<Id>(reads_.size()));
+  Id id_of_read(uint32_t site, bool beside_written, Facts facts) {
+    const auto [at, is_new] =
+        of_site_.try_emplace({site, beside_written}, static_cast<Id>(reads_.size()));
     if (is_new) {
       reads_.push_back({static_cast<uint32_t>(list_.size())});
-      list_.push_back({site, facts()});
+      list_.push_back({site, facts(), beside_written});
     }
     return at->second;
   }
@@ -83,7 +87,7 @@ class UndefinedOrigins {
   std::vector<UndefinedOrigin> list_;
   std::vector<std::vector<uint32_t>> reads_;  // by Id: indices into list_
   std::map<std::pair<Id, Id>, Id> joined_;
-  std::unordered_map<uint32_t, Id> of_site_;
+  std::map<std::pair<uint32_t, bool>, Id> of_site_;
   std::unordered_map<uint64_t, Id> stored_;
 };
 

@@ -1,8 +1,12 @@
 #include "simulator/core/warp/access_checks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "simulator/ptx/pointer_origin.h"
 
 namespace lab32::sim {
@@ -60,6 +64,12 @@ void Faults::raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
 
 void Faults::report_undefined_use(const UndefinedOrigin& origin, ValueUse use, uint32_t lanes) {
   TrapFacts facts = origin.facts;
+  if (facts.reason == TrapReason::lane_missing) {  // the value came from a shuffle
+    for (Observer* o : reports_.observers())
+      o->bad_warp_op(facts.warp->warp, origin.site, facts.warp->mask,
+                     static_cast<uint32_t>(facts.value));
+    return;
+  }
   facts.used_as = use;
   if (facts.access->space != AccessSpace::shared) {
     raise(origin.site, lanes, FaultEvent::Kind::uninitialised, [&](int) { return facts; });
@@ -151,7 +161,7 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
     uint32_t unwritten = 0;
     for (uint32_t r = mask; r; r &= r - 1)
       if (!memory.written(address[__builtin_ctz(r)], bytes)) unwritten |= r & (~r + 1);
-    if (use == Use::read)
+    if (use == Use::read || in.ptx->has(ptx::Mod::exch))
       unwritten_ |= unwritten;
     else if (unwritten)
       unwritten_global(warp, in, address, unwritten, bytes);
@@ -196,20 +206,22 @@ std::byte* AccessChecks::global_row(uint32_t warp, const Inst& in, const WarpRow
 void AccessChecks::shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
                           unsigned bytes, Use use) {
   if (cluster_ != nullptr) return shared_of_cluster(warp, in, offset, mask, bytes, use);
-  const uint64_t size = launch_.shared_bytes;
+  const SharedMemory::Range range = shared_.range_of(in);
+  const uint64_t size = range.end - range.begin;
   uint64_t high = 0, bits = 0;
   if (mask == kFullMask && size >= bytes) {  // the sign bit shows lanes that are out of bounds
     uint64_t beyond = 0;
     for (int l = 0; l < kWarpSize; ++l) {
-      beyond |= (size - bytes - offset[l]) | offset[l];
+      const uint64_t at = offset[l] - range.begin;
+      beyond |= (size - bytes - at) | at;
       bits |= offset[l];
     }
     if (beyond >> 63 == 0 && (bits & (bytes - 1)) == 0) return;
   }
   for (uint32_t r = mask; r; r &= r - 1) {
-    const uint64_t a = offset[__builtin_ctz(r)];
-    high = std::max(high, a);
-    bits |= a;
+    const uint64_t at = offset[__builtin_ctz(r)];
+    high = std::max(high, at - range.begin);
+    bits |= at;
   }
   if (high <= size && high + bytes <= size && (bits & (bytes - 1)) == 0) return;
   bad_shared(warp, in, offset, mask, bytes, use);
@@ -317,11 +329,33 @@ TrapFacts AccessChecks::facts_of_unwritten(uint32_t site, uint32_t warp, int lan
 // ---------------------------------------------------------------------------------------------
 // Shared memory
 
+bool AccessChecks::is_in_shared(const Inst& in, uint64_t offset, unsigned bytes) const {
+  const SharedMemory::Range range = shared_.range_of(in);
+  if (range.begin <= offset && offset <= range.end && offset + bytes <= range.end) return true;
+  if (range.end != launch_.own_shared_bytes) return false;
+  const bool reserved = launch_.reserves_shared() && offset >= launch_.reserved_at() &&
+                        offset + bytes <= launch_.shared_bytes;
+  if (reserved && launch_.looks_for_races)
+    throw Error(fmt::format(
+        "`{}` has tiles of more than 32 threads: their barriers lie in reserved shared memory, and "
+        "what they order is not known to the race check; without it, they run",
+        demangle(launch_.program->functions[0].ptx->name)));
+  return reserved;
+}
+
+// The variable from which the instruction's address is computed; null: unknown.
+const SharedVariable* AccessChecks::variable_of(const Inst& in) const {
+  if (in.shared_end == Inst::kAllShared) return nullptr;
+  for (const SharedVariable& v : launch_.program->shared)
+    if (v.offset == in.shared_begin && v.offset + v.bytes == in.shared_end) return &v;
+  return nullptr;
+}
+
 TrapFacts AccessChecks::facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes,
-                                        Use use) const {
+                                        Use use, const Inst& in) const {
   TrapFacts facts = faults_.facts_of_access(warp, lane, AccessSpace::shared, use, bytes);
   MemoryAccess& access = *facts.access;
-  access.size = launch_.shared_bytes;
+  access.size = launch_.own_shared_bytes;
   if (cluster_ != nullptr) {
     // An address before the start of a block's memory is close to the end of the preceding window.
     const uint64_t nearest = (offset + kBlockWindow / 2) >> kRankShift;
@@ -334,6 +368,12 @@ TrapFacts AccessChecks::facts_of_shared(uint32_t warp, int lane, uint64_t offset
     // Addresses of 32 bits wrap: an address before the start is close to 2^32.
     access.offset = offset >> 32 == 0 ? static_cast<int32_t>(static_cast<uint32_t>(offset))
                                       : static_cast<int64_t>(offset);
+  }
+  if (const SharedVariable* variable = variable_of(in);
+      variable != nullptr && !is_in_shared(in, offset_in_block(offset), bytes)) {
+    access.object = variable->name;
+    access.offset -= variable->offset;
+    access.size = variable->bytes;
   }
   const bool inside =
       access.offset >= 0 && static_cast<uint64_t>(access.offset) + bytes <= access.size;
@@ -349,7 +389,7 @@ std::optional<TrapReason> AccessChecks::wrong_in_cluster(const Inst& in, uint64_
   const uint64_t rank = rank_of(address), at = offset_in_block(address);
   const bool own = rank == info_.rank;
   // A bad offset in the block's own memory, or in that of an existing block.
-  if (at + bytes > launch_.shared_bytes || at % bytes != 0) {
+  if (!is_in_shared(in, at, bytes) || at % bytes != 0) {
     const uint64_t nearest = (address + kBlockWindow / 2) >> kRankShift & 0xff;
     return nearest < cluster_->blocks() ? TrapReason::past_end : TrapReason::no_such_block;
   }
@@ -375,16 +415,16 @@ void AccessChecks::shared_of_cluster(uint32_t warp, const Inst& in, uint64_t* of
 
 void AccessChecks::bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
                               unsigned bytes, Use use) {
-  const uint64_t size = launch_.shared_bytes;
   uint32_t wrong = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const uint64_t at = offset[__builtin_ctz(r)];
     const bool is_wrong = cluster_ != nullptr ? wrong_in_cluster(in, at, bytes).has_value()
-                                              : at > size || at + bytes > size || at % bytes != 0;
+                                              : !is_in_shared(in, at, bytes) || at % bytes != 0;
     if (is_wrong) wrong |= r & (~r + 1);
   }
+  if (wrong == 0) return;
   faults_.raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
-    TrapFacts facts = facts_of_shared(warp, l, offset[l], bytes, use);
+    TrapFacts facts = facts_of_shared(warp, l, offset[l], bytes, use, in);
     if (cluster_ != nullptr) {
       const TrapReason reason = *wrong_in_cluster(in, offset[l], bytes);
       if (reason != TrapReason::past_end) facts.reason = reason;

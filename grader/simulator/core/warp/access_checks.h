@@ -105,8 +105,9 @@ class AccessChecks {
   // student most likely meant if the pointer's own array is not known.
   TrapFacts facts_of_global(uint32_t site, uint32_t warp, int lane, uint64_t address,
                             unsigned bytes, Use use, const Allocation* meant) const;
-  TrapFacts facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes,
-                            Use use) const;
+  const SharedVariable* variable_of(const Inst& in) const;
+  TrapFacts facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes, Use use,
+                            const Inst& in) const;
   void bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes, unsigned bytes,
                   Use use, const Allocation* meant);
   void unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address, uint32_t lanes,
@@ -115,6 +116,9 @@ class AccessChecks {
                   Use use);
   void shared_of_cluster(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
                          unsigned bytes, Use use);
+  // Whether the bytes are in the instruction's variable; if that is unknown, in the block's shared
+  // memory, or in what the system reserves.
+  bool is_in_shared(const Inst& in, uint64_t offset, unsigned bytes) const;
   // The fault of one lane's access; nothing if the access is valid.
   std::optional<TrapReason> wrong_in_cluster(const Inst& in, uint64_t address,
                                              unsigned bytes) const;

@@ -11,6 +11,7 @@
 #include "simulator/core/warp/function_slots.h"
 #include "simulator/core/warp/instruction.h"
 #include "simulator/core/warp/kernel_program.h"
+#include "simulator/ptx/address_origin.h"
 #include "simulator/ptx/control_flow.h"
 
 namespace lab32::sim {
@@ -122,7 +123,21 @@ class Decoder {
     program_.plans.emplace_back();
     code_->code.push_back(end);
     mark_reconvergence(flow, *code_);
+    note_shared_variables();
     code_->register_bytes = slots_->bytes();
+  }
+
+  // Notes which variable each access to shared memory means.
+  void note_shared_variables() {
+    const std::vector<std::string> origins = ptx::address_origins(*function_);
+    for (size_t i = 0; i < origins.size(); ++i) {
+      if (function_->body[i].op->traits.memory_count == 0) continue;
+      for (const SharedVariable& v : program_.shared) {
+        if (v.bytes == 0 || v.name != origins[i]) continue;
+        code_->code[i].shared_begin = v.offset;
+        code_->code[i].shared_end = v.offset + v.bytes;
+      }
+    }
   }
 
   // --- operands ---------------------------------------------------------------------------------

@@ -192,8 +192,8 @@ class Observer {
   virtual void join_cluster(Observer& /*first*/) {}
   // Lanes `mask` of the warp passed bar.warp.sync together.
   virtual void warp_barrier(uint32_t /*warp*/, uint32_t /*mask*/) {}
-  // A shuffle, vote or match whose mask names lanes that do not execute it, or a shuffle that reads
-  // from such a lane. `bad`: the absent lanes.
+  // A value had an effect that a shuffle read from lanes that do not execute it. `bad`: these
+  // lanes.
   virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/,
                            uint32_t /*bad*/) {}
 

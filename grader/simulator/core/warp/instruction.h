@@ -74,6 +74,10 @@ struct Inst {
   int64_t mem_offset = 0, mem_offset2 = 0;
   uint32_t target = 0;                              // branch: index in the program's code
   int reconvergence = -1, full_reconvergence = -1;  // branch: as ptx::ReconvergencePoints has it
+  // The variable in shared memory from which the address is computed: [begin, end). Unknown: all of
+  // the block's shared memory.
+  uint32_t shared_begin = 0, shared_end = kAllShared;
+  static constexpr uint32_t kAllShared = 0xffffffffu;
   uint32_t site = 0;  // index of this instruction over all functions of the program
   // The number of instructions from this one on, within its basic block, that only compute, load
   // and store. Lanes that begin here execute all of them, and the warp's state does not change in

@@ -133,6 +133,7 @@ struct LaunchContext {
   // Without a schedule: blocks, and the warps of each, run from the last to the first.
   bool reversed = false;
   bool keep_going = false;  // report faults to observers instead of trapping
+  bool looks_for_races = false;
   // Blocks run on several host threads without a guard (prove_independent_blocks()).
   bool independent_blocks = false;
 

@@ -83,9 +83,19 @@ class SharedMemory {
   }
   // Whether lanes with these first and last addresses access valid, aligned bytes of this block's
   // own memory.
-  bool is_row(uint64_t first, uint64_t last, unsigned bytes) const {
-    return cluster_ == nullptr && first <= last && last <= size() && last + bytes <= size() &&
-           (first & (bytes - 1)) == 0;
+  bool is_row(const Inst& in, uint64_t first, uint64_t last, unsigned bytes) const {
+    const Range own = range_of(in);
+    return cluster_ == nullptr && first <= last && own.begin <= first && last <= own.end &&
+           last + bytes <= own.end && (first & (bytes - 1)) == 0;
+  }
+  // The bytes that the instruction may access: those of its variable, if it is known. A GPU checks
+  // only the block's shared memory as a whole, and so does an unchecked launch.
+  struct Range {
+    uint64_t begin, end;
+  };
+  Range range_of(const Inst& in) const {
+    if (!follows_ || in.shared_end == Inst::kAllShared) return {0, launch_.own_shared_bytes};
+    return {in.shared_begin, in.shared_end};
   }
   // The offset of the sinks for faulty accesses in a launch that keeps going: after the block's
   // memory, one for each lane.

@@ -16,6 +16,33 @@ bool is_before(const Join& join, int reconvergence, const CodeFunction& function
          !function.can_reach(join.reconvergence, function.pc_of(reconvergence));
 }
 
+// Whether lanes that continue at `pc` exit without an access, a barrier or a decision before.
+bool only_exits(const CodeFunction& kernel, uint32_t pc) {
+  for (size_t steps = 0; steps < kernel.code.size(); ++steps) {
+    const Inst& in = kernel.code[pc];
+    switch (in.flow) {
+      case Dispatch::ret:
+      case Dispatch::exit:
+        if (!in.has_guard) return true;
+        break;
+      case Dispatch::branch:
+        if (in.has_guard) return false;
+        pc = in.target;
+        continue;
+      case Dispatch::straight: {
+        const ptx::Traits& t = in.ptx->op->traits;
+        if (t.memory_count > 0 || t.is_texture() || t.bulk || t.sync != ptx::Sync::none)
+          return false;
+        break;
+      }
+      default:
+        return false;
+    }
+    ++pc;
+  }
+  return false;
+}
+
 }  // namespace
 
 void Splits::restart(uint32_t lanes, Frame* kernel) {
@@ -251,6 +278,18 @@ void Splits::release_barrier(uint32_t split_id) {
     s.state = Split::State::ready;
     ++s.pc;
   }
+}
+
+bool Splits::release_to_exit() {
+  for (const Split& s : list_)
+    for (Join* join = s.join; join != nullptr; join = join->parent) {
+      const bool in_kernel = join->frame->parent == nullptr;
+      if (join->arrived == 0 || !in_kernel || !only_exits(*join->frame->function, join->pc))
+        continue;
+      release(join);
+      return true;
+    }
+  return false;
 }
 
 // `if (t < 16) { ...; __syncwarp(); }` waits for lanes that skip the branch and exit. In the

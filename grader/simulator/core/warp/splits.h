@@ -87,6 +87,10 @@ class Splits {
   // innermost join with waiting lanes, including a function's return point, because a function may
   // take the lock. False: no lanes wait in a join.
   bool release_one_join();
+  // Called when no split can run. Releases lanes that wait in a join of the kernel from which they
+  // can only exit: barriers and warp operations wait for lanes that have not exited. False: there
+  // are no such lanes.
+  bool release_to_exit();
   // Called when no split can run and a warp barrier waits for lanes in a join. Releases these
   // lanes, so that they exit or reach the barrier. False: there are no such lanes.
   bool release_for_warp_barrier();

@@ -255,6 +255,10 @@ std::string describe(const TrapFacts& f) {
           f.block, thread_in_block(f.thread), others, f.limit,
           f.cause.empty() ? "" : " (" + f.cause + ")");
     }
+    case TrapReason::two_barriers:
+      return fmt::format("{}: {} at this barrier, and {} at {}", warp_name(f),
+                         waiting_lanes(warp.lanes), waiting_lanes(warp.mask),
+                         f.value == 0 ? "another" : fmt::format("the one on line {}", f.value));
     case TrapReason::barrier_skipped:
       return fmt::format("{} exits the kernel without reaching this barrier, where {} waits",
                          name_of(f.thread), name_of(f.waiting));
@@ -324,6 +328,10 @@ std::string describe(const TrapFacts& f) {
                          warp_name(f), f.name, __builtin_popcount(warp.lanes));
     case TrapReason::instruction_limit:
       return fmt::format("{} still runs after {} instructions", warp_name(f), f.limit);
+    case TrapReason::endless_loop:
+      return fmt::format(
+          "{} repeats this loop for ever: nothing changes from one round to the next",
+          warp_name(f));
     case TrapReason::launch_limit:
       return fmt::format("the launch still runs after {} instructions of its warps together",
                          grouped(f.limit));

@@ -117,7 +117,10 @@ Warp::Progress Warp::run(uint64_t slice) {
     // Choose a ready split.
     if (!splits_.is_current_ready()) {
       if (splits_.live() == 0) return Progress::done;
-      if (!splits_.choose_next()) return Progress::blocked;
+      if (!splits_.choose_next()) {
+        if (splits_.release_to_exit()) continue;
+        return Progress::blocked;
+      }
       slice_ends_ = issued_ + slice_;
     }
     if (!splits_.join_lanes()) continue;

@@ -185,9 +185,15 @@ class Warp {
   // Called after a read. False: all bytes are defined.
   bool find_undefined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes,
                       UndefinedRead* read);
+  bool is_beside_written(AccessSpace space, uint64_t at, unsigned bytes);
   UndefinedBits::OfLanes origins_of(const Inst& in, const UndefinedRead& read, unsigned bytes);
+  // A shuffle gave `readers` undefined values: their source lanes, `absent`, do not execute it.
+  void read_absent(const Exec& x, const Inst& in, uint32_t readers, uint32_t absent);
   void define(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes);
-  // Reports the read of an atomic on shared memory.
+  // An exchange gives the old value to its result and otherwise only writes.
+  void exchange(const Exec& x, const Inst& in, AccessSpace space, const uint64_t* address,
+                unsigned bytes);
+  // Reports the read of another atomic on shared memory.
   void update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes);
   ValueTracker& track();
   void execute(Frame& frame, uint32_t mask, const Inst& in) {

@@ -186,6 +186,8 @@ const char* fix_of(const sim::TrapFacts& fault) {
     case Reason::threads_missing:
     case Reason::barrier_skipped:
       return "every thread of the block must reach a barrier: move it out of the condition";
+    case Reason::two_barriers:
+      return "all threads of a warp must reach the same barrier: move it out of the condition";
     case Reason::no_such_block:
       return "a cluster's blocks have the ranks 0 to num_blocks() - 1";
     case Reason::block_not_started:

@@ -1,4 +1,4 @@
-// verdict: B3 reduce_shuffle: result | failed | "names lane 1, which never reaches this operation"
+// verdict: B3 reduce_shuffle: result | failed | "not take part"
 // verdict: B3 reduce_shuffle: wavefronts | failed | "counts once the result is right"
 // verdict: B3 reduce_shuffle: barriers | failed | "counts once the result is right"
 // verdict: B4 a sum of 2^24 ones | failed | "counts once the result is right"

@@ -1,4 +1,4 @@
-// verdict: C1 sum_by_warps: result | failed | "never reaches this operation"
+// verdict: C1 sum_by_warps: result | failed | "not take part"
 // verdict: C1 sum_by_warps: adds | failed | "counts once the result is right"
 // Whole warps are right; in the last one, lanes behind the end do not come to the shuffle.
 __global__ void sum_by_warps(const float* in, float* total, int n) {
