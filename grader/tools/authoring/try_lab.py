@@ -83,6 +83,10 @@ class Lab:
         return folder
 
 
+def quantity(number, noun):
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
 def points(result):
     return f"{result['score']:g} of {result['max_score']:g}"
 
@@ -159,9 +163,11 @@ def ideal_faults(lab, scale, solution, skeleton):
             continue
         for counter, got, ideal in reached[row["check"]]:
             if got > ideal:
-                faults.append(f"[{key}] at {scale}: the solution takes {got:g} {counter}, the ideal is {ideal:g}")
+                faults.append(f"[{key}] at {scale}: the solution takes {got:,.0f} {counter}, the ideal is {ideal:,.0f}")
             elif got < LEAST_SHARE * ideal:
-                faults.append(f"[{key}] at {scale}: the ideal is lax: {ideal:g}, and the solution takes {got:g}")
+                faults.append(
+                    f"[{key}] at {scale}: the ideal, {ideal:,.0f} {counter}, is lax: the solution takes {got:,.0f}"
+                )
         if untouched[row["check"]]["status"] == "passed":
             faults.append(f"[{key}] at {scale}: the untouched skeleton has its full marks")
     return faults
@@ -170,7 +176,7 @@ def ideal_faults(lab, scale, solution, skeleton):
 def try_ideals(lab, found, graded):
     counters = [row for row in lab.rows.values() if "counter" in row]
     faults = [fault for scale, both in graded.items() for fault in ideal_faults(lab, scale, *both)]
-    found.add("ideals", f"{len(counters)} counters at {', '.join(SCALES)}"
+    found.add("ideals", f"{quantity(len(counters), 'counter')} at {', '.join(SCALES)}"
               + ("" if faults else ": the solution reaches each, the skeleton none"), faults)  # fmt: skip
 
 
@@ -188,7 +194,9 @@ def try_mutants(lab, found, pool, count):
 
 
 def try_hints(lab, found):
-    without = [f"[{key}] has an empty `idea`" for key, row in lab.rows.items() if row.get("idea") == ""]
+    # The message about requests has its own words.
+    without = [f"[{key}] has no `idea`" for key, row in lab.rows.items()
+               if row.get("counter", "requests") != "requests" and not row.get("idea")]  # fmt: skip
     for key, row in lab.rows.items():
         for name, question in row.get("questions", {}).items():
             if not question["hint"]:
@@ -201,7 +209,7 @@ def missing_for_core(lab):
     if not any("bonus" in row for row in lab.rows.values()):
         missing.append("a timing check")
     missing += [
-        f"{LEAST_SUBMISSIONS - len(lab.submissions(kind))} more {kind} submissions"
+        quantity(LEAST_SUBMISSIONS - len(lab.submissions(kind)), f"more {kind} submission")
         for kind in ("correct", "wrong") if len(lab.submissions(kind)) < LEAST_SUBMISSIONS
     ]  # fmt: skip
     return missing
@@ -247,7 +255,7 @@ def main(arguments=None):
             return 2
     lines, faults = examine(options.lab, options.binary, options.mutants)
     print("\n".join(lines))
-    print(f"{len(faults)} faults" if faults else "no fault")
+    print(quantity(len(faults), "fault") if faults else "no fault")
     return 1 if faults else 0
 
 
