@@ -75,6 +75,8 @@ class DeclarationReader {
     const toml::node* counted = found("counted");
     declaration.limit.counted =
         counted ? text(*counted, "counted") : declaration.limit.counter.text();
+    if (const toml::node* most = found("most_sectors"))
+      declaration.most_sectors = limit(declaration.launch, *most);
     if (const toml::node* also = row_.own.get("also")) read_further(declaration, *also);
   }
 
@@ -181,7 +183,7 @@ class DeclarationReader {
                    const DeclaredLaunch& launch) const {
     static const Pattern identifier("[A-Za-z_][A-Za-z0-9_]*");
     if (!identifier.match(name)) fail(at, fmt::format("`{}` is no name", name));
-    for (const char* taken : {"n", "i", "blocks", "threads"})
+    for (const char* taken : {"n", "i", "blocks", "threads", "expected"})
       if (name == taken) fail(at, fmt::format("`{}` is a name of the grader's", name));
     for (const auto& known :
          {numbers(launch).numbers, names_of(launch.inputs), names_of(launch.outputs)})
@@ -292,6 +294,7 @@ class DeclarationReader {
     ExpressionNames names = numbers(launch, {"i"});
     for (const auto* some : {&launch.inputs, &launch.outputs})
       for (const DeclaredArray& array : *some) names.arrays.push_back(array.name);
+    names.arrays.emplace_back("expected");
     for (DeclaredArray& output : launch.outputs)
       if (const toml::node* expected =
               node.as_table()->at_path(output.name).as_table()->get("expected"))
@@ -388,7 +391,7 @@ const std::vector<DeclaredKey>& declared_keys(Kind kind) {
                                                    {"n", true},
                                                    {"drawn", true},
                                                    {"min_working_share", true},
-                                                   {"idea", true},
+                                                   {"idea", false},
                                                    {"also", false},
                                                    {"counted", false},
                                                    {"unit", false},
@@ -398,7 +401,8 @@ const std::vector<DeclaredKey>& declared_keys(Kind kind) {
                                                    {"shared_bytes", false},
                                                    {"lanes_only", false},
                                                    {"relative_tolerance", false},
-                                                   {"withheld_until", false}};
+                                                   {"withheld_until", false},
+                                                   {"most_sectors", false}};
   static const std::vector<DeclaredKey> time = {{"of", true},
                                                 {"bytes", true},
                                                 {"n", true},

@@ -27,8 +27,8 @@ struct DeclaredArray {
   // Without contents, an output is poisoned. Launches use them in turn.
   std::vector<DeclaredContent> contents = {};
   std::optional<Expression> from = {}, below = {};  // the range of the distributions
-  // Only outputs: an expression in `i` and in all arrays as they are before the launch. Absent: the
-  // reference kernel writes the expected values.
+  // Only outputs: an expression in `i`, in all arrays as they are before the launch, and in
+  // expected[0] ... expected[i - 1]. Absent: the reference kernel writes the expected values.
   std::optional<Expression> expected = {};
 };
 
@@ -74,7 +74,9 @@ struct Declaration {
   bool changes_launch = false;  // the launch differs from that of the result check
   DeclaredLimit limit = {};
   std::vector<DeclaredLimit> also = {};  // further counters, whose shares multiply the credit
-  Expression bytes = {};                 // to move, of a timing check
+  // Of device memory, atomics included: a kernel that works there instead loses points.
+  std::optional<Expression> most_sectors = {};
+  Expression bytes = {};  // to move, of a timing check
 };
 
 // One row of a rubric as its reader sees it.

@@ -199,14 +199,17 @@ std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
     for (const Elements& array : *arrays)
       values.arrays.push_back(
           {array.bytes.empty() ? 0 : array.count, [&array](size_t i) { return array.at(i); }});
+  values.arrays.emplace_back();  // the expected values so far
   std::vector<Elements> expected;
   for (size_t k = 0; k < launch.outputs.size(); ++k) {
     const DeclaredArray& output = launch.outputs[k];
     expected.emplace_back();
     if (!output.expected) continue;
     Elements& want = expected.back() = Elements(*output.type, before.outputs[k].count);
+    values.arrays.back().at = [&want](size_t i) { return want.at(i); };
     for (size_t i = 0; i < want.count; ++i) {
       values.numbers.back() = static_cast<double>(i);
+      values.arrays.back().count = i;
       const double value = output.expected->value(values);
       if (!want.set(i, value))
         throw Error(fmt::format("`expected` of {}[{}]: {} is no {}", output.name, i, value,

@@ -73,7 +73,7 @@ TimedWork work_of(Check& check, const Declaration& declaration, uint32_t n, size
   const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
   work.mismatch = [&launch, numbers, sets, tolerance](size_t set, const Outputs& outputs) {
     const std::vector<Elements> expected = expected_elements(launch, numbers, *sets[set]);
-    for (size_t i = 0; i < outputs.size(); ++i) {
+    for (size_t i = 0; i < launch.outputs.size(); ++i) {
       const std::vector<std::byte> got = values_of<std::byte>(outputs[i]);
       const std::string wrong =
           elements_mismatch(launch.outputs[i].name, got, expected[i], tolerance);

@@ -137,6 +137,15 @@ void fill_special(Elements& to, const ElementRange& /*range*/, Random& random) {
     to.set(i, all[random.below(static_cast<uint32_t>(all.size()))]);
 }
 
+// Uniform, and each special value once if there is room.
+void fill_any(Elements& to, const ElementRange& range, Random& random) {
+  fill_uniform(to, range, random);
+  const std::vector<double>& all = to.type->special;
+  const size_t part = to.count / all.size();
+  for (size_t i = 0; part > 0 && i < all.size(); ++i)
+    to.set(i * part + random.below(static_cast<uint32_t>(part)), all[i]);
+}
+
 void fill_minus_infinity(Elements& to, const ElementRange& /*range*/, Random& /*random*/) {
   for (size_t i = 0; i < to.count; ++i) to.set(i, -HUGE_VAL);
 }
@@ -145,13 +154,11 @@ struct NamedDistribution {
   const char* name;
   Distribution fill;
 };
-constexpr NamedDistribution kDistributions[] = {{"uniform", fill_uniform},
-                                                {"small", fill_small},
-                                                {"sorted", fill_sorted},
-                                                {"constant", fill_constant},
-                                                {"ramp", fill_ramp},
-                                                {"special", fill_special},
-                                                {"minus_infinity", fill_minus_infinity}};
+constexpr NamedDistribution kDistributions[] = {
+    {"uniform", fill_uniform}, {"small", fill_small},
+    {"sorted", fill_sorted},   {"constant", fill_constant},
+    {"ramp", fill_ramp},       {"special", fill_special},
+    {"any", fill_any},         {"minus_infinity", fill_minus_infinity}};
 
 }  // namespace
 
@@ -181,8 +188,8 @@ std::vector<std::string> distribution_names() {
 
 std::string misfit(const std::string& distribution, const ElementType& type, bool has_range) {
   if (distribution == "minus_infinity" && type.whole) return "an integer type has no infinity";
-  const bool uses_range =
-      distribution != "small" && distribution != "special" && distribution != "minus_infinity";
+  const bool uses_range = distribution != "small" && distribution != "special" &&
+                          distribution != "any" && distribution != "minus_infinity";
   if (has_range && !uses_range) return "it takes no `from` and `below`";
   return "";
 }

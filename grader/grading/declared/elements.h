@@ -47,7 +47,8 @@ struct ElementRange {
 };
 
 using Distribution = void (*)(Elements& to, const ElementRange& range, Random& random);
-// uniform, small, sorted, constant, ramp, special, minus_infinity; nullptr: there is no such one.
+// uniform, any, small, sorted, constant, ramp, special, minus_infinity; nullptr: there is no such
+// one.
 Distribution distribution(const std::string& name);
 std::vector<std::string> distribution_names();
 // Why the distribution cannot fill arrays of this type; empty: it can.

@@ -16,7 +16,7 @@
 namespace lab32::grading {
 // clang-format off
 enum class ExpressionOp : uint8_t {
-  number, name, element, choose, either, both, less, at_most, more, at_least, equal, differ,
+  number, name, bound, element, choose, either, both, less, at_most, more, at_least, equal, differ,
   add, subtract, multiply, divide, remainder, negate, invert,
   min, max, ceil_div, floor, ceil, abs, sqrt, exp, log, pow, random, sum, least, greatest
 };
@@ -30,7 +30,7 @@ struct Function {
   const char* name;
   Op op;
   size_t arguments;
-  bool of_array = false;
+  bool over_range = false;
 };
 
 constexpr Function kFunctions[] = {
@@ -39,8 +39,8 @@ constexpr Function kFunctions[] = {
     {"ceil", Op::ceil, 1},         {"abs", Op::abs, 1},
     {"sqrt", Op::sqrt, 1},         {"exp", Op::exp, 1},
     {"log", Op::log, 1},           {"pow", Op::pow, 2},
-    {"random", Op::random, 2},     {"sum", Op::sum, 1, true},
-    {"least", Op::least, 1, true}, {"greatest", Op::greatest, 1, true}};
+    {"random", Op::random, 2},     {"sum", Op::sum, 4, true},
+    {"least", Op::least, 4, true}, {"greatest", Op::greatest, 4, true}};
 
 }  // namespace
 
@@ -199,6 +199,12 @@ class ExpressionParser {
       demand("]");
       return node;
     }
+    if (const auto bound = std::find(bound_.rbegin(), bound_.rend(), name);
+        bound != bound_.rend()) {
+      node.op = Op::bound;
+      node.slot = static_cast<size_t>(bound_.rend() - bound) - 1;
+      return node;
+    }
     node.op = Op::name;
     node.slot = slot_of(names_.numbers, name, "name");
     return node;
@@ -212,21 +218,29 @@ class ExpressionParser {
       fail("random() is allowed only in `values` of arrays and in `scalars`");
     Node node;
     node.op = function->op;
-    if (function->of_array) {
-      node.slot = slot_of(names_.arrays, word(), "array");
-    } else {
-      for (size_t i = 0; i < function->arguments; ++i) {
-        if (i > 0) demand(",");
-        node.parts.push_back(choice());
-      }
+    if (function->over_range) bound_.push_back(variable());
+    for (size_t i = function->over_range ? 1 : 0; i < function->arguments; ++i) {
+      if (i > 0) demand(",");
+      node.parts.push_back(choice());
+    }
+    if (function->over_range) {
+      bound_.pop_back();
+      node.slot = bound_.size();
     }
     demand(")");
     return node;
   }
 
+  std::string variable() {
+    const std::string name = word();
+    if (name.empty()) fail("sum(k, a, b, ...) begins with a variable");
+    return name;
+  }
+
   const Expression& whole_;
   const std::string& text_;
   const ExpressionNames& names_;
+  std::vector<std::string> bound_;  // the variables of the functions around this place
   size_t at_ = 0, depth_ = 0;
 };
 
@@ -276,6 +290,8 @@ double Expression::value_of(const Node& node, const ExpressionValues& values) co
       return node.number;
     case Op::name:
       return values.numbers[node.slot];
+    case Op::bound:
+      return values.bound[node.slot];
     case Op::choose:
       return part(0) != 0 ? part(1) : part(2);
     case Op::either:
@@ -315,13 +331,6 @@ double Expression::value_of(const Node& node, const ExpressionValues& values) co
 
 double Expression::call(const Node& node, const ExpressionValues& values) const {
   const auto part = [&](size_t i) { return value_of(node.parts[i], values); };
-  const auto over_array = [&](double first, double (*join)(double, double)) {
-    const ExpressionArray& array = values.arrays[node.slot];
-    double all = first;
-    for (size_t i = 0; i < array.count; ++i) all = join(all, array.at(i));
-    return all;
-  };
-  const double infinite = HUGE_VAL;
   switch (node.op) {
     case Op::element: {
       const ExpressionArray& array = values.arrays[node.slot];
@@ -357,13 +366,23 @@ double Expression::call(const Node& node, const ExpressionValues& values) const 
       return from + static_cast<double>(values.random->below(
                         static_cast<uint32_t>(std::min(below - from, 0x1p32 - 1))));
     }
-    case Op::sum:
-      return over_array(0, [](double a, double b) { return a + b; });
-    case Op::least:
-      return over_array(infinite, [](double a, double b) { return std::min(a, b); });
     default:
-      return over_array(-infinite, [](double a, double b) { return std::max(a, b); });
+      return over_range(node, values);
   }
+}
+
+double Expression::over_range(const Node& node, const ExpressionValues& values) const {
+  const double from = value_of(node.parts[0], values), below = value_of(node.parts[1], values);
+  double all = node.op == Op::sum ? 0 : node.op == Op::least ? HUGE_VAL : -HUGE_VAL;
+  if (values.bound.size() <= node.slot) values.bound.resize(node.slot + 1);
+  for (double k = from; k < below; ++k) {
+    values.bound[node.slot] = k;
+    const double one = value_of(node.parts[2], values);
+    all = node.op == Op::sum     ? all + one
+          : node.op == Op::least ? std::min(all, one)
+                                 : std::max(all, one);
+  }
+  return all;
 }
 
 }  // namespace lab32::grading

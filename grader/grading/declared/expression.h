@@ -2,7 +2,8 @@
 // "in[i] * factor". They are computed in double precision; a / b is not rounded.
 //
 //   c ? a : b    a || b    a && b    < <= > >= == !=    + - * / %    -a !a    a[i]
-//   min max ceil_div floor ceil abs sqrt exp log pow, sum(array), least(array), greatest(array),
+//   min max ceil_div floor ceil abs sqrt exp log pow
+//   sum(k, a, b, in[k]): the sum for k from a to b - 1; likewise least() and greatest()
 //   random(a, b): a whole number from a to b - 1, where random numbers are allowed
 #pragma once
 
@@ -31,6 +32,7 @@ struct ExpressionValues {
   std::vector<double> numbers;
   std::vector<ExpressionArray> arrays;
   Random* random = nullptr;
+  mutable std::vector<double> bound = {};  // the variables of sum(), least() and greatest()
 };
 
 class Expression {
@@ -56,6 +58,7 @@ class Expression {
 
   double value_of(const Node& node, const ExpressionValues& values) const;
   double call(const Node& node, const ExpressionValues& values) const;
+  double over_range(const Node& node, const ExpressionValues& values) const;
   [[noreturn]] void fail(const std::string& message) const;
 
   std::string text_, where_;

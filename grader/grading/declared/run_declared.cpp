@@ -52,7 +52,8 @@ class CheckedCount {
   }
 
   double got(const DeclaredLimit& limit) const { return limit.counter.value(counters_); }
-  double ideal(const DeclaredLimit& limit) const { return limit.ideal.value(for_ideal_); }
+  double ideal(const DeclaredLimit& limit) const { return ideal(limit.ideal); }
+  double ideal(const Expression& limit) const { return limit.value(for_ideal_); }
   WorstLine waste(Check& check) const {
     return shared_ ? worst_shared(check, run_) : worst_global(check, run_);
   }
@@ -105,7 +106,7 @@ void credit_count(Check& check, const Declaration& declaration, const CheckedCou
                                          counted(got, noun), grouped(static_cast<uint64_t>(ideal)),
                                          waste.message.empty() ? "" : " " + waste.message)
                            : fmt::format("The kernel takes more {} than it needs.", noun));
-    check.explain(0, check.row.text("idea"));
+    if (check.row.has("idea")) check.explain(0, check.row.text("idea"));
   }
   credit_further(check, declaration, count, line);
 }
@@ -118,7 +119,7 @@ void credit_counter(Check& check, const Declaration& declaration, const device::
   if (counter == "requests" && declaration.also.size() == 1 &&
       declaration.also[0].counter.text() == "sectors")
     return credit_requests(check, run, count.ideal(declaration.also[0]), ideal, line);
-  const std::string idea = check.row.text("idea");
+  const std::string idea = check.row.has("idea") ? check.row.text("idea") : "";
   if (counter == "wavefronts") {
     credit_wavefronts(check, run, ideal, idea);
   } else {
@@ -152,9 +153,10 @@ void run_counter(Check& check, const Declaration& declaration) {
                     given_kernel(check, launch.kernel),
                     [&] { return run_declared_launch(check, launch, n, 0).run; });
   of_lanes_only(*run);
-  credit_counter(check, declaration, *run,
-                 CheckedCount(check, declaration, *run, values_for_ideal(check, launch, n)));
-  if (check.verdict.credit < 1) return;
+  const CheckedCount published(check, declaration, *run, values_for_ideal(check, launch, n));
+  credit_counter(check, declaration, *run, published);
+  if (declaration.most_sectors)
+    credit_most_sectors(check, *run, published.ideal(*declaration.most_sectors));
   const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
   const uint32_t secret = secret_size(check, unit, 0).n;
   DeclaredRun again{};
@@ -171,6 +173,8 @@ void run_counter(Check& check, const Declaration& declaration) {
   };
   recount(declaration.limit);
   for (const DeclaredLimit& also : declaration.also) recount(also);
+  if (declaration.most_sectors)
+    recount_sectors(check, where, count.ideal(*declaration.most_sectors), recounted);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/random.h"
-#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
 #include "grading/timing/timing_checks.h"
@@ -122,15 +121,6 @@ device::Run run_block_sums(Check& check, uint32_t n) {
   return launched;
 }
 
-device::Run run_row_moments(Check& check, uint32_t n) {
-  Random random = check.random();
-  Input<uint8_t> in(check, "in", random_pixels(random, size_t{n} * kColumns));
-  Output<int> out(check, "out", n);
-  device::Run launched = launch(check, "row_moments", n, kBlock, {in, out});
-  compare_exactly(check, "row_moments", n, out, row_moments_of(in.values()));
-  return launched;
-}
-
 device::Run run_spectrum(Check& check, uint32_t n) {
   Random random = check.random();
   const uint32_t hot = random.below(kChannels);
@@ -239,15 +229,6 @@ TEST_SUITE("lab:bank_conflicts") {
                      "threads be neighbours, and let them add neighbouring elements.");
   }
 
-  LAB_CHECK("B4 row_moments: result" * takes("sizes")) { check_sizes(check, run_row_moments); }
-
-  LAB_CHECK("B4 row_moments: wavefronts" *
-            takes("min_working_share", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
-    check_wavefronts(check, "row_moments", run_row_moments, kBlock,
-                     "The hardware serves an int4 access 8 lanes at a time. In which bank does "
-                     "the row of each of these lanes begin, and in which should it?");
-  }
-
   LAB_CHECK("B5 spectrum: result" * takes("sizes")) { check_sizes(check, run_spectrum); }
 
   LAB_CHECK("B5 spectrum: wavefronts" *
@@ -257,8 +238,6 @@ TEST_SUITE("lab:bank_conflicts") {
                      "the other. The task has room for 32 words per channel: which lanes could "
                      "use which word?");
   }
-
-  LAB_CHECK("C1 staging 128 ints" * takes("questions")) { ask_questions(check); }
 
   LAB_CHECK("D1 row_scan: time" * takes_of_speed()) {
     credit_speed(check, {"row_scan", row_scan_work});

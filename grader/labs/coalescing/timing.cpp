@@ -8,25 +8,6 @@ namespace lab32::checks::coalescing {
 namespace {
 
 constexpr uint32_t kTimedBlock = 256;
-constexpr float kFactor = 2.5f;
-
-TimedWork scale_work(Check& check, uint32_t n, size_t sets) {
-  const InputSets<float> inputs = random_inputs(check, sets, n);
-  TimedWork work = work_from_in_to_out(inputs);
-  work.steps = [n](device::LoadedModule&, uint32_t) {
-    return std::vector<device::TimedStep>{
-        device::TimedLaunch{"scale",
-                            {{blocks_for(n, 16 * kTimedBlock)}, {kTimedBlock}},
-                            {device::ArrayIndex{0}, device::ArrayIndex{1}, device::Arg(kFactor),
-                             device::Arg(static_cast<int>(n))}}};
-  };
-  work.mismatch = [&check, inputs](size_t set, const Outputs& outputs) {
-    std::vector<float> want = *inputs[set];
-    for (float& v : want) v *= kFactor;
-    return mismatch("out", values_of<float>(outputs[0]), want, relative_tolerance(check));
-  };
-  return work;
-}
 
 // push without a field and with a time step of 0: out equals in exactly, and only moving the
 // structures takes time.
@@ -56,10 +37,6 @@ TimedWork push_work(Check& check, uint32_t n, size_t sets) {
 }  // namespace
 
 TEST_SUITE("lab:coalescing") {
-  LAB_CHECK("D1 scale: time" * takes_of_speed() * takes("relative_tolerance")) {
-    credit_speed(check, {"scale", scale_work});
-  }
-
   LAB_CHECK("D2 push: time" * takes_of_speed() * takes("relative_tolerance")) {
     credit_speed(check, {"push", push_work});
   }

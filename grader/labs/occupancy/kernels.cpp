@@ -1,7 +1,6 @@
 // The occupancy lab, part B: kernels that the submission changes (B2, B3). Contract:
 // labs/occupancy/occupancy.cu.
 
-#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/occupancy/inputs.h"
@@ -141,10 +140,6 @@ TEST_SUITE("lab:occupancy") {
                       local));
     }
   }
-
-  LAB_CHECK("C1 kinds of memory" * takes("questions")) { ask_questions(check); }
-
-  LAB_CHECK("C2 too few registers" * takes("questions")) { ask_questions(check); }
 }
 
 }  // namespace lab32::checks::occupancy

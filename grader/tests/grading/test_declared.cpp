@@ -36,7 +36,9 @@ TEST_CASE("grading: an expression has the operators of C and reads names and arr
   CHECK(evaluated("log(exp(2))") == doctest::Approx(2));
   CHECK(evaluated("load.sectors + 1") == 8);
   CHECK(evaluated("in[n] + in[0]", 2) == 5);
-  CHECK(evaluated("sum(in) + 10 * least(in) + 100 * greatest(in)") == 316);
+  CHECK(evaluated("sum(k, 0, 3, in[k]) + 10 * least(k, 0, 3, in[k])") == 16);
+  CHECK(evaluated("greatest(k, 1, n, in[k] * k) + sum(k, 2, 2, k)", 3) == 4);
+  CHECK(evaluated("sum(j, 0, 3, sum(k, 0, j, 10 * j + k)) + sum(j, 0, 2, j)") == 52);
   const double drawn = evaluated("random(5, 8)");
   CHECK((drawn == 5 || drawn == 6 || drawn == 7));
 }
@@ -58,6 +60,8 @@ TEST_CASE("grading: an error of an expression says where and what") {
   check("maximum(n, 1)", "there is no function `maximum`");
   check("in[n]", "in[5] is not among its 3 elements");
   check("in[0.5]", "in[0.5] is not among");
+  check("sum(k, 0, 1, k) + k", "there is no name `k`");
+  check("sum(, 0, 1, 2)", "sum(k, a, b, ...) begins with a variable");
   check("random(3, 3)", "random(a, b) needs b > a");
   check(std::string(500, '('), "it is nested too deeply");
   check(std::string(500, '-') + "1", "it is nested too deeply");
@@ -246,7 +250,6 @@ TEST_CASE("grading: a wrong declaration is an error with file and line") {
   check_row_refused("of = \"scale\"", "of = \"scales\"", "23: `of` names the table of a declared");
   check_row_refused("load.sectors +", "load.sektors +", "25: the expression \"load.sektors");
   check_row_refused("ideal = \"n / 4\"", "ideal = \"m\"", "26: the expression \"m\"");
-  check_row_refused("idea = \"Read in order.\"\n", "", "19: [scale_sectors] has no `idea`");
   check_row_refused("credit = \"share\"", "credit = \"all\"", "19: [scale_sectors]: `credit`");
   check_row_refused("bonus = 4", "points = 4", "29: [scale_time]: a timing check, and no other");
   check_row_refused("expected = \"in[i] * factor\" }", "values = 1, expected = \"in[i]\" }",
