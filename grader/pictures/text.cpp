@@ -151,6 +151,15 @@ std::string text(const Shuffles& s, bool colour) {
   return out;
 }
 
+namespace {
+
+// " where 5 would do", or ", the minimum".
+std::string compared_with(uint64_t ideal, uint64_t reached) {
+  return reached > ideal ? fmt::format(" where {} would do", grouped(ideal)) : ", the minimum";
+}
+
+}  // namespace
+
 std::string text(const Traffic& t, const Traffic* reference) {
   std::string out = "Memory chart\n\n";
   out += wrapped_words(
@@ -158,10 +167,11 @@ std::string text(const Traffic& t, const Traffic* reference) {
   if (t.shared_requests > 0)
     out += wrapped_words(
         "shared memory",
-        fmt::format("{} requests, {} wavefronts where {} would do", grouped(t.shared_requests),
-                    grouped(t.wavefronts), grouped(t.ideal_wavefronts)));
-  out += wrapped_words("L1", fmt::format("{} sectors, {}, where {} would do", grouped(t.sectors),
-                                         amount(32 * t.sectors), grouped(t.ideal_sectors)));
+        fmt::format("{} requests, {} wavefronts{}", grouped(t.shared_requests),
+                    grouped(t.wavefronts), compared_with(t.ideal_wavefronts, t.wavefronts)));
+  out += wrapped_words("L1",
+                       fmt::format("{} sectors ({}){}", grouped(t.sectors), amount(32 * t.sectors),
+                                   compared_with(t.ideal_sectors, t.sectors)));
   if (!t.caches) return out + reference_traffic(reference);
   const Traffic::Caches& c = *t.caches;
   out += wrapped_words("", fmt::format("{:.1f} % hit (modelled)", c.l1_percent));

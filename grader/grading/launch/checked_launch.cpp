@@ -70,9 +70,8 @@ const char* advice_for_trap(sim::TrapKind kind) {
              "return early, and put no barrier inside an `if` that only some threads "
              "take.";
     case sim::TrapKind::shuffle:
-      return "Every lane that the mask names must reach the shuffle: shuffle before "
-             "an `if` or a `return` that splits the warp. A lane without a value "
-             "passes a neutral one, for a sum 0.";
+      return "Every lane that the mask names must reach the shuffle: put it before the `if` or "
+             "`return` that splits the warp, and let lanes without a value pass a neutral one.";
     case sim::TrapKind::instruction_limit:
     case sim::TrapKind::time_limit:
     case sim::TrapKind::deadlock:

@@ -156,11 +156,10 @@ void credit_balance(Check& check, double share, const Residency& resident,
   if (share >= least) return;
   check.explain(
       line_of_shape(check, kernel),
-      fmt::format("{} Until the busiest multiprocessor finishes, a multiprocessor works {:.3g} "
-                  "% of the time on average.\n"
-                  "How much work has a block, and how many blocks does the busiest "
-                  "multiprocessor get? Smaller blocks spread more evenly; or launch only as "
-                  "many as are resident, and let them stride over n.",
+      fmt::format("{} On average a multiprocessor works {:.3g} % of the time until the busiest one "
+                  "finishes.\n"
+                  "How many blocks does the busiest multiprocessor get? Smaller blocks spread more "
+                  "evenly; or launch only as many as are resident, and let them stride over n.",
                   resident.words(), 100 * share));
 }
 

@@ -40,3 +40,15 @@ def test_a_comment_and_a_page_may_name_only_files_that_exist():
 def test_plain_sentences_pass():
     text = "// The submission is checked at the other sizes, too. It takes 1 request and 21 sectors, 1.1 bytes each.\n"
     assert kinds("x.cpp", text) == set()
+
+
+def test_messages_are_listed_with_their_lines():
+    cpp = 'f(\n    "The kernel reads "  // two pieces\n    "past the end.",\n    \'"\', R"(and {} more lines)");\n'
+    assert language.messages_of_cpp(cpp) == [(2, "The kernel reads past the end."), (4, "and {} more lines")]
+    python = 'def f(n):\n    """A docstring."""\n    return f"{n} files are missing", "no such file"\n'
+    assert language.messages_of_python(python) == [(3, "no such file"), (3, "{} files are missing")]
+    assert language.messages_of_toml('answer = 4\nhint = "Count the words."\n') == [(2, "Count the words.")]
+    found = list(language.messages(["grader/grading/words/words.cpp", "grader/tests/x.cpp"]))
+    assert ("grader/grading/words/words.cpp", "The check needs a GPU, and this machine has none.") in [
+        (name, text) for name, _, text in found
+    ]
