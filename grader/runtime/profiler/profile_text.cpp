@@ -108,7 +108,7 @@ std::string cache_text(const counters::CacheCounters& m) {
 }
 
 std::string predicted_time_text(const model::Prediction& p) {
-  if (!p.unreliable.empty()) return sentence("time", "not modelled: " + p.unreliable);
+  if (!p.unreliable.empty()) return sentence_text("time", "not modelled: " + p.unreliable);
   std::string words = duration(p.kernel_seconds);
   if (p.error > 0)
     words += fmt::format(" (mean error of such predictions: {:.0f} %)", 100 * p.error);
