@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/grid.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "runtime/profiler/kernel_names.h"
 
@@ -36,7 +37,22 @@ Value waves(const LaunchProfile& r) {
 
 Value registers(const LaunchProfile& r) {
   if (!r.registers) return std::nullopt;
-  return std::max(16u, (*r.registers + 7) / 8 * 8);
+  return std::max(16u, *r.registers);
+}
+
+Value allocated_registers(const LaunchProfile& r) {
+  if (!r.registers) return std::nullopt;
+  const uint64_t of_warp = align_up(std::max(16u, *r.registers), 8u) * kWarpSize;
+  return ratio(of_warp * warps(r), threads(r));
+}
+
+// The sum of the metrics by operation, which leave out cp.async.
+uint64_t conflicts(const counters::Counters& c) {
+  return c.shared_wavefronts() - c.shared_ideal() -
+         (c.shared_copy.wavefronts - c.shared_copy.ideal);
+}
+uint64_t wavefronts(const counters::Counters& c) {
+  return c.shared_wavefronts() - c.shared_copy.wavefronts + c.other.remote_atom_wavefronts;
 }
 
 // nullopt if some of these accesses are not counted.

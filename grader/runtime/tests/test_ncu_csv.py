@@ -12,6 +12,8 @@ pytestmark = pytest.mark.slow
 MEASURED = ROOT / "data" / "measured" / "ncu"
 SAMPLE = ROOT / "grader" / "tools" / "measure" / "ncu" / "sample.cu"
 MODELLED = ("dram__", "lts__", "l1tex__t_sector_hit_rate", "gpu__time")
+# On a GPU it counts one or two wavefronts for each warp that are in none of its parts by operation.
+MORE_ON_A_GPU = ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",)
 
 
 def read_ncu(path):
@@ -48,7 +50,7 @@ def test_columns_and_kernels_are_those_of_ncu(simulated):
 def test_counted_metrics_are_equal(simulated):
     _, wide = simulated
     _, measured = read_ncu(MEASURED / "h200-sample.csv")
-    common = [m for m in wide.columns if m in measured.columns and not m.startswith(MODELLED)]
+    common = [m for m in wide.columns if m in measured.columns and not m.startswith((*MODELLED, *MORE_ON_A_GPU))]
     assert len(common) > 40
     pandas.testing.assert_frame_equal(wide[common], measured[common], check_dtype=False)
 

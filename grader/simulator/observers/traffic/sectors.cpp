@@ -66,6 +66,15 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
   return sectors.size();
 }
 
+uint32_t distinct_bytes(const uint64_t* address, uint32_t bytes, uint32_t mask) {
+  int64_t stride;
+  if (mask == kAllLanes && is_affine(address, &stride)) return stride == 0 ? bytes : kWarpSize * bytes;
+  uint64_t active[kWarpSize];
+  const uint32_t n = gather(address, mask, active);
+  std::sort(active, active + n);
+  return static_cast<uint32_t>(std::unique(active, active + n) - active) * bytes;
+}
+
 // L1 looks up four lines at once, one in each of four sets. In each turn every set serves the line
 // of its first waiting lane, but only those lanes of it that no earlier waiting lane of the set
 // shadows. An earlier lane shadows a later one at the same offset within its line, on the same word

@@ -15,6 +15,8 @@ constexpr uint32_t kLineBytes = 128, kSectorBytes = 32, kSectorsPerLine = 4;
 
 // Distinct sectors of the active lanes. A load or a store moves these.
 uint32_t distinct_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask);
+// Distinct bytes of the active lanes. `bytes`: of a lane, whose address is a multiple of it.
+uint32_t distinct_bytes(const uint64_t* address, uint32_t bytes, uint32_t mask);
 
 // Sectors of a reduction or atomic. L1 passes them on line by line and serves lanes on one word one
 // after the other, moving the sector again each time. In nearly every case the result is the sum

@@ -87,6 +87,7 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   if (global) {
     tally.distinct += distinct;
     tally.bytes += uint64_t{lane_count(access.mask)} * access.bytes;
+    tally.distinct_bytes += distinct_bytes(access.address, access.bytes, access.mask);
   }
   tally.ptx_level |= estimated;
   ++tally.requests;
@@ -182,6 +183,7 @@ void TrafficObserver::merge(sim::Observer& observer) {
     to.distinct += from.distinct;
     to.ideal += from.ideal;
     to.bytes += from.bytes;
+    to.distinct_bytes += from.distinct_bytes;
     to.ptx_level |= from.ptx_level;
   }
   for (const auto& [site, counters] : other.other_counters_) other_counters(site) += counters;
@@ -214,6 +216,10 @@ Counters TrafficObserver::Tally::counters() const {
                       : kind == AccessKind::red   ? c.red
                                                   : c.atom;
   to = {requests, cost};
+  (kind == AccessKind::load    ? c.load_bytes
+   : kind == AccessKind::store ? c.store_bytes
+   : kind == AccessKind::red   ? c.red_bytes
+                               : c.atom_bytes) = distinct_bytes;
   c.global_bytes = bytes;
   c.l2_sectors = distinct;
   c.l2_sectors_ideal = ideal;

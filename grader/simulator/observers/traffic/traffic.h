@@ -77,6 +77,7 @@ class TrafficObserver : public sim::Observer {
     sim::AccessKind kind = sim::AccessKind::load;
     bool ptx_level = false;
     uint64_t requests = 0, lanes = 0, cost = 0, distinct = 0, ideal = 0, bytes = 0;
+    uint64_t distinct_bytes = 0;
     Example worst;
     Counters counters() const;
   };
