@@ -22,6 +22,7 @@
 #include "base/process.h"
 #include "runtime/profiler/libraries.h"
 #include "runtime/profiler/nvcc_words.h"
+#include "runtime/profiler/old_code.h"
 #include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
 
@@ -264,7 +265,8 @@ class Builder {
     const Outcome outcome = run_nvcc(words);
     std::fputs((outcome.out + outcome.err).c_str(), stderr);
     if (outcome.ok()) return;
-    if (const auto why = refused_library_in(outcome.err)) throw Error(otherwise + ": " + *why);
+    for (const auto& why : {refused_library_in(outcome.err), replacement_of_old_code(outcome.err)})
+      if (why) throw Error(otherwise + ": " + *why);
     throw Error(fmt::format("{} (nvcc: {})", otherwise, describe(outcome)));
   }
 
