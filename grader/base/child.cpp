@@ -102,8 +102,17 @@ void Child::kill_all() {
   for (const pid_t target : live_children().targets) ::kill(target, SIGKILL);
 }
 
+bool Child::pass_on(int signal) {
+  const std::lock_guard lock(live_children().mutex);
+  for (const pid_t target : live_children().targets) ::kill(target, signal);
+  return !live_children().targets.empty();
+}
+
 int Child::wait() {
   int status = 0;
+  siginfo_t info{};
+  while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
   {
     // The child leaves the list before the kernel can give its number to another process.
     const std::lock_guard lock(live_children().mutex);

@@ -69,6 +69,8 @@ class Child {
   Child(const std::string& name, Group group, const std::function<void()>& run);
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
+  // Sends the signal to every live Child and its group. Returns whether there is one.
+  static bool pass_on(int signal);
   // Kills every live Child and its group. Used when a signal ends this process: afterwards no
   // wait() returns, and no new Child can be made.
   static void kill_all();

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -352,11 +354,19 @@ CleanSignalExit::CleanSignalExit(Interrupt interrupt) {
       sigdelset(&watched_, signal);
   }
   pthread_sigmask(SIG_BLOCK, &watched_, &before_);
-  watcher_ = std::thread([this] {
+  watcher_ = std::thread([this, passes_on = interrupt == Interrupt::passed_on] {
+    using Clock = std::chrono::steady_clock;
+    std::optional<Clock::time_point> passed_on;
     int signal = 0;
-    while (sigwait(&watched_, &signal) != 0) {
+    for (;;) {
+      while (sigwait(&watched_, &signal) != 0) {
+      }
+      if (signal == kWake) return;
+      // timeout(1) sends its signal to this process and once more to the whole group.
+      if (passed_on && Clock::now() - *passed_on < std::chrono::seconds(1)) continue;
+      if (!passes_on || passed_on || !Child::pass_on(signal)) break;
+      passed_on = Clock::now();
     }
-    if (signal == kWake) return;
     // Children first, since they would continue to write files.
     Child::kill_all();
     Scratch::remove_all();

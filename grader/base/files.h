@@ -94,7 +94,9 @@ class Scratch {
 // other thread: it blocks these signals in the threads that start later.
 class CleanSignalExit {
  public:
-  enum class Interrupt { too, not_watched };
+  // passed_on: SIGINT is not watched, because a terminal sends it to the children, too. The first
+  // SIGHUP or SIGTERM goes to the children alone, so that this process ends by itself after them.
+  enum class Interrupt { too, not_watched, passed_on };
   explicit CleanSignalExit(Interrupt interrupt);
   ~CleanSignalExit();
   CleanSignalExit(const CleanSignalExit&) = delete;

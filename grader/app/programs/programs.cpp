@@ -98,12 +98,12 @@ void add_profile(Command& command) {
       "--csv", options->csv,
       "write the metrics to this file, in the format of ncu --csv --print-units base");
   command.app->add_flag("--source", options->source, "print the counters next to each source line");
-  command.clean_end = CleanSignalExit::Interrupt::not_watched;
+  command.clean_end = CleanSignalExit::Interrupt::passed_on;
 }
 
 void add_check(Command& command) {
   add_schedule(command.app, add_program(command, profiler::check)->schedule);
-  command.clean_end = CleanSignalExit::Interrupt::not_watched;
+  command.clean_end = CleanSignalExit::Interrupt::passed_on;
 }
 
 // Replaces this process by nvcc.
