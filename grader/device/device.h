@@ -119,6 +119,8 @@ struct LaunchOptions {
   // Whether a read of uninitialised global or local memory ends the launch (grading) or returns the
   // bytes that are there, as a GPU does.
   bool trap_uninitialised = true;
+  // Otherwise: report the first such read on which something depends (Run::uninitialised).
+  bool note_uninitialised = false;
   // Report findings instead of ending the launch: bad accesses are dropped (a load gives 0xff
   // bytes), and barriers and warp operations continue with the lanes that have arrived.
   // Uninitialised reads are findings, too. After a bad access the run still ends with that fault.
@@ -200,6 +202,7 @@ struct Run {
   std::optional<counters::CacheCounters> caches;  // LaunchOptions::model
   std::optional<model::Prediction> predicted;  // LaunchOptions::model; always reported as modelled
   std::optional<model::Work> work;             // the input of `predicted`
+  std::optional<Fault> uninitialised;          // LaunchOptions::note_uninitialised (simulator)
   std::string output;                          // printf
   bool grid_races_unchecked = false;           // races between blocks were not checked
   bool output_lost = false;                    // printf wrote more than the device's buffer holds

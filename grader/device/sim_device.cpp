@@ -255,6 +255,7 @@ void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launch
     run.output += done.output;
     run.output_lost |= done.output_lost;
     run.grid_races_unchecked |= done.grid_races_unchecked;
+    if (done.uninitialised && !run.uninitialised) run.uninitialised = done.uninitialised;
     if (done.hazards) {
       if (!run.hazards) run.hazards.emplace();
       run.hazards->insert(run.hazards->end(), done.hazards->begin(), done.hazards->end());
@@ -301,6 +302,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   launches.devices = options.devices;
   launch.launches = &launches;
   launch.trap_uninitialised = options.trap_uninitialised;
+  launch.note_uninitialised = options.note_uninitialised;
   launch.note_warps = options.model != LaunchOptions::Model::none;
   launch.keep_going = options.keep_going;
   launch.looks_for_races = options.check_hazards;

@@ -155,6 +155,7 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   run.grid_races_unchecked = outcome.grid_races_unchecked;
   if (outcome.out_of_range_amount)
     run.out_of_range_amount = out_of_range_amount(*outcome.out_of_range_amount, position_);
+  if (outcome.uninitialised) run.uninitialised = fault_of(*outcome.uninitialised);
   if (const auto& ended = outcome.trap ? outcome.trap : outcome.bad_access) {
     // A launch that was stopped has no counters: they would depend on which blocks ran first.
     run.fault = fault_of(*ended);

@@ -140,6 +140,9 @@ class Memory {
   uint64_t first_unwritten(uint64_t begin, uint64_t end) const {
     return end_of_run(begin, end, true);
   }
+  uint64_t first_written(uint64_t begin, uint64_t end) const {
+    return end_of_run(begin, end, false);
+  }
   // Marks the bytes that the lanes of a warp store as written. Several host threads may mark
   // neighbouring bytes concurrently.
   void mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes);

@@ -48,6 +48,7 @@ struct WorkerResult {
     longest_wait = block.longest_wait();
     warps = std::move(block.warp_tally());
     bad_access = block.faults().first_bad_access();
+    uninitialised = block.faults().first_uninitialised();
     out_of_range_amount = block.out_of_range_amount();
   }
 
@@ -57,7 +58,7 @@ struct WorkerResult {
   size_t output_bytes = 0;
   // An exception other than Trap and OrderMatters: the machine failed, or the simulator has a bug.
   std::exception_ptr error;
-  std::optional<Trap> trap, bad_access;
+  std::optional<Trap> trap, bad_access, uninitialised;
   std::optional<OutOfRangeAmount> out_of_range_amount;
   uint64_t longest_warp = 0, busiest_warp = 0, longest_wait = 0;
   WarpTally warps;

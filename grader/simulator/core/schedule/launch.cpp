@@ -166,6 +166,8 @@ void collect(const std::vector<Observer*>& observers, const std::vector<WorkerRe
     outcome.longest_wait = std::max(outcome.longest_wait, result->longest_wait);
     if (earlier(result->trap, outcome.trap)) outcome.trap = result->trap;
     if (earlier(result->bad_access, outcome.bad_access)) outcome.bad_access = result->bad_access;
+    if (earlier(result->uninitialised, outcome.uninitialised))
+      outcome.uninitialised = result->uninitialised;
     if (earlier(result->out_of_range_amount, outcome.out_of_range_amount))
       outcome.out_of_range_amount = result->out_of_range_amount;
   }

@@ -12,8 +12,9 @@
 namespace lab32::sim {
 
 struct LaunchOutcome {
-  std::optional<Trap> trap;        // the one of the lowest block
-  std::optional<Trap> bad_access;  // the first that did not end a launch that keeps going
+  std::optional<Trap> trap;           // the one of the lowest block
+  std::optional<Trap> bad_access;     // the first that did not end a launch that keeps going
+  std::optional<Trap> uninitialised;  // LaunchContext::note_uninitialised
   std::optional<OutOfRangeAmount> out_of_range_amount;  // the one of the lowest block
   std::vector<IssueTally> tally;                        // by site
   std::string output;                                   // printf, in block order

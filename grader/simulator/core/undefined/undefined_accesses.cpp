@@ -122,6 +122,7 @@ bool Warp::find_undefined(AccessSpace space, const uint64_t* address, uint32_t m
     read->lanes = undefined.lanes(address, 0, mask, bytes);
     if (read->lanes != 0) read->bits = undefined.data();
   } else if (space == AccessSpace::local) {
+    if (local_.undefined().none()) return false;
     read->stride = local_.capacity();
     read->lanes = local_.undefined().lanes(address, local_.capacity(), mask, bytes);
     read->bits = local_.undefined().data();

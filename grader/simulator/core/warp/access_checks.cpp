@@ -49,6 +49,10 @@ TrapFacts Faults::facts_of_access(uint32_t warp, int lane, AccessSpace space, Ac
 void Faults::raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
                    const std::function<TrapFacts(int)>& facts) {
   const int first = __builtin_ctz(lanes);
+  if (launch_.note_uninitialised && kind == FaultEvent::Kind::uninitialised) {
+    if (!first_uninitialised_) first_uninitialised_ = Trap{facts(first), site};
+    return;
+  }
   if (!launch_.keep_going) throw Trap{facts(first), site};
   FaultEvent fault{kind, site, static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
   const auto bit = static_cast<uint8_t>(1u << static_cast<unsigned>(kind));
@@ -92,7 +96,7 @@ AccessChecks::AccessChecks(const CheckedBlock& block)
       tally_(block.tally),
       guard_(block.guard),
       cluster_(block.shared.cluster()),
-      checks_reads_(block.launch.trap_uninitialised || block.launch.keep_going) {}
+      checks_reads_(block.launch.checks_reads()) {}
 
 std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t mask,
                                 unsigned bytes, Use use, uint8_t operation) {

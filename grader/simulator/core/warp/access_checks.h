@@ -34,6 +34,8 @@ class Faults {
   void report_undefined_use(const UndefinedOrigin& origin, ValueUse use, uint32_t lanes);
   // The first faulty memory access that did not end the launch.
   const std::optional<Trap>& first_bad_access() const { return first_bad_access_; }
+  // The first use of memory that was never written, in a launch that notes it.
+  const std::optional<Trap>& first_uninitialised() const { return first_uninitialised_; }
 
   // The facts that every fault of a warp has, of one lane of it, and of an access by that lane.
   ThreadId thread_id(uint32_t warp, int lane) const;
@@ -48,7 +50,7 @@ class Faults {
   const Reports& reports_;
   // For a launch that continues after faults: for each site a bit per kind of FaultEvent reported.
   std::vector<uint8_t> reported_;
-  std::optional<Trap> first_bad_access_;
+  std::optional<Trap> first_bad_access_, first_uninitialised_;
 };
 
 // The parts of a block that the checks need, and its host thread's guard (null: the launch has

@@ -37,10 +37,11 @@ void SharedMemory::restart() {
   // Poison: reads of memory that was never written return NaN or -1.
   std::memset(data_ + base_, 0xff, size());
   if (follows_) {
+    const bool undefined = launch_.begins_undefined();
     if (cluster_ == nullptr)
-      undefined_.reset(size(), own_.size());
+      undefined_.reset(undefined ? size() : 0, own_.size());
     else
-      std::memset(undefined_.data() + base_, 0xff, size());
+      std::memset(undefined_.data() + base_, undefined ? 0xff : 0, size());
   }
   if (launch_.reserves_shared()) {
     const uint64_t at = base_ + launch_.reserved_at();
@@ -53,7 +54,7 @@ BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> o
                            OrderGuard::Worker* guard, const RaceFilter* suspects,
                            ClusterContext* cluster, uint32_t rank)
     : launch_(launch),
-      checks_reads_(launch.trap_uninitialised || launch.keep_going),
+      checks_reads_(launch.checks_reads()),
       tally_(launch.program->sites.size()),
       runs_(tally_.size()),
       reports_(launch, std::move(observers), suspects),

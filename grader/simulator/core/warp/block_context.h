@@ -33,11 +33,11 @@ class BlockContext {
   // Null: the block is in no cluster.
   ClusterContext* cluster() { return shared_.cluster(); }
 
-  // Whether reads of memory that was never written are tracked, and are faults where they have an
-  // effect.
+  // Whether reads of memory that was never written are tracked, and are faults (or noted) where
+  // they have an effect.
   bool checks_reads() const { return checks_reads_; }
   // Whether this is an unchecked launch of a whole program, which continues where a GPU continues.
-  bool as_on_a_gpu() const { return !checks_reads_; }
+  bool as_on_a_gpu() const { return !launch_.begins_undefined(); }
   UndefinedOrigins& undefined_origins() { return origins_; }
   // The pending copies to shared memory.
   BulkCopies& bulk_copies() {

@@ -230,7 +230,8 @@ void LocalMemory::forget(uint32_t lanes, uint32_t from, uint32_t bytes) {
   for (uint32_t r = lanes; bytes != 0 && r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     std::memset(of(l) + from, 0xff, bytes);
-    if (undefined_.is_tracked()) std::memset(undefined(l, from, bytes), 0xff, bytes);
+    if (undefined_.is_tracked() && block_.launch().begins_undefined())
+      std::memset(undefined(l, from, bytes), 0xff, bytes);
   }
 }
 
@@ -264,7 +265,7 @@ void LocalMemory::grow(uint32_t least, bool in_call) {
   for (int l = 0; l < kWarpSize; ++l) {
     const size_t at = static_cast<size_t>(l) * before;
     std::copy_n(old.data() + at, before, of(l));  // `old` is empty at first
-    if (old_undefined.is_tracked())
+    if (old_undefined.is_tracked() && !old_undefined.none())
       std::copy_n(old_undefined.data() + at, before, undefined(l, 0, before));
   }
   // The bytes before the first variable stay unused.

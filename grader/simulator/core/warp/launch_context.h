@@ -127,6 +127,8 @@ struct LaunchContext {
   DeviceHeap* heap = nullptr;  // set if the program uses_heap
   DeviceLaunches* launches = nullptr;
   bool trap_uninitialised = true;
+  // Note the first use of device memory that was never written, and go on as a GPU does.
+  bool note_uninitialised = false;
   bool note_warps = false;  // the caller wants LaunchOutcome::warps
   // The seed of a random schedule of blocks, warps and diverged lanes; none: the normal order.
   std::optional<uint64_t> schedule;
@@ -136,6 +138,11 @@ struct LaunchContext {
   bool looks_for_races = false;
   // Blocks run on several host threads without a guard (prove_independent_blocks()).
   bool independent_blocks = false;
+
+  // Whether reads of memory that was never written are tracked.
+  bool checks_reads() const { return begins_undefined() || note_uninitialised; }
+  // Whether shared and local memory count as never written when a block begins.
+  bool begins_undefined() const { return trap_uninitialised || keep_going; }
 
   // Bytes that the system reserves if the program needs them, initially zero. A GPU places them
   // before the block's own, whose addresses then begin at 1024; here the block's own begin at 0.
