@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/pattern.h"
 #include "base/work.h"
 
 namespace lab32 {
@@ -223,14 +224,31 @@ int references_in(const std::string& name) {
   return count;
 }
 
+// "add(Array<...>)" for Numba's "__main__::add[abi:v2][abi:cw51cXTLSUwv1sDUaKthqaNg](Array<...>)".
+std::string without_tags_of_numba(const std::string& text) {
+  const size_t tags = text.find("[abi:v");
+  if (tags == text.npos) return text;
+  size_t end = tags;
+  while (end < text.size() && text[end] == '[') end = text.find(']', end) + 1;
+  const size_t scope = text.rfind("::", tags);
+  const size_t begin = scope == text.npos ? 0 : scope + 2;
+  return text.substr(begin, tags - begin) + text.substr(end);
+}
+
 std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? std::string(text.get()) : name;
+  if (status != 0 || !text) return name;
+  return is_name_of_numba(name) ? without_tags_of_numba(text.get()) : std::string(text.get());
 }
 
 }  // namespace
+
+bool is_name_of_numba(const std::string& symbol) {
+  static const Pattern tags("[a-z0-9_]B[0-9]v[0-9]+B[0-9]+c");
+  return symbol.compare(0, 2, "_Z") == 0 && tags.search(symbol).has_value();
+}
 
 std::string demangle(const std::string& name) {
   if (name.compare(0, 2, "_Z") != 0) return name;  // else `f` would become `float`

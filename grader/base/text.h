@@ -52,7 +52,11 @@ std::vector<std::string> suggestions(const std::string& wanted,
 // ---- names of C++ as people write them ----
 
 // The name of a symbol ("_Z5scalePf") as the source has it ("scale(float*)"). A text that is no
-// mangled name, or that would expand to an unreadably long one, is returned unchanged.
+// mangled name, or that would expand to an unreadably long one, is returned unchanged. A kernel of
+// Numba has the name of its Python function.
 std::string demangle(const std::string& name);
+
+// Whether the symbol is that of a kernel which Numba has compiled.
+bool is_name_of_numba(const std::string& symbol);
 
 }  // namespace lab32

@@ -94,6 +94,10 @@ const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, con
   held.bytes = bytes;
   held.home = home;
   held.device = static_cast<int>(device);
+  if (remembers_sites_) {
+    held.call = driver_function() ? driver_function() : what;
+    held.site = CallSite::current();
+  }
   return &(held_[made->begin] = held);
 }
 

@@ -9,8 +9,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "runtime/cudart/api.h"
+#include "runtime/cudart/call_site.h"
 #include "runtime/cudart/streams.h"
 #include "simulator/core/memory/memory.h"
 
@@ -25,6 +28,8 @@ struct AllocationInfo {
   unsigned flags = 0;            // flags passed to cudaHostAlloc or cudaMallocManaged
   cudaMemPool_t pool = nullptr;  // stream-ordered allocations
   bool of_graph = false;         // a node of a graph allocated it
+  std::string call;              // the function that allocated it, and where the program called it,
+  CallSite site;                 // if remember_sites() was called
 };
 
 // Memory that graph nodes hold on a device, in pieces of 32 MiB, as on an H100. Freed pieces are
@@ -62,6 +67,19 @@ class Allocations {
     reached_by_[static_cast<size_t>(device)] = reached_by;
   }
   void release(uint64_t begin);
+  // release() for the program.
+  void free(uint64_t begin) {
+    if (remembers_sites_) freed_.insert(held_.at(begin).site);
+    release(begin);
+  }
+  // Where the program allocated what it has freed.
+  const std::set<CallSite>& freed_sites() const { return freed_; }
+  // From here on allocations know where the program made them.
+  void remember_sites() { remembers_sites_ = true; }
+  template <class F>
+  void each(F f) const {
+    for (const auto& [begin, held] : held_) f(held);
+  }
   // Counts memory of a device that has no address yet. False: out of memory.
   bool claim(int device, uint64_t bytes) {
     uint64_t& used = used_[static_cast<size_t>(device)];
@@ -96,6 +114,8 @@ class Allocations {
   std::array<const uint64_t*, kMostDevices> reached_by_{};
   std::array<GraphMemory, kMostDevices> graph_memory_{};
   uint64_t serial_ = 0;
+  bool remembers_sites_ = false;
+  std::set<CallSite> freed_;
   std::map<uint64_t, AllocationInfo> held_;
   std::map<uint64_t, Registered> registered_;
 };

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "runtime/cudart/call.h"
+#include "runtime/cudart/host_findings.h"
 #include "runtime/cudart/runtime.h"
 
 using namespace lab32::cudart;
@@ -208,6 +209,7 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaDeviceReset() {
   return call("cudaDeviceReset", Waits::regardless, [](Runtime& r) {
     r.wait_for(r.gpu());
+    note_leaks(r, r.gpu().number);
     r.reset();
     // A GPU is lost to the process after a kernel's fault.
     if (r.sticky) r.sticky = cudaErrorDevicesUnavailable;
@@ -261,10 +263,22 @@ cudaError_t cudaDriverGetVersion(int* version) {
   return store_result("cudaDriverGetVersion", version, CUDART_VERSION, Waits::regardless);
 }
 
-cudaError_t cudaGetLastError() { return std::exchange(last_error(), cudaSuccess); }
-cudaError_t cudaPeekAtLastError() { return last_error(); }
-const char* cudaGetErrorName(cudaError_t error) { return error_name(error); }
-const char* cudaGetErrorString(cudaError_t error) { return error_text(error); }
+cudaError_t cudaGetLastError() {
+  note_question(last_error());
+  return std::exchange(last_error(), cudaSuccess);
+}
+cudaError_t cudaPeekAtLastError() {
+  note_question(last_error());
+  return last_error();
+}
+const char* cudaGetErrorName(cudaError_t error) {
+  note_question(error);
+  return error_name(error);
+}
+const char* cudaGetErrorString(cudaError_t error) {
+  note_question(error);
+  return error_text(error);
+}
 
 cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f) {
   return {x, y, z, w, f};

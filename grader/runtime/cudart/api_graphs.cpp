@@ -47,6 +47,7 @@ cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream) {
     const char* const name = step.work.kernel ? kKernelNode : "cudaGraphLaunch";
     cudaError_t error = call(name, Waits::no, [&](Runtime& r) {
       faulty = r.gpu().fault.has_value();
+      if (step.work.host) r.unfinished.clear();
       if (step.work.kernel) return launch(r, *step.work.kernel, stream);
       return step.work.device ? step.work.device(r, stream) : cudaSuccess;
     });

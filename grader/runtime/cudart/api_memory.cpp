@@ -1,8 +1,11 @@
 // Functions that allocate and free device, pinned and managed memory, and that query pointers.
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "runtime/cudart/call.h"
+#include "runtime/cudart/host_findings.h"
 
 using namespace lab32::cudart;
 
@@ -25,19 +28,42 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, MemoryKind home
   });
 }
 
+std::string why_not_freed(const Runtime& r, const void* pointer, const AllocationInfo* held) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const lab32::sim::Allocation* in = r.memory.find(address);
+  if (!in) return "the pointer is not to memory that this function frees";
+  if (in->freed) return fmt::format("the program has freed `{}` before", in->name);
+  if (address != in->begin)
+    return fmt::format("the pointer is to byte {} of `{}`, not to its start", address - in->begin,
+                       in->name);
+  return held && held->home == MemoryKind::pinned
+             ? fmt::format("`{}` is pinned host memory: cudaFreeHost frees it", in->name)
+             : fmt::format("`{}` is freed in another way", in->name);
+}
+
+void forget_late(const void* pointer) {
+  const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
+  Allocations& all = runtime().allocations;
+  const AllocationInfo* held = all.find(pointer);
+  if (held && held->begin == reinterpret_cast<uint64_t>(pointer)) all.free(held->begin);
+}
+
 // Frees the allocation that begins at the pointer, if `passes` accepts its kind; otherwise returns
 // the error.
 template <class Passes>
 cudaError_t release(const char* name, void* pointer, Passes&& passes) {
   // cudaFree waits for the device.
-  return call(name, Waits::yes, [&](Runtime& r) {
+  const cudaError_t error = call(name, Waits::yes, [&](Runtime& r) {
     if (!pointer) return cudaSuccess;
     const AllocationInfo* held = r.allocations.find(pointer);
     if (!held || held->begin != reinterpret_cast<uint64_t>(pointer) || !passes(held->home))
-      return cudaErrorInvalidValue;
-    r.allocations.release(held->begin);
+      return fail(cudaErrorInvalidValue, why_not_freed(r, pointer, held));
+    r.allocations.free(held->begin);
     return cudaSuccess;
   });
+  // The destructor of a static variable, which comes too late, but is no leak.
+  if (error == cudaErrorCudartUnloading) forget_late(pointer);
+  return error;
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
         held->home != MemoryKind::device)
       return cudaErrorInvalidValue;
     if (held->pool && pools().knows(held->pool)) held->pool->used -= held->bytes;
-    r.allocations.release(held->begin);
+    r.allocations.free(held->begin);
     return cudaSuccess;
   });
 }

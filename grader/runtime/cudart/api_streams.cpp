@@ -198,6 +198,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     if (r.captures.captures(stream))
       return r.captures.add(stream, cudaGraphNodeTypeHost, {{}, [=] { function(data); }, {}});
     wanted = !r.gpu(r.streams.device(stream)).fault;
+    r.unfinished.clear();
     return cudaSuccess;
   });
   if (wanted) function(data);
@@ -217,6 +218,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
           return cudaErrorStreamCaptureUnsupported;
         }
         wanted = true;
+        r.unfinished.clear();
         const auto& fault = r.gpu(r.streams.device(stream)).fault;
         if (fault) status = *fault;
         return cudaSuccess;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "runtime/cudart/host_findings.h"
 
 namespace lab32::cudart {
 
@@ -24,7 +25,12 @@ namespace {
 // can still call it; earlier ones cannot (H100, static and shared runtime).
 std::atomic<bool> destroyed{false};
 void mark_destroyed_at_exit() {
-  static const int registered = on_exit([](int, void*) { destroyed = true; }, nullptr);
+  static const int registered = on_exit(
+      [](int status, void*) {
+        exit_status() = status;
+        destroyed = true;
+      },
+      nullptr);
   static_cast<void>(registered);
 }
 
@@ -52,6 +58,27 @@ bool leaves_memory(const char* name) {
   return kNames.count(name) != 0;
 }
 
+// While an object of this class lives, the thread is in this call.
+class CurrentCallScope {
+ public:
+  CurrentCallScope(const char* name, bool waits)
+      : before_{current_call().name, current_call().waits} {
+    current_call() = {name, waits, ""};
+  }
+  ~CurrentCallScope() {
+    current_call().name = before_.first;
+    current_call().waits = before_.second;
+  }
+  CurrentCallScope(const CurrentCallScope&) = delete;
+  CurrentCallScope& operator=(const CurrentCallScope&) = delete;
+
+  // Whether the program itself has made the call.
+  bool is_outermost() const { return *before_.first == '\0'; }
+
+ private:
+  std::pair<const char*, bool> before_;
+};
+
 cudaError_t call_alone(const char* name, Waits waits,
                        const std::function<cudaError_t(Runtime&)>& body,
                        UserObjects::Unreferenced* dead) {
@@ -64,6 +91,7 @@ cudaError_t call_alone(const char* name, Waits waits,
       mark_destroyed_at_exit();
       r.contexts.use_primary();
     }
+    const CurrentCallScope current(name, waits == Waits::yes);
     const DeviceScope on(r, Contexts::current_device());
     if (waits == Waits::yes) r.wait_for(r.gpu());
     // Registered memory belongs to the program, which can write it without a call.
@@ -71,6 +99,7 @@ cudaError_t call_alone(const char* name, Waits waits,
       LaunchMemo::forget_digests();
     if (r.sticky && waits != Waits::regardless) return store_error(r.sticky);
     const cudaError_t error = body(r);
+    if (current.is_outermost()) note_failure(r, error);
     *dead = r.graphs.objects().take_unreferenced();
     return store_error(error);
   } catch (const NotLoaded&) {

@@ -1,9 +1,15 @@
 #include "runtime/cudart/copy.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "runtime/cudart/host_findings.h"
+#include "runtime/cudart/unwritten_copies.h"
 
 namespace lab32::cudart {
 namespace {
@@ -37,10 +43,39 @@ uint64_t span(const Box& box, const Extent& e) {
 
 // Checks the copy's kind. The addresses determine the direction. As in CUDA 13, a kind may call
 // device memory the host's, but not pageable host memory the device's.
+bool side_holds(bool device_by_kind, const CopySide& side) {
+  return side.on_device || !device_by_kind;
+}
+bool is_to_device(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+}
+bool is_from_device(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+}
 bool direction_holds(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
-  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-  return (to.on_device || !to_device) && (from.on_device || !from_device);
+  return side_holds(is_to_device(kind), to) && side_holds(is_from_device(kind), from);
+}
+
+// Why a range cannot be accessed; "" if it can.
+std::string why_not(const CopySide& side, const char* role, uint64_t begin, uint64_t bytes) {
+  if (side.fits) return "";
+  const sim::Allocation* const in = side.allocation;
+  if (!in) return fmt::format("the {} is in no allocation", role);
+  if (in->freed) return fmt::format("the program has freed the {}, `{}`", role, in->name);
+  if (bytes <= in->end - begin)
+    return fmt::format("the program has not mapped these bytes of the {}, `{}`", role, in->name);
+  return fmt::format(
+      "{} bytes, but the {} has {} ({} of `{}`)", grouped(bytes), role, grouped(in->end - begin),
+      begin == in->begin ? "all" : fmt::format("from offset {}", grouped(begin - in->begin)),
+      in->name);
+}
+
+std::string why_not(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
+  static constexpr const char* kNames[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
+                                           "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice"};
+  if (direction_holds(kind, to, from)) return "";
+  return fmt::format("the direction is {}, but the {} is host memory", kNames[kind],
+                     side_holds(is_to_device(kind), to) ? "source" : "destination");
 }
 
 void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_device,
@@ -103,12 +138,18 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
   // A device with a fault executes nothing more. The next call that waits reports the fault.
   for (const auto& gpu : r.gpus)
     if (gpu->fault && (target.is_of(gpu->number) || source.is_of(gpu->number))) return cudaSuccess;
-  if (!target.fits || !source.fits || !direction_holds(kind, target, source))
-    return cudaErrorInvalidValue;
+  for (const std::string& why :
+       {why_not(target, "destination", to.begin, span(to, e)),
+        why_not(source, "source", from.begin, span(from, e)), why_not(kind, target, source)})
+    if (!why.empty()) return fail(cudaErrorInvalidValue, why);
   if (r.gpu().fault)
     // The device executes nothing more. The next call that waits reports the fault.
     return cudaSuccess;
   const uint64_t bytes = e.width * e.height * e.depth;
+  const bool to_host = !target.on_device || target.allocation->shared_with_host;
+  if (r.tool == Tool::check && source.on_device && to_host)
+    if (const auto gap = find_unwritten(r.memory, *source.allocation, from, e))
+      note_unwritten_copy(*source.allocation, gap->first, gap->bytes);
   join_rows(e, to, from);
   for (uint64_t z = 0; z < e.depth; ++z) {
     for (uint64_t y = 0; y < e.height; ++y) {
@@ -122,6 +163,12 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
   }
   if (target.on_device || source.on_device)
     r.gpu().timeline.advance(copy_seconds(r.profile, bytes, copy_route(r, target, source)));
+  if (r.tool != Tool::check) return cudaSuccess;
+  // A copy to pageable memory has ended when its call returns.
+  if (!target.on_device && source.on_device) r.unfinished.clear();
+  if (target.on_device && target.allocation->shared_with_host && source.on_device &&
+      e.width == bytes && !current_call().waits && watch_host_accesses())
+    r.unfinished.add(to.begin, bytes, current_call().name);
   return cudaSuccess;
 }
 
@@ -149,7 +196,9 @@ cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element)
   if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
   if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
   const CopySide target = side(r, to.begin, span(to, e), true);
-  if (!target.on_device || !target.fits) return cudaErrorInvalidValue;
+  if (!target.on_device) return fail(cudaErrorInvalidValue, "the destination is host memory");
+  if (!target.fits)
+    return fail(cudaErrorInvalidValue, why_not(target, "destination", to.begin, span(to, e)));
   if (!r.memory.reaches(*target.allocation)) return cudaErrorInvalidValue;
   if (r.gpu().fault) return cudaSuccess;
   Box same = to;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -317,6 +318,31 @@ std::string with_linked_lines(const std::string& listing,
     copied = at + line.size();
   });
   return text.append(listing, copied, std::string::npos);
+}
+
+std::set<std::string> kernels_of_system_scope(const std::string& ptx) {
+  std::set<std::string> all, found;
+  if (ptx.find(".sys") == std::string::npos) return found;
+  constexpr std::string_view kEntry = ".entry ";
+  std::string kernel;  // of the current line; empty: it is in none
+  bool in_function = false, everywhere = false;
+  std::istringstream lines(ptx);
+  for (std::string line; std::getline(lines, line);) {
+    if (const size_t at = line.find(kEntry); at != line.npos) {
+      const size_t name = at + kEntry.size();
+      kernel = line.substr(name, line.find('(') - name);
+      all.insert(kernel);
+    } else if (line.rfind('}', 0) == 0) {
+      kernel.clear();
+      in_function = false;
+    } else if (line.find(".func ") != line.npos) {
+      in_function = true;
+    } else if (line.find(".sys") != line.npos) {
+      if (!kernel.empty()) found.insert(kernel);
+      everywhere |= in_function;
+    }
+  }
+  return everywhere ? all : found;
 }
 
 }  // namespace lab32::cudart

@@ -11,9 +11,11 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "device/run_text.h"
 #include "runtime/cudart/early_warnings.h"
 #include "runtime/cudart/errors.h"
+#include "runtime/cudart/host_findings.h"
 #include "runtime/record/recording.h"
 #include "simulator/timing/occupancy.h"
 
@@ -33,24 +35,64 @@ bool is_grid_within(const dim3& d, const std::array<uint32_t, 3>& most) {
   return count(d) != 0 && d.x <= most[0] && d.y <= most[1] && d.z <= most[2];
 }
 
-// Errors that the real runtime returns from the launch itself.
+// Why a launch of this shape cannot start.
+device::LaunchRefusal refusal_of_shape(const Runtime& r, const device::KernelInfo& info,
+                                       const device::Shape& shape) {
+  using Limit = device::LaunchRefusal::Limit;
+  const auto limit_of = [](const std::array<uint32_t, 3>& most) {
+    return Dim3{most[0], most[1], most[2]};
+  };
+  device::LaunchRefusal refusal;
+  refusal.kernel = info.name;
+  refusal.shape = shape;
+  refusal.value = shape.block.count();
+  refusal.most = std::min(r.profile.max_threads_per_block, info.max_threads);
+  if (shape.grid.count() == 0 || shape.block.count() == 0) {
+    refusal.limit = Limit::empty;
+  } else if (refusal.value > refusal.most) {
+    refusal.limit = Limit::threads;
+  } else {
+    const Dim3 most = limit_of(r.profile.max_grid);
+    const bool grid = shape.grid.x > most.x || shape.grid.y > most.y || shape.grid.z > most.z;
+    refusal.limit = grid ? Limit::grid : Limit::block;
+    refusal.most_shape = grid ? most : limit_of(r.profile.max_block);
+  }
+  return refusal;
+}
+
+cudaError_t refuse_launch(cudaError_t error, const device::LaunchRefusal& refusal) {
+  device::Fault fault;
+  fault.refusal = refusal;
+  return fail(error, device::describe(fault));
+}
+
+// Errors that the real runtime returns from the launch itself. Adds the cluster to the shape.
 cudaError_t check_launch(Runtime& r, KernelEntry& entry, const device::KernelInfo& info,
                          const LaunchRequest& request, device::Shape* shape) {
+  using Limit = device::LaunchRefusal::Limit;
   const uint64_t threads = count(request.block);
   if (!is_grid_within(request.grid, r.profile.max_grid) ||
       !is_grid_within(request.block, r.profile.max_block) ||
       threads > r.profile.max_threads_per_block || threads > info.max_threads)
     // CUDA 13.0 returns this; other versions return cudaErrorInvalidConfiguration
-    return cudaErrorInvalidValue;
-  if (request.shared > dynamic_shared_limit(entry, info)) return cudaErrorInvalidValue;
+    return refuse_launch(cudaErrorInvalidValue, refusal_of_shape(r, info, *shape));
+  if (const uint64_t most = dynamic_shared_limit(entry, info); request.shared > most)
+    return fail(cudaErrorInvalidValue,
+                fmt::format("{} bytes of dynamic shared memory per block; at most {} are possible, "
+                            "{} with cudaFuncAttributeMaxDynamicSharedMemorySize",
+                            request.shared, most,
+                            r.profile.shared_bytes_opt_in -
+                                std::min(r.profile.shared_bytes_opt_in, info.static_shared)));
   if (info.registers && resident_blocks(r, entry, threads, request.shared) == 0)
-    return cudaErrorLaunchOutOfResources;
+    return refuse_launch(cudaErrorLaunchOutOfResources,
+                         {Limit::resources, info.name, *shape, *info.registers, 0, {}});
   dim3 c;
   bool explicitly = false;
   if (const cudaError_t error = find_cluster(r, entry, info, request.cluster, &c, &explicitly))
     return error;
   if (request.grid.x % c.x != 0 || request.grid.y % c.y != 0 || request.grid.z % c.z != 0)
-    return cudaErrorInvalidClusterSize;
+    return refuse_launch(cudaErrorInvalidClusterSize,
+                         {Limit::cluster, info.name, *shape, 0, 0, {c.x, c.y, c.z}});
   if (explicitly) shape->cluster = {c.x, c.y, c.z};
   if (request.cooperative) {
     const uint32_t blocks = resident_blocks(r, entry, threads, request.shared);
@@ -60,7 +102,10 @@ cudaError_t check_launch(Runtime& r, KernelEntry& entry, const device::KernelInf
       if (!clusters) throw Error("how many clusters this device holds at once is not known");
       most = *clusters * count(c);
     }
-    if (count(request.grid) > most) return cudaErrorCooperativeLaunchTooLarge;
+    if (count(request.grid) > most)
+      return refuse_launch(
+          cudaErrorCooperativeLaunchTooLarge,
+          {Limit::resident_blocks, info.name, *shape, count(request.grid), most, {}});
   }
   return cudaSuccess;
 }
@@ -102,10 +147,18 @@ cudaError_t error_of(const device::Fault& fault) {
   return cudaErrorIllegalAddress;
 }
 
-void print_fault(const device::Fault& fault, const std::string& kernel) {
+void print_fault(const device::Fault& fault, const std::string& kernel,
+                 const std::string& more = "") {
   std::string place = fault.file.empty() ? "" : fmt::format("{}:{}: ", fault.file, fault.line);
-  print_message(
-      fmt::format("{}kernel {}: {}: {}", place, kernel, words(fault.kind), describe(fault)));
+  print_message(fmt::format("{}kernel {}: {}: {}{}", place, kernel, words(fault.kind),
+                            describe(fault), more));
+}
+
+// Numba's kernels have lines of the PTX unless the program asks for others.
+std::string hint_at_lines(const std::string& symbol, const std::string& file) {
+  return file.rfind("<PTX", 0) == 0 && is_name_of_numba(symbol)
+             ? "; @cuda.jit(lineinfo=True) gives the line of Python"
+             : "";
 }
 
 uint64_t launches = 0;
@@ -146,6 +199,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   options.check_hazards = r.tool == Tool::check || r.launch_detail;
   options.keep_going = r.tool == Tool::check;
   options.trap_uninitialised = false;  // a GPU continues with the bits in memory
+  options.note_uninitialised = r.tool == Tool::run && !r.said_uninitialised;
   options.heap_bytes = r.gpu().limits.at(cudaLimitMallocHeapSize);
   options.cooperative = request.cooperative;
   if (r.schedule) options.schedule = (*r.schedule)++;
@@ -161,12 +215,12 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   return options;
 }
 
-// Whether a launch may be replaced by its remembered effects: only its memory contents are visible
-// and its time is known. A kernel that reads clocks or allocates on the heap depends on earlier
-// launches.
+// Whether a launch may be replaced by its remembered effects: only its memory contents and its
+// findings are visible, and its time is known. A kernel that reads clocks or allocates on the heap
+// depends on earlier launches.
 bool can_be_replayed(const Runtime& r, const device::KernelInfo& info,
                      const device::LaunchOptions& options) {
-  return r.tool == Tool::run && !options.schedule && !options.launch_detail && !options.count &&
+  return r.tool != Tool::profile && !options.schedule && !options.launch_detail && !options.count &&
          options.model == device::LaunchOptions::Model::none && !info.uses_heap &&
          !info.reads_clock;
 }
@@ -238,6 +292,9 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   device::Kernel& kernel = r.registry.load(entry);
   const device::KernelInfo& info = kernel.info();
   device::Shape shape;
+  shape.grid = {request.grid.x, request.grid.y, request.grid.z};
+  shape.block = {request.block.x, request.block.y, request.block.z};
+  shape.dynamic_shared = static_cast<uint32_t>(request.shared);
   if (const cudaError_t error = check_launch(r, entry, info, request, &shape)) return error;
   // No call has waited since an earlier fault: the device executes nothing more.
   if (r.gpu().fault) return cudaSuccess;
@@ -247,9 +304,6 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   std::vector<device::Arg> arguments;
   for (size_t i = 0; i < info.parameter_bytes.size(); ++i)
     arguments.push_back(device::Arg::from_bytes(args[i], info.parameter_bytes[i]));
-  shape.grid = {request.grid.x, request.grid.y, request.grid.z};
-  shape.block = {request.block.x, request.block.y, request.block.z};
-  shape.dynamic_shared = static_cast<uint32_t>(request.shared);
 
   device::LaunchOptions options = options_for(r, request);
   const std::string path = value_of(variables::kRecord);
@@ -266,16 +320,31 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
     }
   }
   LaunchMemo::Entry* repeated = nullptr;
-  if (can_be_replayed(r, info, options) && !recorded)
+  if (can_be_replayed(r, info, options) && (!recorded || r.tool == Tool::check))
     repeated = &r.gpu().launch_memo.entry(key + std::string(1, request.cooperative ? 'c' : 'p') +
                                           std::to_string(entry.number));
   const auto advance = [&](const device::Run& of) {
     r.gpu().timeline.advance(known ? known->seconds(r.profile, of) : launch_seconds(r.profile, of));
   };
+  const auto append_record = [&](device::Run of) {
+    record::LaunchProfile record = record_of(r, entry, info, request, shape);
+    record.run = std::move(of);
+    record::append_line(path, record::to_line(record));
+  };
+  const bool watched = r.tool == Tool::check &&
+                       entry.binary->order_for_host.count(entry.symbol) == 0 &&
+                       watch_host_accesses();
+  const UnfinishedWrites::Contents before =
+      watched ? r.unfinished.contents() : UnfinishedWrites::Contents();
   if (const auto instructions = repeated ? repeated->replay(r.memory) : std::nullopt) {
     device::Run left_out;
     left_out.warp_instructions = instructions;
     advance(left_out);
+    r.unfinished.add_changes(before, info.name);
+    if (recorded) {
+      left_out.hazards = repeated->hazards();
+      append_record(std::move(left_out));
+    }
     return cudaSuccess;
   }
   const auto start = std::chrono::steady_clock::now();
@@ -287,7 +356,9 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
         r.memory, run,
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
         !run.fault && run.output.empty() && !run.output_lost && run.child_launches == 0);
-  if (run.fault && run.fault->kind == sim::TrapKind::launch) return error_of(*run.fault);
+  if (run.fault && run.fault->kind == sim::TrapKind::launch)
+    return fail(error_of(*run.fault), device::describe(*run.fault));
+  r.unfinished.add_changes(before, info.name);
   advance(run);
   r.gpu().output += run.output;
   if (run.output_lost && !std::exchange(r.gpu().said_output_lost, true))
@@ -300,17 +371,16 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
         fmt::format("kernel {} allocates or frees memory, or launches kernels: races between its "
                     "blocks are not checked",
                     info.name));
+  if (run.uninitialised && !std::exchange(r.said_uninitialised, true))
+    print_fault(*run.uninitialised, info.name,
+                "; on a GPU it may be zero, and `lab32 check` tells more");
   if (run.fault) {
     r.gpu().fault = error_of(*run.fault);
     // `lab32 check` reports findings when the program has ended.
     if (r.tool != Tool::check || !sim::is_finding(run.fault->kind))
-      print_fault(*run.fault, info.name);
+      print_fault(*run.fault, info.name, hint_at_lines(entry.symbol, run.fault->file));
   }
-  if (recorded) {
-    record::LaunchProfile record = record_of(r, entry, info, request, shape);
-    record.run = std::move(run);
-    record::append_line(path, record::to_line(record));
-  }
+  if (recorded) append_record(std::move(run));
   return cudaSuccess;
 }
 

@@ -141,6 +141,7 @@ void LaunchMemo::Entry::record_run(const sim::Memory& memory, const device::Run&
   if (in_vain || !silent || !run.warp_instructions || !remember_result(memory)) return;
   before_ = std::move(found_);
   warp_instructions_ = *run.warp_instructions;
+  hazards_ = run.hazards;
 }
 
 LaunchMemo::Entry& LaunchMemo::entry(const std::string& key) {

@@ -47,6 +47,8 @@ class LaunchMemo {
     // The launch was simulated, in `seconds` of host time. `silent`: it printed nothing, launched
     // no kernels and had no fault.
     void record_run(const sim::Memory& memory, const device::Run& run, double seconds, bool silent);
+    // The findings of the run whose effects replay() restores.
+    const std::optional<std::vector<counters::Finding>>& hazards() const { return hazards_; }
 
    private:
     bool is_worthwhile(const sim::Memory& memory) const;
@@ -63,6 +65,7 @@ class LaunchMemo {
     Effects effects_;               // the allocations that it changed, with their contents
     Digest after_;                  // digest of all allocations after the launch
     uint64_t warp_instructions_ = 0;
+    std::optional<std::vector<counters::Finding>> hazards_;
   };
 
   // The entry for a key of kernel, shape and arguments, bit by bit.

@@ -141,6 +141,7 @@ void Registry::load_now(Binary& binary) {
   artifact.name = code.name;
   artifact.places = code.places;
   binary.arch = target_of(code.ptx);
+  binary.order_for_host = kernels_of_system_scope(code.ptx);
   if (!code.cubin.empty()) {
     binary.cubin = read_cubin(code.cubin);
     for (const auto& [symbol, resources] : binary.cubin.kernels)

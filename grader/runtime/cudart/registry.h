@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,8 @@ struct Binary {
   // The loaded module on each device; null before its first use there.
   std::array<std::unique_ptr<device::LoadedModule>, kMostDevices> modules;
   std::string arch;  // architecture of the PTX: "sm_90"
+  // The kernels that order memory for the host, too, which then need not wait by a call.
+  std::set<std::string> order_for_host;
   CubinInfo cubin;
   // Host pointers to managed variables, which are set at load.
   std::vector<std::pair<void**, std::string>> managed;

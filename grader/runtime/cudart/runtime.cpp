@@ -220,6 +220,8 @@ Runtime::Runtime(const std::string& profile_name, int count)
       allocations(memory, profile.dram_bytes),
       contexts(count) {
   for (const auto& gpu : gpus) allocations.set_reach(gpu->number, &gpu->reached_by);
+  if (tool == Tool::check) allocations.remember_sites();
+  watch_host_accesses();
 }
 
 DeviceScope::DeviceScope(Runtime& runtime, int number) : runtime_(runtime), before_(call_device()) {
@@ -252,6 +254,7 @@ void Runtime::reset() {
 
 void Runtime::wait_for(Gpu& gpu) {
   gpu.wait();
+  unfinished.clear();
   if (gpu.fault && !sticky) sticky = *gpu.fault;
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/cudart/api.h"
 #include "runtime/cudart/arrays.h"
 #include "runtime/cudart/graphs.h"
+#include "runtime/cudart/host_access.h"
 #include "runtime/cudart/launch_memo.h"
 #include "runtime/cudart/registry.h"
 #include "runtime/cudart/streams.h"
@@ -135,7 +136,8 @@ struct Runtime {
   std::optional<counters::DetailFilter>
       launch_detail;  // LAB32_LAUNCH_DETAIL: what to record of each launch
   model::Profile profile;
-  sim::Memory memory;    // memory of all devices, in one address space
+  sim::Memory memory;  // memory of all devices, in one address space
+  UnfinishedWrites unfinished{memory};
   double host_time = 0;  // the time up to which the program has waited, on the modelled clock
   std::vector<std::unique_ptr<Gpu>> gpus;  // by number; the list never changes
   Registry registry;
@@ -148,6 +150,8 @@ struct Runtime {
   Graphs graphs;
   Captures captures{graphs};
   std::set<std::string> said_grid_races_unchecked;  // kernels that the message was printed for
+  bool said_uninitialised =
+      false;  // under `run`: a kernel has used memory that nothing has written
   // The error that every call returns after a call has reported a kernel's fault. Each call stores
   // it for cudaGetLastError() again. cudaSuccess: no fault was reported.
   cudaError_t sticky = cudaSuccess;

@@ -161,11 +161,19 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
   Entries entries;
   Sources sources;
   std::string stopped;
+  bool of_numba = false;  // some finding has a line of PTX, and could have one of Python
+  const auto note_place = [&](const LaunchProfile& r, const std::string& file) {
+    of_numba |= file.rfind("<PTX", 0) == 0 && is_name_of_numba(r.symbol);
+  };
   for (const LaunchProfile& r : launches) {
     const std::string kernel = ncu_kernel_name(r.symbol);
     const std::vector<Finding> findings = r.run.hazards.value_or(std::vector<Finding>{});
-    for (const Finding& finding : findings) add(entries, entry_of(finding, kernel));
+    for (const Finding& finding : findings) {
+      add(entries, entry_of(finding, kernel));
+      note_place(r, finding.file);
+    }
     if (!r.run.fault) continue;
+    note_place(r, r.run.fault->file);
     const device::Fault& fault = *r.run.fault;
     if (sim::is_finding(fault.kind)) {
       if (!has_finding_of(findings, topic_of(fault.kind))) add(entries, entry_of(fault, kernel));
@@ -201,6 +209,7 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
     }
   }
   report.text += stopped + notes;
+  if (of_numba) report.text += "@cuda.jit(lineinfo=True) gives findings lines of Python.\n\n";
   return report;
 }
 
@@ -219,6 +228,24 @@ void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckRe
                     grouped(count), count == 1 ? "time" : "times", call);
     for (const std::string& line : wrap(text, kTextWidth - 2)) report->text += "  " + line + "\n";
     report->text += "\n";
+  }
+}
+
+void add_host_findings(const std::vector<record::HostFinding>& findings, CheckReport* report) {
+  using Kind = record::HostFinding::Kind;
+  Sources sources;
+  for (const record::HostFinding& f : findings) {
+    ++(f.kind == Kind::memory ? report->memory
+       : f.kind == Kind::race ? report->race
+                              : report->initialisation);
+    const Topic topic = f.kind == Kind::memory ? Topic::memory
+                        : f.kind == Kind::race ? Topic::race
+                                               : Topic::initialisation;
+    const std::string heading =
+        fmt::format("{}, in the host's {}", title(topic), f.call.empty() ? "own code" : f.call);
+    const std::string place =
+        f.line == 0 ? "on an unknown line (compiled without -g?)" : sources.quote(f.file, f.line);
+    report->text += heading + "\n" + indented_text(place) + indented_text(f.text) + "\n";
   }
 }
 
@@ -256,6 +283,7 @@ int check(const CheckOptions& options) {
                                        {options.schedule, options.gpus});
   CheckReport report = check_report(run.recording.launches);
   add_library_findings(run.recording.library_calls, &report);
+  add_host_findings(run.recording.host_findings, &report);
   // Start a new line, because the program's output may not have ended its last line.
   fmt::print("\n{}", visible(report.text));
   for (const std::string& what : run.recording.unsupported)

@@ -35,4 +35,7 @@ CheckReport check_report(const std::vector<record::LaunchProfile>& launches);
 // appear before the report's last line.
 void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckReport* report);
 
+// Adds faults in the host's part of the program.
+void add_host_findings(const std::vector<record::HostFinding>& findings, CheckReport* report);
+
 }  // namespace lab32::profiler

@@ -32,19 +32,29 @@ Pattern name_pattern(const std::string& kernel) {
   }
 }
 
-std::vector<record::LaunchProfile> select_launches(std::vector<record::LaunchProfile> launches,
+// Says that the program has launched no kernel, and why, if its launches failed.
+std::string no_launch(const std::vector<record::HostFinding>& findings) {
+  for (const record::HostFinding& f : findings)
+    if (f.launch)
+      return fmt::format("the program launched no kernel: {}{} {}",
+                         f.line == 0 ? "" : fmt::format("{}:{}: ", shown_path(f.file), f.line),
+                         f.call, f.text);
+  return "the program launched no kernel";
+}
+
+std::vector<record::LaunchProfile> select_launches(record::Recording& recording,
                                                    const Pattern& pattern,
                                                    const std::string& kernel) {
   std::vector<record::LaunchProfile> chosen;
   std::set<std::string> names;
-  for (record::LaunchProfile& r : launches) {
+  for (record::LaunchProfile& r : recording.launches) {
     const std::string name = ncu_kernel_name(r.symbol);
     names.insert(name);
     if (pattern.search(name)) chosen.push_back(std::move(r));
   }
   if (chosen.empty())
     fmt::print(stderr, "lab32 profile: {}\n",
-               names.empty() ? "the program launched no kernel"
+               names.empty() ? no_launch(recording.host_findings)
                              : fmt::format("no kernel's name matches `{}`; the kernels are: {}",
                                            kernel, fmt::join(names, "; ")));
   return chosen;
@@ -91,7 +101,7 @@ int profile(const ProfileOptions& options) {
   if (!options.csv.empty()) check_writable(options.csv, "--csv");
   RecordedRun run = run_recorded(options.program, options.device, options.arguments, "profile",
                                  {std::nullopt, options.gpus});
-  const auto launches = select_launches(std::move(run.recording.launches), pattern, options.kernel);
+  const auto launches = select_launches(run.recording, pattern, options.kernel);
 
   std::string text = "\n";
   text += options.metrics.empty() ? profile_text(launches) : metrics_text(launches, metrics);

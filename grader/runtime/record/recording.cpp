@@ -51,8 +51,20 @@ void fields(V& visit, Ref<V, LibraryCall> r) {
   visit("findings", r.findings);
 }
 
+template <class V>
+void fields(V& visit, Ref<V, HostFinding> r) {
+  visit("kind", r.kind);
+  visit("call", r.call);
+  visit("launch", r.launch);
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("text", r.text);
+}
+
 constexpr std::array kLibraryFindings{"memory", "initialisation"};
+constexpr std::array kHostFindings{"memory", "race", "initialisation"};
 constexpr const auto& names(LibraryCall::Finding::Kind) { return kLibraryFindings; }
+constexpr const auto& names(HostFinding::Kind) { return kHostFindings; }
 
 namespace {
 
@@ -193,6 +205,10 @@ std::string to_line(const LaunchProfile& record) {
 
 std::string to_line(const LibraryCall& call) { return line_of({{"library", to_json_value(call)}}); }
 
+std::string to_line(const HostFinding& finding) {
+  return line_of({{"host", to_json_value(finding)}});
+}
+
 std::string to_line_unsupported(const std::string& what) {
   return line_of({{"unsupported", what}});
 }
@@ -239,6 +255,8 @@ Recording read_recording(std::istream& in, const std::string& name) {
         read_value(*launch, recording.launches.emplace_back());
       else if (const auto call = json.find("library"); call != json.end())
         read_value(*call, recording.library_calls.emplace_back());
+      else if (const auto finding = json.find("host"); finding != json.end())
+        read_value(*finding, recording.host_findings.emplace_back());
       else
         recording.unsupported.push_back(json.at("unsupported").get<std::string>());
     } catch (const Error& e) {

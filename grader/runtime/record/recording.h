@@ -47,17 +47,31 @@ struct LibraryCall {
   std::vector<Finding> findings;
 };
 
+// A fault in the host's part of the program: a call that failed, an access that it may not make,
+// memory that it never frees.
+struct HostFinding {
+  enum class Kind : uint8_t { memory, race, initialisation };
+  Kind kind = Kind::memory;
+  std::string call;     // "cudaMemcpy"; empty: the program's own code
+  bool launch = false;  // the call was to start a kernel, and none has run
+  std::string file;     // empty, line 0: not known
+  int line = 0;
+  std::string text;
+};
+
 // The lines of the file, in order. `unsupported` lists what the program needed but is not
 // supported: the name of an API function or a PTX instruction, and a message.
 struct Recording {
   std::vector<LaunchProfile> launches;
   std::vector<LibraryCall> library_calls;
+  std::vector<HostFinding> host_findings;
   std::vector<std::string> unsupported;
 };
 
 // A single line with its line end.
 std::string to_line(const LaunchProfile& record);
 std::string to_line(const LibraryCall& call);
+std::string to_line(const HostFinding& finding);
 std::string to_line_unsupported(const std::string& what);
 
 // Appends a line with a single write, because several processes and threads of a program may share

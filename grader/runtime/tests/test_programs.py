@@ -3,6 +3,7 @@
 import csv
 import importlib.util
 import re
+import subprocess
 
 import pytest
 
@@ -104,6 +105,43 @@ def test_profile(case, results):
             if re.match(rf"{kernel}\b", row["Kernel Name"]) and row["Metric Name"] == metric
         )  # fmt: skip
         assert float(first["Metric Value"].replace(",", "")) == value, (kernel, metric)
+
+
+def test_check_prints_what_it_has_found_when_a_signal_ends_the_program(tmp_path):
+    """`timeout` sends SIGTERM to lab32 and to the program, another parent process to lab32 alone."""
+    program = tmp_path / "waits.cu"
+    program.write_text(WAITS)
+    for before in (["timeout", "-s", "TERM", "60"], []):
+        command = subprocess.Popen([*before, LAB32, "check", program], stdout=subprocess.PIPE, text=True)
+        assert command.stdout.readline() == "waits\n"
+        command.terminate()
+        out, _ = command.communicate(timeout=60)
+        assert "1 hazard (memory 1," in out
+        assert "the program was killed by SIGTERM" in out
+        assert command.returncode in (1, 124)
+
+
+WAITS = """#include <cstdio>
+#include <unistd.h>
+__global__ void beyond(int* a) { a[4] = 1; }
+int main() {
+  int* a;
+  cudaMalloc(&a, 16);
+  beyond<<<1, 1>>>(a);
+  puts("waits");
+  fflush(stdout);
+  for (;;) pause();
+}
+"""
+
+
+def test_profile_says_why_no_kernel_ran():
+    program = corpus.HERE / "errors/failed_calls.cu"
+    profile = corpus.execute([LAB32, "profile", program, "--", "threads"])
+    line = 1 + program.read_text().splitlines().index(next(
+        line for line in program.read_text().splitlines() if "fill<<<1, 1025>>>" in line))  # fmt: skip
+    assert f"failed_calls.cu:{line}: cudaLaunchKernel failed" in profile.stderr
+    assert "1025 threads per block, but `fill` may have at most 1024" in profile.stderr
 
 
 def test_the_corpus_is_whole():

@@ -111,6 +111,20 @@ TEST_SUITE("launch record") {
                          Error);
   }
 
+  TEST_CASE("record: a fault of the host is read again" * kSlow) {
+    record::HostFinding finding;
+    finding.kind = record::HostFinding::Kind::race;
+    finding.call = "cudaMemcpy";
+    finding.launch = true;
+    finding.file = "a.cu";
+    finding.line = 7;
+    finding.text = "fails";
+    const record::Recording recording = recording_of(record::to_line(finding));
+    REQUIRE(recording.host_findings.size() == 1);
+    CHECK(record::to_line(recording.host_findings[0]) == record::to_line(finding));
+    CHECK(recording.host_findings[0].line == 7);
+  }
+
   TEST_CASE("record: a program that was killed while it wrote keeps what it had written" * kSlow) {
     const std::string line = record::to_line(tests::strided_launch());
     CHECK(recording_of(line + line.substr(0, line.size() / 2)).launches.size() == 1);

@@ -1,6 +1,7 @@
 // What `lab32 profile` and `lab32 check` print of a program's launches, to the letter.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include "base/text.h"
 #include "runtime/profiler/check_text.h"
 #include "runtime/profiler/metrics.h"
+#include "runtime/profiler/old_code.h"
 #include "runtime/profiler/profile_text.h"
 #include "runtime/profiler/start.h"
 #include "runtime/tests/fixtures/sample_records.h"
@@ -177,6 +179,83 @@ TEST_SUITE("programs: text") {
     CHECK(report.last_line() ==
           "lab32 check: 3 hazards (memory 1, race 2, initialisation 0, barrier 0)");
     CHECK(check_report({tests::strided_launch()}).text.empty());
+  }
+
+  TEST_CASE("profiler: faults of the host have the call, its line and what is wrong" * kSlow) {
+    const InRoot in_root;
+    using Kind = record::HostFinding::Kind;
+    const std::string file = "grader/runtime/tests/programs/errors/failed_calls.cu";
+    CheckReport report;
+    add_host_findings(
+        {{Kind::memory, "cudaFree", false, file, 61,
+          "failed (cudaErrorInvalidValue: invalid argument): the program has freed `a` before"},
+         {Kind::initialisation, "cudaMemcpy", false, "", 0, "copies 4 bytes to the host"},
+         {Kind::race, "", false, file, 60, "the host reads offset 0 of `a` (400 bytes)"}},
+        &report);
+    check_golden("check-host.txt", report.text + report.last_line() + "\n");
+    CHECK(report.hazards() == 3);
+    CHECK(widest(report.text) <= 80);
+  }
+
+  TEST_CASE("profiler: Numba's kernels have short names, and a hint at their lines" * kSlow) {
+    record::LaunchProfile r = tests::faulty_launch();
+    r.symbol = "_ZN8__main__3addB2v2B8cw51cXTLE5ArrayIfLi1E1C7mutable7alignedE";
+    CHECK(check_report({r}).text.find("lineinfo") == std::string::npos);
+    r.run.fault->file = "<PTX 1>";
+    const std::string text = check_report({r}).text;
+    CHECK(text.find(" in add(Array<float, 1, C, mutable, aligned>)") != std::string::npos);
+    CHECK(text.find("@cuda.jit(lineinfo=True) gives findings lines of Python") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("profiler: registers are those of ptxas, at least 16, and rounded where allocated" *
+            kSlow) {
+    record::LaunchProfile r = tests::shared_launch();
+    r.shape.grid = {1, 1, 1};
+    r.shape.block = {100, 1, 1};
+    const auto value = [&](const std::string& metric) {
+      return metrics_of(metric).front()->value(r).value();
+    };
+    for (const auto& [registers, shown, allocated] :
+         std::vector<std::array<double, 3>>{{10, 16, 20.48}, {18, 18, 30.72}, {52, 52, 71.68}}) {
+      r.registers = static_cast<uint32_t>(registers);
+      CHECK(value("launch__registers_per_thread") == shown);
+      CHECK(value("launch__registers_per_thread_allocated") == doctest::Approx(allocated));
+    }
+  }
+
+  TEST_CASE("profiler: metrics that others give are given" * kSlow) {
+    const record::LaunchProfile r = tests::shared_launch();
+    const auto value = [&](const std::string& metric) {
+      return metrics_of(metric).front()->value(r).value();
+    };
+    for (const std::string part : {"data_pipe_lsu_wavefronts", "data_bank_conflicts_pipe_lsu"}) {
+      const std::string name = "l1tex__" + part + "_mem_shared";
+      CHECK(value(name + ".sum") ==
+            value(name + "_op_ld.sum") + value(name + "_op_st.sum") + value(name + "_op_atom.sum"));
+    }
+  }
+
+  TEST_CASE("profiler: code for an earlier toolkit has a message that says what replaces it" *
+            kSlow) {
+    const auto says = [](const std::string& messages, const std::string& part) {
+      const auto text = replacement_of_old_code(messages);
+      INFO(text.value_or("nothing"));
+      return text && text->find(part) != std::string::npos;
+    };
+    CHECK(says("a.cu(7): error: class \"cudaDeviceProp\" has no member \"clockRate\"",
+               "cudaDeviceGetAttribute(&value, cudaDevAttrClockRate, device)"));
+    CHECK(says("a.cu(7): error: class \"cudaDeviceProp\" has no member \"memoryClockRate\"",
+               "cudaDevAttrMemoryClockRate"));
+    const std::string location =
+        "error: no suitable constructor exists to convert from \"int\" to \"cudaMemLocation\"\n";
+    CHECK(says(location + "  cudaMemPrefetchAsync(p, n, device);",
+               "{cudaMemLocationTypeDevice, device}, 0, stream)"));
+    CHECK(says(location + "  cudaMemAdvise(p, n, cudaMemAdviseSetReadMostly, 0);",
+               "cudaMemAdvise(pointer, bytes, advice, {cudaMemLocationTypeDevice, device})"));
+    CHECK(says("nvcc fatal   : Unsupported gpu architecture 'compute_70'", "compute_70"));
+    CHECK_FALSE(replacement_of_old_code("error: class \"cudaDeviceProp\" has no member \"clock\""));
+    CHECK_FALSE(replacement_of_old_code("error: expected a \";\""));
   }
 
   TEST_CASE(

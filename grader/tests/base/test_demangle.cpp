@@ -21,5 +21,9 @@ TEST_CASE("base: a name that would expand to more text than there is memory is n
   for (int i = 0; i < 20; ++i) CHECK(demangle(nested(34)) == nested(34));
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
   CHECK(demangle(nested(2)) == "f(A<A<A<int, int>, A<int, int> >, A<A<int, int>, A<int, int> > >)");
+  CHECK(
+      demangle(
+          "_ZN8__main__4make12_3clocals_3e5innerB2v1B8cw51cXTLE5ArrayIfLi1E1C7mutable7alignedEx") ==
+      "inner(Array<float, 1, C, mutable, aligned>, long long)");
   CHECK(demangle("_Z" + std::string(3 << 20, 'x')).size() == (3 << 20) + 2);
 }

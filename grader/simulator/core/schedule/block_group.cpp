@@ -90,8 +90,7 @@ BlockGroup::BlockGroup(const LaunchContext& launch, const std::vector<Observer*>
                        OrderGuard::Worker* guard, const RaceFilter* suspects)
     : launch_(launch) {
   const auto blocks = static_cast<uint32_t>(launch.cluster.count());
-  if (launch.has_clusters())
-    cluster_.emplace(launch, launch.checks_reads());
+  if (launch.has_clusters()) cluster_.emplace(launch, launch.checks_reads());
   for (uint32_t rank = 0; rank < blocks; ++rank)
     members_.push_back(std::make_unique<BlockOfGroup>(launch, observers, guard, suspects,
                                                       cluster_ ? &*cluster_ : nullptr, rank));

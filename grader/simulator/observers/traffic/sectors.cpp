@@ -68,7 +68,8 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
 
 uint32_t distinct_bytes(const uint64_t* address, uint32_t bytes, uint32_t mask) {
   int64_t stride;
-  if (mask == kAllLanes && is_affine(address, &stride)) return stride == 0 ? bytes : kWarpSize * bytes;
+  if (mask == kAllLanes && is_affine(address, &stride))
+    return stride == 0 ? bytes : kWarpSize * bytes;
   uint64_t active[kWarpSize];
   const uint32_t n = gather(address, mask, active);
   std::sort(active, active + n);

@@ -1,0 +1,233 @@
+#include "runtime/cudart/host_access.h"
+
+#include <execinfo.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+
+#include "base/text.h"
+#include "runtime/cudart/errors.h"
+#include "runtime/cudart/host_findings.h"
+#include "runtime/cudart/runtime.h"
+
+namespace lab32::cudart {
+
+UnfinishedWrites::Contents UnfinishedWrites::contents() const {
+  // Copying more before each launch would cost more than the launch.
+  constexpr uint64_t kMost = 512 << 20;
+  Contents all;
+  uint64_t bytes = 0;
+  for (const auto& a : memory_.allocations()) {
+    if (!a->shared_with_host || a->freed) continue;
+    bytes += a->end - a->begin;
+    if (bytes > kMost) return {};
+    all.emplace_back(a.get(), std::vector<std::byte>(memory_.host(a->begin), memory_.host(a->end)));
+  }
+  return all;
+}
+
+void UnfinishedWrites::add_changes(const Contents& before, const std::string& kernel) {
+  if (before.empty()) return;
+  work_.push_back({fmt::format("kernel `{}`", kernel), CallSite::current()});
+  for (const auto& [allocation, old] : before) {
+    const std::byte* const now = memory_.host(allocation->begin);
+    for (uint64_t at = 0; at < old.size();) {
+      const uint64_t rest = std::min<uint64_t>(kPage, old.size() - at);
+      if (std::memcmp(now + at, &old[at], rest) == 0) {
+        at += rest;
+        continue;
+      }
+      for (const uint64_t end = at + rest; at < end; at += kWord)
+        if (std::memcmp(now + at, &old[at], std::min(kWord, end - at)) != 0)
+          add_words(allocation->begin + at, allocation->begin + at + 1);
+    }
+  }
+  close_pages();
+}
+
+void UnfinishedWrites::add(uint64_t begin, uint64_t bytes, const std::string& call) {
+  work_.push_back({call, CallSite::current()});
+  add_words(begin, begin + bytes);
+  close_pages();
+}
+
+void UnfinishedWrites::add_words(uint64_t begin, uint64_t end) {
+  for (uint64_t at = begin / kWord * kWord; at < end; at += kWord) {
+    Page& page = pages_[at / kPage];
+    page.words.set(at % kPage / kWord);
+    page.work = work_.size() - 1;
+  }
+}
+
+void UnfinishedWrites::clear() {
+  permit_all(true);
+  pages_.clear();
+  work_.clear();
+}
+
+const UnfinishedWrites::Work* UnfinishedWrites::writer(uint64_t address) const {
+  const auto page = pages_.find(address / kPage);
+  return page != pages_.end() && page->second.words[address % kPage / kWord]
+             ? &work_[page->second.work]
+             : nullptr;
+}
+
+void UnfinishedWrites::permit_all(bool access) const {
+  for (auto at = pages_.begin(); at != pages_.end();) {
+    const uint64_t first = at->first;
+    uint64_t end = first;
+    for (; at != pages_.end() && at->first == end; ++at) ++end;
+    permit(first, end, access);
+  }
+}
+
+void UnfinishedWrites::permit(uint64_t first_page, uint64_t end_page, bool access) {
+  mprotect(reinterpret_cast<void*>(first_page * kPage), (end_page - first_page) * kPage,
+           access ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+namespace {
+
+// The state of the thread that has raised a signal.
+class Interrupted {
+ public:
+  explicit Interrupted(void* context) : context_(static_cast<ucontext_t*>(context)) {}
+
+#if defined(__x86_64__)
+  static constexpr bool kHasSteps = true;
+  const void* code() const {
+    return reinterpret_cast<const void*>(context_->uc_mcontext.gregs[REG_RIP]);
+  }
+  const char* use() const {
+    return (context_->uc_mcontext.gregs[REG_ERR] & 2) != 0 ? "writes" : "reads";
+  }
+  // Whether the next instruction raises SIGTRAP.
+  void step(bool on) {
+    constexpr greg_t kTrap = 1 << 8;
+    greg_t& flags = context_->uc_mcontext.gregs[REG_EFL];
+    flags = on ? flags | kTrap : flags & ~kTrap;
+  }
+#else
+  static constexpr bool kHasSteps = false;
+  const void* code() const { return reinterpret_cast<const void*>(context_->uc_mcontext.pc); }
+  const char* use() const { return "accesses"; }
+  void step(bool) {}
+#endif
+
+ private:
+  ucontext_t* context_;
+};
+
+// The pages that one instruction of the host may access, although unfinished work writes to other
+// words of them.
+struct Step {
+  std::array<uint64_t, 4> pages;
+  size_t count = 0;
+  struct sigaction before;
+};
+Step& current_step() {
+  static Step step;
+  return step;
+}
+
+void end_step(int, siginfo_t*, void* context) {
+  Interrupted(context).step(false);
+  Step& step = current_step();
+  for (size_t i = 0; i < step.count; ++i) runtime().unfinished.close_page_of(step.pages[i]);
+  step.count = 0;
+  sigaction(SIGTRAP, &step.before, nullptr);
+}
+
+// Opens the page for this instruction only. False: that is not possible.
+bool step_over(Interrupted& at, uint64_t address) {
+  Step& step = current_step();
+  if (!Interrupted::kHasSteps || step.count == step.pages.size()) return false;
+  if (step.count == 0) {
+    struct sigaction trap {};
+    trap.sa_sigaction = end_step;
+    trap.sa_flags = SA_SIGINFO;
+    sigaction(SIGTRAP, &trap, &step.before);
+  }
+  runtime().unfinished.open_page_of(address);
+  step.pages[step.count++] = address;
+  at.step(true);
+  return true;
+}
+
+std::string place_in(const sim::Allocation& a, uint64_t address) {
+  return fmt::format("offset {} of `{}` ({} bytes)", grouped(address - a.begin), a.name,
+                     grouped(a.end - a.begin));
+}
+
+void record_early_access(const UnfinishedWrites::Work& work, const sim::Allocation& in,
+                         uint64_t address, const Interrupted& at) {
+  record::HostFinding finding;
+  finding.kind = record::HostFinding::Kind::race;
+  const SourcePlace begun = source_place(work.site);
+  finding.text = fmt::format(
+      "the host {} {}, which {}{} may still be writing: the program has not waited for it",
+      at.use(), place_in(in, address), work.name,
+      begun.line == 0 ? "" : fmt::format(" (begun on line {})", begun.line));
+  record_finding(std::move(finding), CallSite::at(at.code()));
+}
+
+void name_bad_access(Runtime& r, const sim::Allocation& in, uint64_t address,
+                     const Interrupted& at) {
+  record::HostFinding finding;
+  finding.text =
+      fmt::format("the host {} {}, {}", at.use(), place_in(in, address),
+                  in.freed ? "which the program has freed"
+                           : "which is device memory: only kernels and copies can access it");
+  const CallSite site = CallSite::at(at.code());
+  if (r.tool == Tool::check)
+    record_finding(std::move(finding), site);
+  else
+    print_message(prefix(source_place(site)) + finding.text);
+}
+
+void handle_fault(int signal, siginfo_t* info, void* context) {
+  const auto address = reinterpret_cast<uint64_t>(info->si_addr);
+  Interrupted at(context);
+  const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
+  Runtime& r = runtime();
+  const sim::Allocation* const in = r.memory.find(address);
+  if (in && r.unfinished.closes_page_of(address)) {
+    const UnfinishedWrites::Work* const work = r.unfinished.writer(address);
+    if (!work && step_over(at, address)) return;
+    if (work) record_early_access(*work, *in, address, at);
+    r.unfinished.clear();
+    return;
+  }
+  if (in && info->si_code > 0) name_bad_access(r, *in, address, at);
+  // The instruction is executed again, and ends the program.
+  ::signal(signal, SIG_DFL);
+}
+
+bool is_handled_here(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == handle_fault;
+}
+
+}  // namespace
+
+bool watch_host_accesses() {
+  struct sigaction now {};
+  sigaction(SIGSEGV, nullptr, &now);
+  if (is_handled_here(now)) return true;
+  if ((now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) return false;
+  // The first call loads a library, which a signal handler must not do.
+  void* frame = nullptr;
+  backtrace(&frame, 1);
+  struct sigaction ours {};
+  ours.sa_sigaction = handle_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &ours, nullptr);
+  return true;
+}
+
+}  // namespace lab32::cudart
