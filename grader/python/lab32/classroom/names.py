@@ -30,7 +30,7 @@ BLACKBOARD = re.compile(
 D2L = re.compile(
     r"(?P<user>\d+)-\d+ - (?:(?P<own>\S*\d\S*) - )?(?P<name>.+?) ?- (?P<time>[^-]*\b\d{4}\b[^-]*?)(?: - (?P<file>.+))?"
 )
-D2L_TIMES = ("%b %d, %Y %I%M %p", "%b %d, %Y %I:%M %p", "%B %d, %Y %I%M %p", "%B %d, %Y %I:%M %p", "%d %B, %Y %H%M", "%d %B, %Y %H:%M")
+D2L_TIMES = ("%b %d, %Y %I:%M %p", "%B %d, %Y %I:%M %p", "%d %B, %Y %H:%M")
 # Sakai: "Doe, Jane(jdoe)/Submission attachment(s)/reduction.cu", or a prefix of the file.
 SAKAI = re.compile(r"(?P<name>[^()]+,[^()]*)\((?P<user>[^()\s]+)\)(?:_Submission attachment\(s\)_(?P<file>.+))?")
 SAKAI_FOLDER = "Submission attachment(s)"
@@ -90,7 +90,9 @@ def _d2l(name):
     found = D2L.fullmatch(name)
     if not found:
         return None
-    own, time = found["own"], local_time(found["time"].strip(), *D2L_TIMES)
+    # A folder's name has no colon, so that 110 PM is 1:10 PM.
+    told = re.sub(r"\b(\d{1,2})(\d\d)(?= [AP]M$|$)", r"\1:\2", found["time"].strip())
+    own, time = found["own"], local_time(told, *D2L_TIMES)
     if time is None:
         return None
     ids = (("d2l", found["user"]), *([("sid", own)] if own else []))

@@ -6,7 +6,14 @@ Canvas      https://github.com/instructure/canvas-lms/blob/master/lib/content_zi
             have -1, -2, ... in the file's name
 Moodle      https://github.com/moodle/moodle/blob/main/mod/assign/classes/downloader.php
             (load_submissionplugin_filelist): a folder per student, or a prefix before each file
+Moodle's    the same file, get_student_prefix(): in group assignments the group's name and number
+groups
 Gradescope  the export's folders submission_12345 beside submission_metadata.yml
+Blackboard  https://github.com/kwurst/bb-file-cleanup: assignmentname_username_attempt_datetime_filename.ext and a
+            text file for each attempt
+D2L         https://github.com/cgmb/d2lmf (parse_submission_dirname): '<id_number> - <student_name> - <timestamp>', a
+            folder for each attempt; the colon of the time is missing in folders' names
+Sakai       `Doe, Jane(eid)/Submission attachment(s)/file` beside timestamp.txt, as scripts of several universities read it
 """
 
 import pytest
@@ -56,6 +63,48 @@ def test_canvas_without_names(late):
 def test_moodle(name, person, file):
     who = names.owner_by_platform_name(name)
     assert (who.kind, who.id, who.name, who.file) == ("moodle", "1234", person, file)
+
+
+@pytest.mark.parametrize(
+    "name, user, file, time",
+    [
+        ("Lab 1_jdoe_attempt_2026-11-22-09-05-00_file.cu", "jdoe", "file.cu", "2026-11-22 09:05"),
+        ("Lab_1_rroe2_attempt_2026-11-22-10-00-00_my_file-2.cu", "rroe2", "my_file-2.cu", "2026-11-22 10:00"),
+        ("Lab_12345_attempt_2026-11-22-10-00-00.txt", "12345", "", "2026-11-22 10:00"),
+    ],
+)
+def test_blackboard(name, user, file, time):
+    who = names.owner_by_platform_name(name)
+    assert (who.platform, who.ids, who.file) == ("blackboard", (("sid", user),), file)
+    assert f"{who.time:%Y-%m-%d %H:%M}" == time
+
+
+@pytest.mark.parametrize(
+    "name, person, file, time",
+    [
+        ("397063-2557369 - Mary-Ann Smith - Sep 24, 2024 926 PM", "Mary-Ann Smith", "", "2024-09-24 21:26"),
+        ("397063-2557369 - Jane Doe - Sep 4, 2024 110 PM", "Jane Doe", "", "2024-09-04 13:10"),
+        ("397063-2557369 - Jane Doe - Sep 29, 2015 4:17 PM", "Jane Doe", "", "2015-09-29 16:17"),
+        ("397063-2557369 - Jane Doe - 24 September, 2024 2126", "Jane Doe", "", "2024-09-24 21:26"),
+        ("12345-67890 - N0123456 - Jane Doe- Sep 24, 2024 926 AM - my - file.cu", "Jane Doe", "my - file.cu", "2024-09-24 09:26"),
+    ],
+)  # fmt: skip
+def test_d2l(name, person, file, time):
+    who = names.owner_by_platform_name(name)
+    assert (who.kind, who.name, who.file) == ("d2l", person, file)
+    assert f"{who.time:%Y-%m-%d %H:%M}" == time
+
+
+@pytest.mark.parametrize(
+    "name, person, user, file",
+    [
+        ("Doe, Jane(jdoe)", "Jane Doe", "jdoe", ""),
+        ("Number, Student(stdnum001)_Submission attachment(s)_file.cu", "Student Number", "stdnum001", "file.cu"),
+    ],
+)
+def test_sakai(name, person, user, file):
+    who = names.owner_by_platform_name(name)
+    assert (who.platform, who.name, who.ids, who.file) == ("sakai", person, (("sid", user),), file)
 
 
 def test_gradescope():
