@@ -12,7 +12,7 @@
 
 // ---- A. Build the calculator --------------------------------------------------------------------
 //
-// What one multiprocessor has. Three generations are asked for: see data/devices.
+// What one multiprocessor has. Three generations are asked for: `lab32 devices` lists them.
 struct Multiprocessor {
   int threads;          // the most that reside at a time
   int blocks;           // likewise

@@ -72,5 +72,5 @@ def test_lab32_grade_asks_for_the_same_choice(tmp_path, capsys):
     put(tmp_path, SUBMISSIONS["the exact name first"] | {"swizzle/main.cu": "", "notes.txt": ""})
     handed_in.main([str(tmp_path), "shuffle", "swizzle"])
     assert capsys.readouterr().out.splitlines() == [
-        "shuffle\tshuffle.cu\tmy_shuffle.cu, shuffle (1).cu", "swizzle\tswizzle/main.cu\t",
+        "shuffle\tshuffle.cu\tshuffle (1).cu, my_shuffle.cu", "swizzle\tswizzle/main.cu\t",
     ]  # fmt: skip

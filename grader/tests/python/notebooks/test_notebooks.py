@@ -40,6 +40,15 @@ def test_a_report_asks_for_predictions_first_and_for_a_conclusion_last(path):
     assert any("expected=predicted" in source for source in code)
 
 
+@pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.parent.name)
+def test_a_report_without_its_packages_says_how_to_install_them(path, monkeypatch):
+    cells = nbformat.read(path, as_version=4).cells
+    code = [cell.source for cell in cells if cell.cell_type == "code"][1]
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as if it were not installed
+    with pytest.raises(SystemExit, match=r"matplotlib is not installed .* pip install 'lab32\[notebooks\]'"):
+        exec(code.partition("%matplotlib")[0], {})
+
+
 def typed_numbers(code):
     """Lists, tuples, sets and dicts that hold literal numbers, except sizes of figures."""
     tree = ast.parse(code)
