@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostAttempts = 200;  // attempts per lab
+constexpr uintmax_t kLargestHistory = 64 << 20;
 
 Json attempt_of(const Result& result, const Lab& lab, const std::string& when) {
   Json checks = Json::object();
@@ -46,11 +47,31 @@ Json attempt_of(const Result& result, const Lab& lab, const std::string& when) {
           {"checks", checks}};
 }
 
+// Whether the text nests deeper than an attempt does. A value that nests much deeper would overflow
+// the stack when it is written.
+bool nests_too_deeply(const std::string& line) {
+  constexpr int kDeepest = 16;
+  int depth = 0;
+  for (const char c : line) {
+    depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+    if (depth > kDeepest) return true;
+  }
+  return false;
+}
+
+// A pipe would be waited for, and a device may never end.
+bool is_a_history(const fs::path& file) {
+  std::error_code error;
+  return fs::is_regular_file(file, error) && fs::file_size(file, error) <= kLargestHistory;
+}
+
 // Invalid lines are ignored, since the student can edit the file.
 std::vector<Json> read(const fs::path& file) {
   std::vector<Json> attempts;
+  if (!is_a_history(file)) return attempts;
   std::istringstream in(read_file(file).value_or(""));
   for (std::string line; std::getline(in, line);) {
+    if (nests_too_deeply(line)) continue;
     Json attempt = Json::parse(line, nullptr, false);
     if (attempt.is_object() && attempt.contains("lab") && attempt["lab"].is_string() &&
         attempt.contains("checks"))
@@ -97,6 +118,8 @@ std::string now() {
 
 void append_to_history(const fs::path& directory, const Result& result, const std::string& when) {
   const fs::path file = directory / ".lab32" / "history";
+  std::error_code error;
+  if (fs::exists(file, error) && !is_a_history(file)) return;
   std::vector<Json> kept = read(file);
   bool more = false;
   for (const Lab& lab : result.labs) {
@@ -113,7 +136,6 @@ void append_to_history(const fs::path& directory, const Result& result, const st
   for (const Json& attempt : kept)
     if (count[attempt["lab"].get<std::string>()]-- <= kMostAttempts)
       text += attempt.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  std::error_code error;
   fs::create_directories(file.parent_path(), error);
   try {
     write_file(file.string(), text, "the history");

@@ -85,8 +85,10 @@ struct Format {
 };
 
 constexpr Format kFormats[] = {
-    {"text", nullptr}, {"json", json},         {"gradescope", gradescope}, {"autolab", autolab},
-    {"junit", junit},  {"markdown", markdown}, {"github", github},         {"csv", csv},
+    {"text", nullptr},    {"json", json},   {"gradescope", gradescope},
+    {"autolab", autolab}, {"junit", junit}, {"markdown", markdown},
+    {"github", github},   {"csv", csv},     {"prairielearn", prairielearn},
+    {"sarif", sarif},
 };
 
 }  // namespace

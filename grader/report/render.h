@@ -28,12 +28,14 @@ std::string text(const Result& result, const Style& style = {});
 // Schema lab32-result/2, documented in README.md.
 std::string json(const Result& result);
 
-std::string gradescope(const Result& result);  // results.json
-std::string autolab(const Result& result);     // the text, then a line {"scores": {LAB: points}}
-std::string junit(const Result& result);       // XML, a suite for each lab
-std::string markdown(const Result& result);    // a job summary of GitHub Actions
-std::string github(const Result& result);      // annotations of GitHub Actions
-std::string csv(const Result& result);         // a row for each check
+std::string gradescope(const Result& result);    // results.json
+std::string autolab(const Result& result);       // the text, then a line {"scores": {LAB: points}}
+std::string junit(const Result& result);         // XML, a suite for each lab
+std::string markdown(const Result& result);      // a job summary of GitHub Actions
+std::string github(const Result& result);        // annotations of GitHub Actions
+std::string csv(const Result& result);           // a row for each check
+std::string prairielearn(const Result& result);  // results.json of an external grader
+std::string sarif(const Result& result);         // SARIF 2.1.0, a result for each lost check
 
 // The names for --format: format_names() lists them in the order above, text first.
 const std::vector<std::string>& format_names();

@@ -1,12 +1,14 @@
 """The Result record of a grading (schema lab32-result/2; grader/report/README.md describes it)."""
 
-import json
 import os
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_type_hints
 
 from lab32 import ROOT, score_report
+from lab32.classroom.problem import Problem, visible
+from lab32.inputs import LARGE, is_number, parse_json, read_text
 
 SCHEMA = "lab32-result/2"
 BINARY = ROOT / "build/lab32"
@@ -78,31 +80,69 @@ class Result:
         printer.text(score_report.text(self))
 
 
+def _is_a(kind, value):
+    if kind is float:
+        return is_number(value)
+    if kind is int:
+        return type(value) is int and value >= 0
+    return isinstance(value, kind)
+
+
+def _made(cls, values, place):
+    """cls(**values) if each value has the type of its field; else ValueError."""
+    hints = get_type_hints(cls)
+    if not isinstance(values, dict):
+        raise ValueError(f"{place} is not an object")
+    for name, value in values.items():
+        if name not in hints or not _is_a(hints[name], value):
+            raise ValueError(f"{place}: `{visible(name, 40)}` is not what a result has")
+    try:
+        return cls(**values)
+    except TypeError:
+        lacking = [name for name, each in cls.__dataclass_fields__.items() if each.default is each.default_factory and name not in values]
+        raise ValueError(f"{place} lacks {', '.join(lacking)}") from None
+
+
 def parse(text, source="the result"):
     try:
-        record = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{source} is not JSON ({error}); write it with --format json") from None
-    if record.get("schema") != SCHEMA:
-        raise ValueError(f"{source} has schema {record.get('schema')}, this reads {SCHEMA}")
-    labs = [
-        Lab(
-            name=lab["lab"],
-            status=lab["status"],
-            score=lab["score"],
-            max_score=lab["max_score"],
-            message=lab.get("message", ""),
-            seed=record["seed"],
-            tests=[Test(**test) for test in lab["tests"]],
-        )
-        for lab in record["labs"]
-    ]
-    keys = ("device", "timer", "seed", "score", "max_score")
-    return Result(**{key: record[key] for key in keys}, labs=labs)
+        record = parse_json(text, source)
+    except Problem as problem:
+        raise ValueError(f"{problem}; write it with --format json") from None
+    try:
+        return _result_of(record)
+    except ValueError as error:
+        raise ValueError(f"{visible(source)}: not a result of lab32: {error}") from None
+
+
+def _result_of(record):
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        there = record.get("schema") if isinstance(record, dict) else None
+        raise ValueError(f"it has schema {visible(there, 40)}, this reads {SCHEMA}")
+    if not isinstance(record.get("labs"), list):
+        raise ValueError("`labs` is not a list")
+    labs = []
+    for number, lab in enumerate(record["labs"], 1):
+        place = f"lab {number}"
+        if not isinstance(lab, dict) or not isinstance(lab.get("tests"), list):
+            raise ValueError(f"{place} has no list of tests")
+        tests = [_made(Test, test, f"{place}, test {at}") for at, test in enumerate(lab["tests"], 1)]
+        values = {key: lab[key] for key in ("status", "score", "max_score", "message") if key in lab}
+        labs.append(_made(Lab, values | {"name": lab.get("lab"), "seed": record.get("seed"), "tests": tests}, place))
+    values = {key: record[key] for key in ("device", "timer", "seed", "score", "max_score") if key in record}
+    return _made(Result, values | {"labs": labs}, "the result")
 
 
 def load(path):
-    return parse(Path(path).read_text(), source=path)
+    try:
+        return parse(read_text(path, LARGE), source=path)
+    except Problem as problem:
+        raise ValueError(str(problem)) from None
+
+
+def labs_folder():
+    """labs/ of the current folder or of the nearest folder above it that has one, as for `lab32 grade`."""
+    here = Path.cwd()
+    return next((each / "labs" for each in (here, *here.parents) if (each / "labs").is_dir()), Path("labs"))
 
 
 def submissions(lab):

@@ -86,6 +86,11 @@ TEST_CASE("report: no format shows 0 points for a lab that is not graded") {
   CHECK(holds(junit(result), "<skipped type=\"not graded\" message=\"no scratch"));
   CHECK(holds(github(result), "::warning title=shuffle%3A not graded::no scratch"));
   CHECK(holds(github(result), "::notice title=shuffle::shuffle: not graded\n"));
+  const auto learnt = nlohmann::json::parse(prairielearn(result));
+  CHECK(learnt["gradable"] == false);
+  CHECK_FALSE(learnt.contains("score"));
+  const auto log = nlohmann::json::parse(sarif(result));
+  CHECK(log["runs"][0]["invocations"][0]["executionSuccessful"] == false);
 }
 
 TEST_CASE("report: no format shows a check that did not run as passed or lost") {
@@ -115,7 +120,7 @@ TEST_CASE("report: the error for an unknown format lists the known ones") {
   CHECK_THROWS_WITH_AS(
       render(tests::sample_result(), "xml"),
       "there is no format `xml`; the formats are: text, json, gradescope, autolab, junit, "
-      "markdown, github, csv",
+      "markdown, github, csv, prairielearn, sarif",
       Error);
 }
 

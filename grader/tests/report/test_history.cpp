@@ -1,5 +1,6 @@
 // The history of attempts, and the list of changes between two results.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -47,6 +48,21 @@ TEST_CASE("report: a history with invalid lines is still read") {
   scratch.write(".lab32/history", "no json\n[1]\n{\"lab\": 3}\n");
   append_to_history(scratch.path, tests::sample_result(), now());
   CHECK(lines_of(scratch.path / ".lab32/history").size() == tests::sample_result().labs.size());
+}
+
+TEST_CASE("report: a pipe in place of the history is left alone, and deep values are dropped") {
+  namespace fs = std::filesystem;
+  const tests::Scratch scratch, deep;
+  fs::create_directories(scratch.path / ".lab32");
+  REQUIRE(mkfifo((scratch.path / ".lab32/history").c_str(), 0600) == 0);
+  append_to_history(scratch.path, tests::sample_result(), now());  // does not wait
+  CHECK(fs::is_fifo(scratch.path / ".lab32/history"));
+
+  const std::string nested(200000, '[');
+  deep.write(".lab32/history",
+             "{\"lab\": \"x\", \"checks\": " + nested + std::string(200000, ']') + "}\n");
+  append_to_history(deep.path, tests::sample_result(), now());
+  CHECK(lines_of(deep.path / ".lab32/history").size() == tests::sample_result().labs.size());
 }
 
 TEST_CASE("report: LAB32_HISTORY=off disables the history") {

@@ -346,6 +346,8 @@ def entries_of(path):
         return folder_entries(path)
     if not path.exists():
         raise Problem(f"{visible(path)}: no such file or folder")
+    if not path.is_file():
+        raise Problem(f"{visible(path)}: not a regular file")
     try:
         return list(archive_entries(path, path.name, trusted=True))
     except Refused as error:

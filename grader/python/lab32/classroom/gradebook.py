@@ -16,6 +16,8 @@ TOTAL = "total"
 COMPUTED = re.compile(
     r"(?i)(current|final|unposted .*) (score|points|grade)( \(.*\))?$|^(override|notes)\b"
 )
+# Columns about the student, which never hold points.
+KEPT = {"student", "name", "full name", "first name", "last name", "firstname", "lastname", "surname", "section", "status"}
 # Moodle's columns that accompany the one with the points.
 BESIDE = re.compile(r"(?i)^feedback\b|\((feedback|percentage|letter)\)$")
 # Canvas writes these instead of points: the student is excused, or is not assigned this work.
@@ -67,6 +69,13 @@ class Gradebook:
         if column is None:
             raise Problem(
                 f"{self.table.name}: no column `{visible(header, 60)}`; its columns are {self.table.listed()}"
+            )
+        kept = {at for at, _ in self.ids} | {self.maximum, self.locked} | {
+            at for at, name in enumerate(self.table.names()) if name.casefold() in KEPT or COMPUTED.search(name)
+        }
+        if column in kept:
+            raise Problem(
+                f"{self.table.name}: `{visible(header, 60)}` does not hold a lab's points and stays as it is; name another column"
             )
         return column
 

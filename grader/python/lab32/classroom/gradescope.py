@@ -45,7 +45,7 @@ def metadata_of(entry):
             continue
         value = {str(key).lstrip(":"): each for key, each in of_one.items()}
         people = [
-            {str(key).lstrip(":"): str(each) for key, each in person.items() if each is not None}
+            {str(key).lstrip(":"): str(each) for key, each in person.items() if isinstance(each, str | int | float)}
             for person in value.get("submitters") or ()
             if isinstance(person, dict)
         ]

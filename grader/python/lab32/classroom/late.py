@@ -9,12 +9,12 @@ use_file_times = false              # use files' modification times where the ex
 """
 
 import math
-import tomllib
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
 from lab32.classroom.problem import Problem, visible
+from lab32.inputs import is_number, read_toml
 
 NUMBERS = {"grace_minutes": 0, "per_cent_per_day": None, "cap_per_cent": 100, "marked_late_days": 1}
 
@@ -61,39 +61,36 @@ def points_after_deduction(points, per_cent):
 
 
 def read_policy(path, labs):
-    name = visible(path)
-    try:
-        with open(path, "rb") as file:
-            record = tomllib.load(file)
-    except OSError as error:
-        raise Problem(f"{name}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Problem(f"{name}: {visible(error)}") from None
+    record, lines = read_toml(path)
+
+    def place(key):
+        return f"{visible(path)}{f':{lines[key]}' if key in lines else ''}"
+
     known = {"due", "use_file_times", *NUMBERS}
     for key in record:
         if key not in known:
             raise Problem(
-                f"{name}: there is no key `{visible(key, 40)}`; the keys are {', '.join(sorted(known))}"
+                f"{place(key)}: there is no key `{visible(key, 40)}`; the keys are {', '.join(sorted(known))}"
             )
     values = {}
     for key, otherwise in NUMBERS.items():
         value = record.get(key, otherwise)
-        if type(value) not in (int, float) or not 0 <= value < 1e6:
-            raise Problem(f"{name}: {key} must be a number of at least 0, such as {key} = 10")
+        if not is_number(value, 0, 1e6):
+            raise Problem(f"{place(key)}: {key} must be a number of at least 0, such as {key} = 10")
         values[key] = value
     if values["cap_per_cent"] > 100:
-        raise Problem(f"{name}: cap_per_cent must be at most 100")
+        raise Problem(f"{place('cap_per_cent')}: cap_per_cent must be at most 100")
     if type(record.get("use_file_times", False)) is not bool:
-        raise Problem(f"{name}: use_file_times must be true or false")
+        raise Problem(f"{place('use_file_times')}: use_file_times must be true or false")
     due = record.get("due")
     due = due if isinstance(due, dict) else {"": due}
     for lab, when in due.items():
         if lab and lab not in labs:
             raise Problem(
-                f"{name}: [due] names `{visible(lab, 40)}`, which is not graded; the graded labs are {', '.join(labs)}"
+                f"{place(lab)}: [due] names `{visible(lab, 40)}`, which is not graded; the graded labs are {', '.join(labs)}"
             )
         if not isinstance(when, datetime) or when.tzinfo is None:
             raise Problem(
-                f"{name}: due must be a time with its zone, such as due = 2026-11-23T23:59:00+01:00"
+                f"{place(lab or 'due')}: due must be a time with its zone, such as due = 2026-11-23T23:59:00+01:00"
             )
     return Policy(due, **values, use_file_times=record.get("use_file_times", False))

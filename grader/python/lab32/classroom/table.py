@@ -2,9 +2,12 @@
 stays as it was."""
 
 import codecs
+import re
+import unicodedata
 from dataclasses import dataclass
 
 from lab32.classroom.problem import Problem, visible
+from lab32.inputs import read_bytes
 
 MOST_BYTES = 16 << 20
 BOMS = [
@@ -32,8 +35,6 @@ class Row:
 
 def decode_text(data, name):
     """(text, its encoding, its byte order mark)"""
-    if len(data) > MOST_BYTES:
-        raise Problem(f"{name}: it is larger than {MOST_BYTES >> 20} MiB; is it a CSV file?")
     bom, encoding = next(((b, e) for b, e in BOMS if data.startswith(b)), (b"", "utf-8"))
     try:
         text = data[len(bom) :].decode(encoding)
@@ -121,11 +122,7 @@ class Table:
 
     @classmethod
     def read(cls, path):
-        try:
-            with open(path, "rb") as file:
-                return cls(file.read(MOST_BYTES + 1), path)
-        except OSError as error:
-            raise Problem(f"{visible(path)}: cannot be read: {error.strerror}") from None
+        return cls(read_bytes(path, MOST_BYTES), path)
 
     def names(self):
         return [cell.text.strip() for cell in self.header.cells]
@@ -158,10 +155,10 @@ class Table:
 def quoted_cell(field):
     """A cell of our own files. A leading quotation mark keeps spreadsheets from reading the text as a formula."""
     text = str(field)
-    if (
-        text[:1] in ("=", "+", "-", "@", "\t", "\r")
-        and not text[1:].replace(".", "", 1).isdecimal()
-    ):
+    # Spreadsheets read full-width signs as their narrow forms, and ignore blanks before them.
+    begin = unicodedata.normalize("NFKC", text.lstrip())[:1]
+    is_number = re.fullmatch(r"[+-]\d*\.?\d*", text, re.ASCII)
+    if text[:1] in ("\t", "\r") or (begin in ("=", "+", "-", "@", "−") and not is_number):
         text = "'" + text
     return f'"{text.replace(chr(34), chr(34) * 2)}"' if any(c in text for c in ',"\r\n') else text
 

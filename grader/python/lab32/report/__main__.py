@@ -1,7 +1,6 @@
 """lab32 report [LAB...] -o report.html: grades, and writes one page that needs no network."""
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -9,21 +8,18 @@ from datetime import datetime
 from pathlib import Path
 
 from lab32 import ROOT
+from lab32.classroom.problem import Problem, visible
 from lab32.report import history, page
-from lab32.results import parse
+from lab32.results import labs_folder, load, parse
 
 FULL_MARKS, POINTS_LOST, NOT_GRADED = 0, 1, 2
-
-
-class Problem(Exception):
-    pass
 
 
 def parser():
     p = argparse.ArgumentParser(prog="lab32 report", description=__doc__)
     p.add_argument("labs", nargs="*", metavar="LAB", help="the labs to grade (default: all)")
     p.add_argument("-o", dest="output", type=Path, default=Path("report.html"), metavar="FILE", help="the page (report.html)")  # fmt: skip
-    p.add_argument("--dir", default="labs", help="the folder of the LAB/LAB.cu files (labs)")
+    p.add_argument("--dir", help="the folder of the LAB/LAB.cu files (labs, here or above)")
     p.add_argument("--rubric", help="the folder of the LAB.toml files (data/limits)")
     p.add_argument("--device", default="auto", help="auto, sim, sim:NAME or gpu (auto)")
     p.add_argument("--seed", help="seed of the random inputs; the score report of an earlier run shows its seed")
@@ -35,10 +31,10 @@ def parser():
 
 def graded(options):
     command = [
-        str(options.binary), "grade", *options.labs, "--dir", options.dir, "--device", options.device,
+        str(options.binary), "grade", *options.labs, "--device", options.device,
         "--format", "json", "--pictures", "--time-limit", "120",
     ]  # fmt: skip
-    for name in ("rubric", "seed"):
+    for name in ("dir", "rubric", "seed"):
         if value := getattr(options, name):
             command += [f"--{name}", value]
     if not options.no_history:
@@ -51,19 +47,23 @@ def graded(options):
 
 def make(options):
     try:
-        text = options.source.read_text() if options.source else graded(options)
-        result = parse(text, source=options.source or "what lab32 grade printed")
-    except (OSError, ValueError) as error:
+        result = load(options.source) if options.source else parse(graded(options), source="what lab32 grade printed")
+    except ValueError as error:
         raise Problem(str(error)) from None
     now = datetime.now().astimezone()
-    attempts = [] if options.no_history else history.read(options.dir)
-    html = page.report_page(result, attempts, now, drawn=options.source is None)
+    attempts = [] if options.no_history else history.read(options.dir or labs_folder())
+    try:
+        html = page.report_page(result, attempts, now, drawn=options.source is None)
+    except Exception as error:
+        if options.source is None:  # an error of ours
+            raise
+        raise Problem(f"{visible(options.source)}: no page can be drawn of it ({type(error).__name__}: {visible(error, 100)})") from None
     try:
         options.output.write_text(html)
     except OSError as error:
         raise Problem(f"-o {options.output}: {error.strerror}") from None
     print(f"{options.output}: {page.score(result.score)} / {page.score(result.max_score)} points")
-    return POINTS_LOST if json.loads(text)["score"] < result.max_score else FULL_MARKS
+    return POINTS_LOST if result.score < result.max_score else FULL_MARKS
 
 
 def main(arguments=None):

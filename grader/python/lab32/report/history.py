@@ -3,25 +3,37 @@
 `lab32 grade` writes them (grader/report/history.h); LAB32_HISTORY=off turns that off.
 """
 
-import json
+import contextlib
 from pathlib import Path
+
+from lab32.classroom.problem import Problem
+from lab32.inputs import LARGE, is_number, parse_json, read_bytes
 
 
 def read(directory):
-    """All attempts, oldest first. Invalid lines are skipped, because students may edit the file."""
-    try:
-        lines = (Path(directory) / ".lab32/history").read_text(errors="replace").splitlines()
-    except OSError:
+    """All attempts, oldest first. Invalid lines are skipped, because students may edit the file. Raises Problem for a
+    history that is no regular file, or too large."""
+    path = Path(directory) / ".lab32/history"
+    if not path.exists():
         return []
     attempts = []
-    for line in lines:
-        try:
-            attempt = json.loads(line)
-            attempt["lab"] + attempt["time"]
-            attempt["score"] + attempt["max_score"]
-            for check in attempt["checks"].values():
-                check["measured"] + ""
-        except (ValueError, TypeError, KeyError, AttributeError):
-            continue
-        attempts.append(attempt)
+    for line in read_bytes(path, LARGE).decode("utf-8", "replace").splitlines():
+        with contextlib.suppress(Problem):
+            attempt = parse_json(line, path)
+            if is_attempt(attempt):
+                attempts.append(attempt)
     return attempts
+
+
+def is_attempt(value):
+    if not isinstance(value, dict) or not isinstance(value.get("checks"), dict):
+        return False
+    texts = all(isinstance(value.get(key), str) for key in ("lab", "time"))
+    return texts and all(is_number(value.get(key), 0) for key in ("score", "max_score")) and all(
+        isinstance(check, dict) and isinstance(check.get("measured"), str) and is_figures(check.get("figures", {}))
+        for check in value["checks"].values()
+    )
+
+
+def is_figures(value):
+    return isinstance(value, dict) and all(map(is_number, value.values()))

@@ -8,13 +8,14 @@ import nbformat
 import pytest
 from report_figures import check_figures
 
-from lab32 import ROOT, notebooks
+from lab32 import ROOT, labs, notebooks
 
 REPORTS = sorted(ROOT.glob("labs/*/report.ipynb"))
 
 
-def test_every_ready_lab_has_a_report():
-    assert {path.parent for path in REPORTS} == {p.parent for p in ROOT.glob("labs/*/*.cu")}
+def test_every_core_lab_has_a_report():
+    """An extra lab owes none."""
+    assert {path.parent.name for path in REPORTS} >= set(labs.names("core"))
 
 
 @pytest.mark.slow

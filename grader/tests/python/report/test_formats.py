@@ -7,6 +7,7 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from urllib.parse import unquote
 
 import jsonschema
 import pytest
@@ -14,7 +15,13 @@ import pytest
 from lab32 import ROOT, results
 
 GOLDEN = ROOT / "grader/tests/golden"
-SCHEMA = json.loads((ROOT / "grader/tests/python/data/gradescope.schema.json").read_text())
+
+
+def schema(platform):
+    return json.loads((ROOT / f"grader/tests/python/data/{platform}.schema.json").read_text())
+
+
+SCHEMA = schema("gradescope")
 
 
 def sample(name):
@@ -77,6 +84,39 @@ def test_an_incomplete_result_is_not_written_for_gradescope():
         place.pop("score", None)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(record, SCHEMA)
+
+
+def test_prairielearn(result):
+    record = json.loads(sample("prairielearn"))
+    jsonschema.validate(record, schema("prairielearn"))
+    assert record["score"] == pytest.approx(result.score / result.max_score)
+    found = {tuple(test["name"].split(": ", 1)): (test["points"], test["max_points"]) for test in record["tests"]}
+    assert {name: each for name, each in found.items() if name in ran(result)} == ran(result)
+    for name in found.keys() - ran(result).keys():
+        assert found[name] == (0, 0)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"gradable": True}, schema("prairielearn"))
+
+
+def test_sarif(result):
+    record = json.loads(sample("sarif"))
+    jsonschema.validate(record, schema("sarif"))
+    (run,) = record["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    lost = {
+        f"{lab.name}/{test.name}": test for lab in result.labs if lab.status != "error"
+        for test in lab.tests if test.status in ("failed", "error")
+    }  # fmt: skip
+    broken = {lab.name for lab in result.labs if lab.status == "error"}
+    assert {each["ruleId"] for each in run["results"]} == set(rules) == set(lost) | broken
+    for each in run["results"]:
+        assert rules[each["ruleIndex"]] == each["ruleId"]
+        if test := lost.get(each["ruleId"]):
+            assert each["properties"] == {"score": test.score, "max_score": test.max_score}
+            if test.file:
+                place = each["locations"][0]["physicalLocation"]
+                assert unquote(place["artifactLocation"]["uri"]) == test.file
+                assert place["region"]["startLine"] == test.line
 
 
 def test_autolab(result):

@@ -1,0 +1,88 @@
+"""Reads the files that a command is given: regular files up to a size, as text, TOML or JSON with finite numbers.
+Every error is a Problem, one line with the file and, where there is one, the line."""
+
+import json
+import math
+import os
+import re
+import stat
+import tomllib
+
+from lab32.classroom.problem import Problem, visible
+
+SMALL, LARGE = 1 << 20, 64 << 20  # a policy or a rubric; a result or a history
+LARGEST_NUMBER = 1e15  # JSON's numbers are exact up to 2^53
+
+
+def read_bytes(path, most=SMALL):
+    """The file's bytes; opening a pipe or a device does not wait."""
+    name = visible(path)
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise Problem(f"{name}: not a regular file")
+            data = file.read(most + 1)
+    except OSError as error:
+        raise Problem(f"{name}: cannot be read: {error.strerror}") from None
+    if len(data) > most:
+        raise Problem(f"{name}: larger than {most >> 20} MiB")
+    return data
+
+
+def decoded(data, path):
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise Problem(f"{visible(path)}:{line}: this line is not UTF-8") from None
+
+
+def read_text(path, most=SMALL):
+    return decoded(read_bytes(path, most), path)
+
+
+def read_toml(path, most=SMALL):
+    """(the table, {key of its top level: line})"""
+    text = read_text(path, most)
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        said = visible(error) or "nested too deeply"
+        where = re.search(r" \(at line (\d+), column \d+\)", said)
+        raise Problem(f"{visible(path)}{':' + where[1] if where else ''}: {said.replace(where[0], '') if where else said}") from None
+    lines = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := re.match(r"\s*\[?\s*([\w-]+)\s*[\]=.]", line):
+            lines.setdefault(found[1], number)
+    return table, lines
+
+
+def _finite(text):
+    value = float(text)
+    if not abs(value) <= LARGEST_NUMBER:
+        raise ValueError(f"the number {text[:20]} is out of range")
+    return value
+
+
+def _whole(text):
+    return int(text) if len(text) <= 20 else _finite(text)
+
+
+def parse_json(text, name):
+    """The value of a JSON text, whose numbers are finite. `name` is the file's, for messages."""
+    try:
+        return json.loads(text, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+    except json.JSONDecodeError as error:
+        raise Problem(f"{visible(name)}:{error.lineno}: not JSON ({error.msg})") from None
+    except RecursionError:
+        raise Problem(f"{visible(name)}: not read: nested too deeply") from None
+    except ValueError as error:
+        raise Problem(f"{visible(name)}: not read: {visible(error)}") from None
+
+
+def read_json(path, most=LARGE):
+    return parse_json(read_text(path, most), path)
+
+
+def is_number(value, least=-LARGEST_NUMBER, most=LARGEST_NUMBER):
+    return type(value) in (int, float) and math.isfinite(value) and least <= value <= most

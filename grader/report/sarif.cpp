@@ -1,0 +1,108 @@
+// SARIF 2.1.0, which code hosts and editors show beside the source:
+// https://docs.oasis-open.org/sarif/sarif/v2.1.0/. Each lost check is a result, each check a rule.
+
+#include <fmt/core.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "report/render.h"
+
+namespace lab32::report {
+namespace {
+
+using SarifJson = nlohmann::ordered_json;
+
+constexpr const char* kSchema =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
+
+// A URI reference (RFC 3986) of a path.
+std::string uri_of(const std::string& path) {
+  std::string uri = !path.empty() && path[0] == '/' ? "file://" : "";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                       (byte >= 'a' && byte <= 'z') || (c != '\0' && std::strchr("-._~/", c));
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return uri;
+}
+
+SarifJson location_of(const std::string& file, int line) {
+  SarifJson place = {{"artifactLocation", {{"uri", uri_of(file)}}}};
+  if (line > 0) place["region"] = {{"startLine", line}};
+  return {{"physicalLocation", place}};
+}
+
+SarifJson result_of(const std::string& rule, const std::string& message, const std::string& file,
+                    int line) {
+  SarifJson record = {
+      {"ruleId", rule}, {"level", "error"}, {"message", {{"text", visible(message)}}}};
+  if (!file.empty()) record["locations"] = {location_of(file, line)};
+  return record;
+}
+
+class SarifRun {
+ public:
+  void add(const Lab& lab) {
+    if (lab.status == Status::not_graded) {
+      notifications_.push_back(
+          {{"level", "error"}, {"message", {{"text", visible(lab.name + ": " + lab.message)}}}});
+      return;
+    }
+    // All checks of a lab that did not compile failed for one reason.
+    if (lab.status == Status::error) {
+      const std::string file = lab.tests.empty() ? "" : lab.tests.front().file;
+      add(lab.name, lab.name, result_of(lab.name, lab_in_words(lab) + "\n" + lab.message, file, 0),
+          {lab.score, lab.max_score});
+      return;
+    }
+    for (const Test& test : lab.tests) {
+      if (test.status != Status::failed && test.status != Status::error) continue;
+      const std::string rule = lab.name + "/" + test.name;
+      const std::string text = points_of(test) + " points\n" + reason_with_numbers(test);
+      add(rule, lab.name + ": " + test.name, result_of(rule, text, test.file, test.line),
+          {test.score, test.max_score});
+    }
+  }
+
+  SarifJson json(const Result& result) const {
+    return {{"tool", {{"driver", {{"name", "lab32"}, {"rules", rules_}}}}},
+            {"invocations",
+             {{{"executionSuccessful", result.complete()},
+               {"toolExecutionNotifications", notifications_}}}},
+            {"results", results_},
+            {"columnKind", "unicodeCodePoints"},
+            {"properties",
+             {{"score", result.score},
+              {"max_score", result.max_score},
+              {"origin", visible(origin_of(result))}}}};
+  }
+
+ private:
+  struct Points {
+    double score, max_score;
+  };
+
+  void add(const std::string& rule, const std::string& words, SarifJson record, Points points) {
+    record["ruleIndex"] = rules_.size();
+    record["properties"] = {{"score", points.score}, {"max_score", points.max_score}};
+    results_.push_back(std::move(record));
+    rules_.push_back({{"id", rule}, {"shortDescription", {{"text", visible(words)}}}});
+  }
+
+  SarifJson rules_ = SarifJson::array(), results_ = SarifJson::array(),
+            notifications_ = SarifJson::array();
+};
+
+}  // namespace
+
+std::string sarif(const Result& result) {
+  SarifRun run;
+  for (const Lab& lab : result.labs) run.add(lab);
+  const SarifJson log = {{"$schema", kSchema}, {"version", "2.1.0"}, {"runs", {run.json(result)}}};
+  return log.dump(2, ' ', false, SarifJson::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lab32::report
