@@ -128,7 +128,7 @@ TEST_CASE("grading: a rubric that does not fit its checks is an error with file 
                 "17: [sectors] comes after [time], which");
   check_refused("after = \"result\"", "after = 3", "17: `after` is the name of a table");
   check_refused("points = 6", "points = 7", "2: max_score is 10, and the points add up to 11");
-  check_refused("points = 6", "points = -6", "15: what [sectors] is worth is more than 0");
+  check_refused("points = 6", "points = -6", "15: the points of [sectors] must be more than 0");
   check_refused("points = 6", "points = 6\nbonus = 1",
                 "13: [sectors] has either `points` or `bonus`");
   check_refused("credit = \"share\"", "credit = \"half\"", "16: `credit` is \"all\" or \"share\"");

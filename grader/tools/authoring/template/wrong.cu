@@ -1,5 +1,5 @@
 // verdict: B1 scale: result | failed | "was not written"
-// verdict: B1 scale: sectors | failed | "Counts once the result is right"
+// verdict: B1 scale: sectors | failed | "once the result is right"
 // The lines above name each check that this mistake loses, its status, and words of the message. The rest of the
 // file replaces definitions of the solution. Here the last element of an odd n is forgotten.
 __global__ void scale(const float* in, float* out, float factor, int n) {

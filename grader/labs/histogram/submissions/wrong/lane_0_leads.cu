@@ -1,5 +1,5 @@
 // verdict: B2 aggregated: result | failed | "where"
-// verdict: B2 aggregated: wavefronts | failed | "Counts once the result is right"
+// verdict: B2 aggregated: wavefronts | failed | "once the result is right"
 // Lane 0 adds for all lanes, whatever their keys are.
 __global__ void histogram_aggregated(const int* key, unsigned* bins, int n) {
   __shared__ unsigned own[kBins];

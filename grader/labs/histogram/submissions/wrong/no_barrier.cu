@@ -1,5 +1,5 @@
 // verdict: B1 block: result | failed | "race"
-// verdict: B1 block: adds | failed | "Counts once the result is right"
+// verdict: B1 block: adds | failed | "once the result is right"
 // No barrier between the zeros and the first adds.
 __global__ void histogram_block(const int* key, unsigned* bins, int n) {
   __shared__ unsigned own[kBins];

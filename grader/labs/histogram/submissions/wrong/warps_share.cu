@@ -1,5 +1,5 @@
 // verdict: B3 warp: result | failed | "race"
-// verdict: B3 warp: atomics | failed | "Counts once the result is right"
+// verdict: B3 warp: atomics | failed | "once the result is right"
 // Plain adds to one histogram of the block.
 __global__ void histogram_warp(const int* key, unsigned* bins, int n) {
   __shared__ unsigned own[kBins];
