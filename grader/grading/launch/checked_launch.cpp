@@ -66,9 +66,9 @@ const char* advice_for_trap(sim::TrapKind kind) {
     case sim::TrapKind::uninitialised:
       return "Write the value on every path before the kernel reads it.";
     case sim::TrapKind::barrier:
-      return "Every thread of the block must reach the same __syncthreads(): do not "
-             "return early, and put no barrier inside an `if` that only some threads "
-             "take.";
+      return "Every thread of the block that has not exited must reach the same "
+             "__syncthreads(): put no barrier inside an `if` or a loop that only some "
+             "threads take.";
     case sim::TrapKind::shuffle:
       return "Every lane that the mask names must reach the shuffle: put it before the `if` or "
              "`return` that splits the warp, and let lanes without a value pass a neutral one.";

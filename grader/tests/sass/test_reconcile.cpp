@@ -286,6 +286,15 @@ TEST_SUITE("sass: reconcile") {
     CHECK(plans("sm_75", "histogram_shared") == "st4 | ld1 | atom4 | ld4 | red4");
   }
 
+  TEST_CASE("sass: generic and narrow atomics, fragments and constant branches are reconciled") {
+    CHECK(plans("sm_90", "add_half") == "ld2 | atom4 swap_loop cas");
+    CHECK(plans("sm_90", "add_halves") == "ld4 | atom4 in global, atom4 spin in shared");
+    CHECK(plans("sm_90", "add_float_generic") == "ld4 | atom4 in global, atom4 spin in shared");
+    CHECK(plans("sm_90", "pointer_walk").find('?') == std::string::npos);
+    CHECK(plans("sm_90", "warp_matrix") ==
+          "ld4, ld4, ld4, ld4 | ld4, ld4, ld4, ld4 | st8, st8, st8, st8");
+  }
+
   TEST_CASE(
       "sass: plans of unrolled loops are valid while warps do not diverge at their branches") {
     for (const std::string& arch : kArchs) {

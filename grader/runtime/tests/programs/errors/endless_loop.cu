@@ -1,6 +1,6 @@
 // A thread waits for a flag that is no atomic and not volatile. The compiler reads it once, so the
 // loop never ends.
-//! stdout| unspecified launch failure
+//! stdout| the launch timed out and was terminated
 //! stderr~ endless_loop.cu:12
 //! stderr~ repeats this loop for ever
 //! check: stopped
