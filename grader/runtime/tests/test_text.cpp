@@ -156,8 +156,8 @@ TEST_SUITE("programs: text") {
     CHECK(ending_words(3) == "the program's own exit status: 3");
     CHECK(ending_words(128 + SIGKILL) == "the program was killed by SIGKILL (Killed)");
     CHECK(ending_words(128 + SIGSEGV) ==
-          "the program was killed by SIGSEGV (Segmentation fault); host code that touches device "
-          "memory is");
+          "the program was killed by SIGSEGV (Segmentation fault); host code that accesses device "
+          "memory ends so");
   }
 
   TEST_CASE("profiler: numbers have ncu's format" * kSlow) {
