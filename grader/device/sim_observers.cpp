@@ -45,12 +45,26 @@ bool has_named_barriers(const KernelProgram& program, bool clusters) {
   });
 }
 
+// Empty if only barriers order accesses to shared memory.
+counters::SiteOrders orders_of(const KernelProgram& program) {
+  counters::SiteOrders orders;
+  bool any = false;
+  for (const sim::Site& site : program.sites) {
+    const ptx::MemoryOrder& order = program.functions[site.function].code[site.index].order;
+    const ptx::Traits& traits = site.ptx->op->traits;
+    any |= traits.sync == ptx::Sync::fence || order.acquire || order.release ||
+           (order.strong && !traits.is_atomic());
+    orders.push_back(order);
+  }
+  return any ? orders : counters::SiteOrders{};
+}
+
 // The race check, with the facts about the program that it needs before the launch.
 counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
                                          const counters::PositionOf& position) {
   const KernelProgram& program = *launch.program;
   return {shared_granule(program), has_named_barriers(program, launch.has_clusters()),
-          program.shared_in(launch.own_shared_bytes), position};
+          program.shared_in(launch.own_shared_bytes), position, orders_of(program)};
 }
 
 WorstAccess worst_access(const counters::Example& e, const counters::Position& at) {

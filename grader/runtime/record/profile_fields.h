@@ -153,6 +153,10 @@ void fields(V& visit, Ref<V, counters::Finding> r) {
   visit("owner", r.owner);
   visit("update", r.update);
   visit("scope", r.scope);
+  visit("sizes", r.sizes);
+  visit("read_only", r.read_only);
+  visit("is_volatile", r.is_volatile);
+  visit("early", r.early);
   visit("one_instruction", r.one_instruction);
   visit("object", r.object);
   visit("place", r.place);

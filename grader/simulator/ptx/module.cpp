@@ -140,6 +140,8 @@ MemoryOrder memory_order(const Instruction& in) {
   MemoryOrder order;
   // Volatile and memory-mapped I/O are relaxed with system scope.
   const bool everywhere = in.has(Mod::op_volatile) || in.has(Mod::mmio);
+  order.is_volatile = in.has(Mod::op_volatile);
+  order.read_only = traits.read_only;
   order.acquire = in.has(Mod::acquire) || in.has(Mod::acq_rel);
   order.release = in.has(Mod::release) || in.has(Mod::acq_rel);
   order.strong =

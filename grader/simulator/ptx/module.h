@@ -189,9 +189,14 @@ enum class Scope : uint8_t { block, cluster, device, system };
 
 // The memory order of the accesses of an instruction (PTX ISA, "Memory Consistency Model").
 struct MemoryOrder {
-  bool strong = false;  // does not race with another strong access of a thread in both scopes
+  // Does not race with another strong access of the same size by a thread in both scopes. A
+  // volatile store is the exception: in CUDA C++ it is no atomic, so it races with all but polls.
+  bool strong = false;
   bool acquire = false, release = false;
   Scope scope = Scope::device;
+  bool is_volatile = false;
+  bool read_only = false;  // a load that need not see what the launch writes
+  bool polls = false;      // a loop repeats it until it returns the awaited value (polling.h)
 };
 
 // The memory order of a load, store, update or fence.

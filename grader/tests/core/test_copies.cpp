@@ -119,7 +119,7 @@ TEST_CASE("core: copies: wait_group leaves the youngest groups pending") {
   }
 }
 
-TEST_CASE("core: copies: without a wait, a thread reads memory that was never written") {
+TEST_CASE("core: copies: a thread that reads the data before it waits is a finding") {
   Setup setup = with_box();
   setup.in = each(128, [](uint32_t i) { return i; });
   setup.out_words = 128;
@@ -128,7 +128,9 @@ TEST_CASE("core: copies: without a wait, a thread reads memory that was never wr
                  "cp.async.commit_group;\n" + kCopyOut,
              setup);
   REQUIRE(o.findings.size() == 1);
-  CHECK(o.findings[0].kind == counters::Finding::Kind::uninitialised);
+  CHECK(o.findings[0].kind == counters::Finding::Kind::race);
+  CHECK(o.findings[0].early);
+  CHECK(describe(o.findings[0]).find("is not waited for") != std::string::npos);
   CHECK(o.out[0] == 0xffffffff);
 }
 

@@ -71,6 +71,9 @@ void copy_async(const Exec& x, const Inst& in) {
     block.reports().access(
         w.index(), in,
         {AccessSpace::shared, AccessKind::store, bytes, x.mask, w.address, false, w.address2});
+  if (block.reports().observes_raw_shared())
+    block.reports().copy_begins(
+        w.index(), {in.site, AccessKind::store, copy.bytes, x.mask, w.address, nullptr});
   w.copies().push_back(copy);
 }
 
@@ -105,7 +108,7 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
     Inst issued = in;  // reported under the line of the copy, not of the wait
     issued.site = copy.site;
     if (block.reports().observes_raw_shared())
-      block.reports().raw_shared(
+      block.reports().copy_ends(
           w.index(), {issued.site, AccessKind::store, static_cast<uint8_t>(copy.bytes), done,
                       w.address, w.values});
     copy.mask &= ~done;

@@ -476,7 +476,8 @@ void make_policy(const Exec& x, const Inst& in) {
 void fence(const Exec& x, const Inst& in) {
   x.warp->polling().note(in.site + 1);  // the warp may poll by a plain load after the fence
   BlockContext& block = x.warp->block();
-  if (block.reports().observes_order()) block.reports().fence(x.warp->index(), in, x.mask);
+  if (block.reports().observes_order() || block.reports().observes_raw_shared())
+    block.reports().fence(x.warp->index(), in, x.mask);
 }
 
 }  // namespace

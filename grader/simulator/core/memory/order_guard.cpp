@@ -31,6 +31,7 @@ OrderGuard::OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_ra
     w.guard_ = this;
     w.records_ = records_->workers[i].get();
     w.operation_.resize(memory.allocations().size());
+    w.size_.resize(memory.allocations().size());
     w.used_.resize(memory.allocations().size());
     if (find_races) w.race_filter_ = std::make_unique<RaceFilter>(bytes);
   }
@@ -84,8 +85,9 @@ void OrderGuard::Worker::update(Allocation& a, uint8_t operation, const uint64_t
     if (at_once()) mark(records_->written, address, mask, bytes);
     record_access(RaceAccess::write, by, address, mask, bytes);
   } else {
-    // Tracking by word distinguishes updates within one block from others.
-    if (race_filter_ && !by.strong) {
+    // Tracking by word distinguishes updates within one block, or of another size, from others.
+    const uint8_t size = std::exchange(size_[a.index], static_cast<uint8_t>(bytes));
+    if (race_filter_ && (!by.strong || (size != 0 && size != bytes))) {
       guard_->request_word_tracking(a);
       throw OrderMatters{};
     }
@@ -306,6 +308,7 @@ void OrderGuard::next_round() {
     if (w->race_filter_) w->race_filter_->clear();
     w->stale_ = true;
     std::fill(w->operation_.begin(), w->operation_.end(), 0);
+    std::fill(w->size_.begin(), w->size_.end(), 0);
     for (size_t i = 0; i < by_word_.size(); ++i)
       w->used_[i] = by_word_[i] != 0 ? Worker::kByWord : uint8_t{0};
   }

@@ -84,6 +84,7 @@ class OrderGuard {
     GuardRecords::OfWorker* records_ = nullptr;
     std::vector<uint8_t> used_;       // by allocation index
     std::vector<uint8_t> operation_;  // operation of each update
+    std::vector<uint8_t> size_;       // size of each update in bytes; 0: none yet
     // The maps still hold the previous round; the worker clears them on its own thread.
     bool stale_ = false;
     std::unique_ptr<RaceFilter> race_filter_;  // null: race detection is off

@@ -22,7 +22,8 @@ constexpr uint32_t kLastEpoch = 0x7ffff;  // later ones count as this one
 // Special values in place of a block:
 // several blocks, all of which read
 constexpr uint64_t kSeveralBlocks = uint64_t{0xffffffff} << kBlockAt;
-constexpr uint64_t kStrong = uint64_t{0xfffffffe} << kBlockAt;  // accessed by atomics only
+// accessed by atomics only, all of one size, which is in the lower bits
+constexpr uint64_t kStrong = uint64_t{0xfffffffe} << kBlockAt;
 constexpr uint64_t kNarrow = uint64_t{0xfffffffd} << kBlockAt;  // its bytes have records
 constexpr uint64_t kSuspect = uint64_t{0xfffffffc} << kBlockAt;
 constexpr uint64_t kLastBlock = 0xfffffffa;  // later ones count as this one and are always suspect
@@ -43,13 +44,13 @@ uint64_t suspect_bytes(uint64_t bytes) { return (words_in(bytes) / 64 + 1) * 8; 
 enum class Outcome : uint8_t { clear, suspect };
 
 // The rule of the filter: updates a record for one access. `fresh`: block, epoch and thread of the
-// access.
+// access; of a strong access kStrong and its size, since atomics of different sizes may race.
 inline Outcome update_cell(uint64_t& cell, RaceAccess how, uint64_t fresh) {
   const uint64_t c = cell;
   if (how == RaceAccess::strong) {
-    if (c == kStrong) return Outcome::clear;
+    if (c == fresh) return Outcome::clear;
     if (c != 0) return Outcome::suspect;
-    cell = kStrong;
+    cell = fresh;
     return Outcome::clear;
   }
   const uint64_t mine = how == RaceAccess::write ? fresh | kWritten | kWrittenNow : fresh;
@@ -156,7 +157,9 @@ bool RaceFilter::record_access(RaceAccess how, const WarpEpoch& who, const uint6
   bool found = false;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
-    const uint64_t fresh = base + (uint64_t{lane} << kThreadAt), at = address[lane];
+    const uint64_t fresh =
+        how == RaceAccess::strong ? kStrong | bytes : base + (uint64_t{lane} << kThreadAt);
+    const uint64_t at = address[lane];
     const uint64_t first = word_of(at);
     if (first / kRecordsOfPage != page) words_.ensure_page(page = first / kRecordsOfPage);
     if (bytes < 4) {

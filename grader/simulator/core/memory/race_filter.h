@@ -26,7 +26,7 @@ struct WarpEpoch {
 enum class RaceAccess : uint8_t {
   read,
   write,
-  strong,  // does not race with other strong accesses of any block
+  strong,  // does not race with other strong accesses of its size, of any block
 };
 
 class RaceFilter {

@@ -98,6 +98,16 @@ AccessChecks::AccessChecks(const CheckedBlock& block)
       cluster_(block.shared.cluster()),
       checks_reads_(block.launch.checks_reads()) {}
 
+namespace {
+
+// Whether the access does not race with other such accesses of any block.
+bool never_races(const ptx::MemoryOrder& order, AccessUse use) {
+  return order.strong && order.scope != ptx::Scope::block &&
+         !(order.is_volatile && use == AccessUse::write);
+}
+
+}  // namespace
+
 std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t mask,
                                 unsigned bytes, Use use, uint8_t operation) {
   Memory& memory = *launch_.memory;
@@ -147,8 +157,7 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
   if (a->reached_by != nullptr && a->device != memory.device()) ++tally_[in.site].peer;
   // The guard comes first, because the written bits may depend on the order of the blocks, too.
   if (guard_) {
-    const OrderGuard::Accessor by{{info_.index, epoch_, warp},
-                                  in.order.strong && in.order.scope != ptx::Scope::block};
+    const OrderGuard::Accessor by{{info_.index, epoch_, warp}, never_races(in.order, use)};
     switch (use) {
       case Use::read:
         guard_->read(*a, address, mask, bytes, by);
@@ -190,8 +199,7 @@ std::byte* AccessChecks::global_row(uint32_t warp, const Inst& in, const WarpRow
     return nullptr;
   recent.site = in.site;
   if (guard_ && (use == Use::write || !guard_->may_read(*a))) {
-    const OrderGuard::Accessor by{{info_.index, epoch_, warp},
-                                  in.order.strong && in.order.scope != ptx::Scope::block};
+    const OrderGuard::Accessor by{{info_.index, epoch_, warp}, never_races(in.order, use)};
     if (use == Use::read)
       guard_->read_row(*a, row, bytes, by);
     else

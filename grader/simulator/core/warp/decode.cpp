@@ -13,6 +13,7 @@
 #include "simulator/core/warp/kernel_program.h"
 #include "simulator/ptx/address_origin.h"
 #include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/polling.h"
 
 namespace lab32::sim {
 
@@ -91,6 +92,7 @@ class Decoder {
     auto found = plans.find(f.name);
     const FunctionPlans* own = found == plans.end() ? nullptr : &found->second;
 
+    const std::vector<bool> polls = ptx::find_polls(module_, f, flow);
     for (size_t i = 0; i < f.body.size(); ++i) {
       const ptx::Instruction& in = f.body[i];
       Inst out;
@@ -99,6 +101,7 @@ class Decoder {
       } catch (const Error& e) {
         throw Error(refusal_with_position(module_, in, e.what()));
       }
+      out.order.polls = polls[i];
       out.site = static_cast<uint32_t>(program_.sites.size());
       program_.sites.push_back({index, static_cast<uint32_t>(i), &in});
       program_.plans.push_back(plan_for(in, own, i));

@@ -54,7 +54,7 @@ struct RawAccess {
   uint8_t bytes;  // per lane and element 1..16; vectors: total
   uint32_t mask;
   const uint64_t* address;  // [32] offsets in the shared window
-  const std::byte* values;  // stores: lane l's bytes at values + l * 16; null for loads
+  const std::byte* values;  // stores: lane l's bytes at values + l * 16; null: a load, or not known
   // For a whole warp with regular addresses: replaces `address`, which is then null.
   const WarpRow* row = nullptr;
 };
@@ -64,7 +64,8 @@ struct RawAccess {
 struct OrderedAccess {
   uint32_t site;
   AccessKind kind;
-  uint8_t bytes;  // per lane, 1..16
+  uint8_t bytes;    // per lane, 1..16
+  uint8_t element;  // bytes of one element, of which a vector has several; 0: unknown
   ptx::MemoryOrder order;
   uint32_t mask, suspect;   // lanes; those of them that access a suspect word
   const uint64_t* address;  // [32] device addresses
@@ -168,6 +169,10 @@ class Observer {
   virtual void block_end() {}
   virtual void access(uint32_t /*warp*/, const Access&) {}
   virtual void raw_shared(uint32_t /*warp*/, const RawAccess&) {}
+  // An asynchronous copy (cp.async) to shared memory: begun, when its values are not known yet, and
+  // waited for.
+  virtual void copy_begins(uint32_t /*warp*/, const RawAccess&) {}
+  virtual void copy_ends(uint32_t warp, const RawAccess& access) { raw_shared(warp, access); }
   // The lanes of an access to another block's shared memory, which are not part of access().
   // `alone`: no lane of the instruction accesses its own block's memory.
   virtual void remote_access(uint32_t /*warp*/, const Access&, bool /*alone*/) {}
@@ -206,7 +211,8 @@ class Observer {
   virtual void fault(const FaultEvent&) {}
 
   virtual void ordered(uint32_t /*warp*/, const OrderedAccess&) {}
-  virtual void fence(uint32_t /*warp*/, uint32_t /*mask*/, const ptx::MemoryOrder&) {}
+  virtual void fence(uint32_t /*warp*/, uint32_t /*mask*/, uint32_t /*site*/,
+                     const ptx::MemoryOrder&) {}
 
   // The events that the observer wants; queried once a launch.
   virtual bool wants_accesses() const { return false; }

@@ -1,5 +1,6 @@
 #include "simulator/core/warp/reports.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lab32::sim {
@@ -48,6 +49,13 @@ static uint32_t first_of_each_word(const uint64_t* address, uint32_t mask) {
     if (!seen) first |= 1u << l;
   }
   return first;
+}
+
+// The bytes of one element of an access of `bytes`; 0: unknown. A reduction of the copy engine is
+// reported in pieces of several elements.
+static unsigned element_of(const ptx::Instruction& in, unsigned bytes) {
+  if (in.op->traits.bulk && in.has(ptx::Mod::reduce)) return ptx::bytes_of(in.type());
+  return bytes / (in.has(ptx::Mod::v4) ? 4 : in.has(ptx::Mod::v2) ? 2 : 1);
 }
 
 void Reports::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
@@ -176,6 +184,7 @@ void Reports::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned b
   access.site = in.site;
   access.kind = kind;
   access.bytes = static_cast<uint8_t>(bytes);
+  access.element = static_cast<uint8_t>(element_of(*in.ptx, bytes));
   access.order = in.order;
   access.address = address;
   access.values = values;
@@ -183,7 +192,7 @@ void Reports::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned b
 }
 
 void Reports::fence(uint32_t warp, const Inst& in, uint32_t mask) {
-  for (Observer* o : observers_) o->fence(warp, mask, in.order);
+  for (Observer* o : observers_) o->fence(warp, mask, in.site, in.order);
 }
 
 void Reports::shuffle(uint32_t warp, const ShuffleEvent& shuffle) {

@@ -49,6 +49,12 @@ class Reports {
   void raw_shared(uint32_t warp, const RawAccess& access) {
     for (Observer* o : raw_observers_) o->raw_shared(warp, access);
   }
+  void copy_begins(uint32_t warp, const RawAccess& access) {
+    for (Observer* o : raw_observers_) o->copy_begins(warp, access);
+  }
+  void copy_ends(uint32_t warp, const RawAccess& access) {
+    for (Observer* o : raw_observers_) o->copy_ends(warp, access);
+  }
   // Reports an ordered access; called before the access is carried out.
   void ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
                const uint64_t* address, const std::byte* values);

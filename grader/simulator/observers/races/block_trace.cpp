@@ -41,9 +41,9 @@ void copy_values(size_t bytes, const std::byte* from, size_t from_step, std::byt
 
 }  // namespace
 
-Event BlockTrace::access(uint32_t warp, const sim::RawAccess& a) {
+Event BlockTrace::access(Event::Type type, uint32_t warp, const sim::RawAccess& a) {
   const bool steps = a.row != nullptr || (a.mask == kAllLanes && halves_are_affine(a.address));
-  return {Event::Type::access, static_cast<uint8_t>(warp), a.kind, a.bytes, a.site, a.mask, steps};
+  return {type, static_cast<uint8_t>(warp), a.kind, a.bytes, a.site, a.mask, steps};
 }
 
 size_t BlockTrace::bytes() const {
@@ -69,6 +69,10 @@ Event BlockTrace::block_barrier(uint32_t warps, bool whole_block) {
 
 Event BlockTrace::warp_barrier(uint32_t warp, uint32_t mask) {
   return event_without_access(Event::Type::warp_barrier, warp, 0, mask, 0);
+}
+
+Event BlockTrace::fence(uint32_t warp, uint32_t mask, uint32_t site) {
+  return event_without_access(Event::Type::fence, warp, site, mask, 0);
 }
 
 Event BlockTrace::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
@@ -186,20 +190,32 @@ void BlockTrace::pack(const Event& event, const std::byte* values, std::byte* to
   copy_values(event.bytes, values, 16, to, event.bytes);
 }
 
+void BlockTrace::send(RaceCheck& check, Event::Type type, uint32_t warp,
+                      const sim::RawAccess& access) {
+  if (type == Event::Type::copy_begins)
+    check.copy_begins(warp, access);
+  else if (type == Event::Type::copy_ends)
+    check.copy_ends(warp, access);
+  else
+    check.access(warp, access);
+}
+
 void BlockTrace::replay(RaceCheck& check, const Cursor& end, const std::byte* values) const {
   uint64_t address[kWarpSize];
   std::byte value[kWarpSize * 16];
   for (Cursor at; at.event < end.event; advance(at, events_[at.event])) {
     const Event& e = events_[at.event];
     switch (e.type) {
-      case Event::Type::access: {
+      case Event::Type::access:
+      case Event::Type::copy_begins:
+      case Event::Type::copy_ends: {
         for (uint32_t lane = 0; lane < kWarpSize; ++lane)
           address[lane] = e.has_steps() ? places_[at.place].address(lane)
                                         : rows_[places_[at.place].first].element[lane];
         const bool stores = e.value_bytes() != 0;
         if (stores) copy_values(e.bytes, values + at.value, e.bytes, value, 16);
-        check.access(e.warp,
-                     {e.site, e.kind, e.bytes, e.mask, address, stores ? value : nullptr, nullptr});
+        send(check, e.type, e.warp,
+             {e.site, e.kind, e.bytes, e.mask, address, stores ? value : nullptr, nullptr});
         break;
       }
       case Event::Type::block_barrier:
@@ -208,6 +224,9 @@ void BlockTrace::replay(RaceCheck& check, const Cursor& end, const std::byte* va
         break;
       case Event::Type::warp_barrier:
         check.warp_barrier(e.warp, e.mask);
+        break;
+      case Event::Type::fence:
+        check.fence(e.warp, e.mask, e.site);
         break;
       case Event::Type::mbarrier_arrive:
         check.mbarrier_arrive(e.warp, e.mask, e.site, e.detail != 0);

@@ -22,8 +22,11 @@ class BlockTrace {
   struct Event {
     enum class Type : uint8_t {
       access,
+      copy_begins,
+      copy_ends,
       block_barrier,
       warp_barrier,
+      fence,
       mbarrier_arrive,
       mbarrier_wait,
       bad_warp_op,
@@ -35,27 +38,31 @@ class BlockTrace {
     uint8_t bytes;  // per lane; fault: its kind
     uint32_t site;  // mbarrier: its offset in shared memory
     uint32_t mask;  // mask of lanes, or of the row's elements; fault: how the value was used
-    // access: 1 if the addresses of each half-warp have the same stride. block_barrier: 1 if it is
-    // of the whole block. mbarrier_arrive: 1 if it completes the phase. bad_warp_op: absent lanes.
-    // fault: number of lanes.
+    // access or copy: 1 if the addresses of each half-warp have the same stride. block_barrier: 1
+    // if it is of the whole block. mbarrier_arrive: 1 if it completes the phase. bad_warp_op:
+    // absent lanes. fault: number of lanes.
     uint32_t detail;
 
     // True if a row of 32 numbers belongs to the event: addresses, or the barrier's lane mask of
     // each warp.
-    bool has_row() const {
-      return (type == Type::access || type == Type::block_barrier) && detail == 0;
-    }
+    bool has_row() const { return (has_addresses() || type == Type::block_barrier) && detail == 0; }
     // True if the first address of each half-warp and the stride describe all addresses.
-    bool has_steps() const { return type == Type::access && detail != 0; }
+    bool has_steps() const { return has_addresses() && detail != 0; }
+    bool has_addresses() const {
+      return type == Type::access || type == Type::copy_begins || type == Type::copy_ends;
+    }
     bool has_place() const { return has_row() || has_steps(); }
     // Bytes that the 32 lanes store.
     size_t value_bytes() const {
-      return type == Type::access && kind == sim::AccessKind::store ? size_t{bytes} * 32 : 0;
+      const bool stores =
+          type == Type::copy_ends || (type == Type::access && kind == sim::AccessKind::store);
+      return stores ? size_t{bytes} * 32 : 0;
     }
   };
-  static Event access(uint32_t warp, const sim::RawAccess& access);
+  static Event access(Event::Type type, uint32_t warp, const sim::RawAccess& access);
   static Event block_barrier(uint32_t warps, bool whole_block);
   static Event warp_barrier(uint32_t warp, uint32_t mask);
+  static Event fence(uint32_t warp, uint32_t mask, uint32_t site);
   static Event mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   static Event mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
   static Event bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
@@ -101,6 +108,8 @@ class BlockTrace {
 
   // Replays the events before `end`. values: the stored values of these events, packed by pack().
   void replay(RaceCheck& check, const Cursor& end, const std::byte* values) const;
+  // Passes an access or the beginning or end of a copy to the check.
+  static void send(RaceCheck& check, Event::Type type, uint32_t warp, const sim::RawAccess& access);
   // Copies the values of a store without gaps, lane by lane.
   static void pack(const Event& event, const std::byte* values, std::byte* to);
 

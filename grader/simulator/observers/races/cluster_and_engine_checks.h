@@ -94,7 +94,7 @@ class CopyEngineCheck : public sim::Observer {
   void block_barrier(const uint32_t*, uint32_t, bool) override { synchronise(); }
   void warp_barrier(uint32_t, uint32_t) override { synchronise(); }
   void mbarrier_wait(uint32_t, uint32_t, uint64_t) override { synchronise(); }
-  void fence(uint32_t, uint32_t, const ptx::MemoryOrder&) override { synchronise(); }
+  void fence(uint32_t, uint32_t, uint32_t, const ptx::MemoryOrder&) override { synchronise(); }
   bool wants_raw_shared() const override { return true; }
 
   std::vector<Finding> findings(const PositionOf& position) const;

@@ -76,8 +76,19 @@ std::string array_place(const Finding& f) {
   return fmt::format(is_name ? "{0}[{1}]" : "element {1} of {0}", f.object, *f.element);
 }
 
+constexpr const char* kVolatile =
+    "; `volatile` makes no access atomic and orders none: the result depends on which came first";
+
 // Says what would order two accesses to device memory.
 std::string missing_order(const Finding& f) {
+  if (f.read_only)
+    return "; __ldg() and `const __restrict__` are only for data that no thread writes "
+           "during the launch, whatever lies between";
+  if (f.sizes)
+    return fmt::format(
+        "; atomics of {} and of {} bytes are not atomic to each other: access a "
+        "place by atomics of one size",
+        f.other.bytes, f.party.bytes);
   if (f.scope)
     return "; one of the atomics has block scope only (_block, or thread_scope_block), so it is "
            "not atomic for other blocks";
@@ -115,9 +126,9 @@ std::string global_race(const Finding& f) {
         "race on {}: on {}, {} and {} store different values at once, and which one "
         "remains is undefined; let one thread store, or use an atomic",
         what, line_name(f), a, b);
-  return fmt::format("race on {}: {} {} on {}, {} {} on {}{}", what, a, past_tense(f.other.use),
+  return fmt::format("race on {}: {} {} on {}, {} {} on {}{}{}", what, a, past_tense(f.other.use),
                      other_line_name(f), b, present_tense(f.party.use), line_name(f),
-                     missing_order(f));
+                     f.is_volatile ? kVolatile : "", missing_order(f));
 }
 
 std::string race(const Finding& f) {
@@ -128,6 +139,10 @@ std::string race(const Finding& f) {
     a += " of " + block_name(f.other_block);
     b += " of " + block_name(f.block);
   }
+  if (f.early)
+    return fmt::format(
+        "race on {} (shared, {}): {} {} on {}, but the copy begun on {} is not waited for", what,
+        block, b, present_tense(f.party.use), line_name(f), other_line_name(f));
   if (f.note) {
     return fmt::format(
         "{} and {} both store the same value in {} (shared, {}): harmless, but one thread is "
@@ -140,9 +155,10 @@ std::string race(const Finding& f) {
         "remains is undefined; let one thread store, or use an atomic",
         what, block, line_name(f), a, b);
   }
-  std::string text = fmt::format("race on {} (shared, {}): {} {} on {}, {} {} on {}, and ", what,
-                                 block, a, past_tense(f.other.use), other_line_name(f), b,
-                                 present_tense(f.party.use), line_name(f));
+  std::string text =
+      fmt::format("race on {} (shared, {}): {} {} on {}, {} {} on {}{}, and ", what, block, a,
+                  past_tense(f.other.use), other_line_name(f), b, present_tense(f.party.use),
+                  line_name(f), f.is_volatile ? kVolatile : "");
   if (f.cluster && !same_block(f)) {
     text += "no cluster.sync() lies between";
   } else if (!same_warp(f)) {
@@ -263,6 +279,9 @@ std::string describe_at_its_line(const Finding& f) {
 
 std::string usual_fix(const Finding& f) {
   if (f.global) return "";
+  if (f.early)
+    return "let the thread that began the copy wait for it, then put a barrier before other "
+           "threads use the data";
   if (f.kind == Finding::Kind::race && !f.note && f.cluster && !same_block(f))
     return "call cluster.sync() between the two accesses; in a loop also at its end, before the "
            "next round overwrites what other threads still read";
@@ -282,7 +301,13 @@ RaceWords words_of_race(const Finding& f) {
   words.first = thread_name(f, f.other) + " of " + block_name(other_block);
   words.second = thread_name(f, f.party) + " of " + block_name(f.block);
   words.place = f.global ? array_place(f) : place(f);
-  if (f.scope)
+  if (f.early)
+    words.missing = "a wait for the copy";
+  else if (f.read_only)
+    words.missing = "an ordinary load";
+  else if (f.sizes)
+    words.missing = "atomics of one size";
+  else if (f.scope)
     words.missing = "an atomic of a wider scope";
   else if (f.update || f.one_instruction)
     words.missing = "an atomic";

@@ -51,6 +51,10 @@ struct Finding {
   Index3 owner{};
   bool update = false;           // both accesses belong to the same `x = f(x)`
   bool scope = false;            // both are atomics, but one has block scope
+  bool read_only = false;        // one is a load that need not see what the launch writes
+  bool sizes = false;            // both are atomics, but of different sizes
+  bool is_volatile = false;      // one is a volatile store, which is no atomic
+  bool early = false;            // the other access is a copy that is not waited for
   bool one_instruction = false;  // race: lanes of one warp instruction
   // Race or uninitialised read: the variable in shared memory, and the index of the element if it
   // is an array. If the variable is unknown, `offset` is the offset in the block's shared memory,
@@ -80,7 +84,11 @@ struct Hazard {
   Finding::Kind kind = Finding::Kind::race;
   bool note = false;
   bool one_instruction = false;  // lanes of one warp instruction
-  uint64_t count = 0;            // words (bytes at granule 1) times lanes, over all occurrences
+  // plain: at least one access is a plain one. is_volatile: one is a volatile store. early: the
+  // earlier access is an asynchronous copy that its thread has not waited for.
+  enum class Cause : uint8_t { plain, is_volatile, early } cause = Cause::plain;
+  // Accesses of lanes that raced with an earlier one, for each word (byte at granule 1).
+  uint64_t count = 0;
   sim::BlockInfo block{};
   uint64_t sequence = 0;  // number of the access in its block
   Party earlier, later;

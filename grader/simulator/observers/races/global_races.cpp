@@ -99,7 +99,9 @@ void GlobalRaceObserver::cluster_wait(uint32_t warp, uint32_t mask, uint64_t pha
     state_->causality->wait(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2);
 }
 
-void GlobalRaceObserver::fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) {
+void GlobalRaceObserver::fence(uint32_t warp, uint32_t mask, uint32_t,
+                               const ptx::MemoryOrder& order) {
+  if (!follows_) return;
   for (uint32_t left = mask; left != 0; left &= left - 1)
     state_->causality->fence({block_, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))},
                              order);
@@ -115,8 +117,12 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
     now.site = access.site;
     now.sequence = state_->sequence;
     now.bytes = access.bytes;
+    now.element = access.element;
     now.kind = access.kind;
     now.strong = access.order.strong;
+    now.volatile_store = access.order.is_volatile && access.kind == Kind::store;
+    now.polls = access.order.polls;
+    now.read_only = access.order.read_only;
     now.block_only = access.order.scope == ptx::Scope::block;
     now.stamp = state_->causality->stamp(now.by);
     if ((access.suspect >> lane & 1) != 0)
@@ -131,83 +137,123 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
   }
 }
 
+bool GlobalRaceObserver::sizes_differ(const Record& a, const Record& b) {
+  return a.element != 0 && b.element != 0 && a.element != b.element;
+}
+
+// True if the memory model gives the two accesses a defined result without further order.
+bool GlobalRaceObserver::both_strong(const Record& before, const Record& now) {
+  return before.strong && now.strong && !sizes_differ(before, now) &&
+         (!before.volatile_store || now.polls) && (!now.volatile_store || before.polls) &&
+         (before.by.block == now.by.block || (!before.block_only && !now.block_only));
+}
+
 // True if nothing orders the two accesses and one of them changes what the other one reads or
 // writes.
 bool GlobalRaceObserver::conflicts(const Word& word, const Record& before,
                                    const Record& now) const {
   if ((before.touched & now.touched) == 0 || (!writes(before.kind) && !writes(now.kind)))
     return false;
-  const bool one_block = before.by.block == now.by.block;
-  if (one_block && before.by.thread == now.by.thread) return false;
-  if (before.strong && now.strong && (one_block || (!before.block_only && !now.block_only)))
-    return false;
+  if (before.by.block == now.by.block && before.by.thread == now.by.thread) return false;
+  if (before.read_only || now.read_only) return true;  // whatever orders them
+  if (both_strong(before, now)) return false;
   const Causality& causality = *state_->causality;
   if (causality.ordered(before.by, before.stamp, now.by)) return false;
-  // All threads agree on the order of the strong accesses to one word. A thread that has taken part
-  // in it is therefore ordered after the strong accesses before its own.
-  if (!before.strong) return true;
+  // All threads agree on the order of the strong writes to one word. A thread that has observed one
+  // is therefore ordered after it and those before it.
+  if (!before.strong || !writes(before.kind)) return true;
   const auto own = word.last_strong.find(now.by.block);
   if (own == word.last_strong.end() || own->second.sequence <= before.sequence) return true;
   return !causality.ordered(own->second.by, own->second.stamp, now.by);
 }
 
+// The newest access of a thread replaces its older ones.
+void GlobalRaceObserver::Owners::add(const Record& now) {
+  Record *newest = nullptr, *oldest = nullptr;  // of other threads of the warp, to the same bytes
+  for (Record& record : records) {
+    if (record.by.block != now.by.block || record.by.thread / 32 != now.by.thread / 32 ||
+        writes(record.kind) != writes(now.kind) || (record.block_only && !now.block_only) ||
+        record.volatile_store != now.volatile_store || record.polls != now.polls ||
+        record.read_only != now.read_only)
+      continue;
+    if (record.by.thread == now.by.thread && (record.touched & ~now.touched) == 0) {
+      record = now;
+      return;
+    }
+    if (record.touched != now.touched) continue;
+    if (newest == nullptr || record.sequence >= newest->sequence) newest = &record;
+    if (oldest == nullptr || record.sequence < oldest->sequence) oldest = &record;
+  }
+  // Two threads of an instruction are kept: its first and its last.
+  if (oldest != newest) {
+    *(newest->sequence == now.sequence && oldest->sequence == now.sequence ? newest : oldest) = now;
+    return;
+  }
+  if (records.size() >= kMost) drop_one();
+  records.push_back(now);
+}
+
+void GlobalRaceObserver::Owners::drop_one() {
+  std::unordered_map<uint64_t, size_t> of_block;
+  size_t most = 0;
+  for (const Record& record : records) most = std::max(most, ++of_block[record.by.block]);
+  records.erase(std::find_if(records.begin(), records.end(), [&](const Record& record) {
+    return of_block[record.by.block] == most;
+  }));
+}
+
 void GlobalRaceObserver::record_access(const Record& now, uint64_t address,
                                        const std::byte* value) {
   Word& word = state_->words[address];
+  ++state_->accesses;
   bool raced = false;
-  const bool stores = now.kind == Kind::store && !now.strong;
+  const bool stores = now.kind == Kind::store;
   bool same = stores && (now.touched & ~word.known) == 0;
   if (stores)
     for (int b = 0, from = 0; b < 4; ++b)
       if ((now.touched >> b & 1) != 0) same &= word.value[b] == static_cast<uint8_t>(value[from++]);
-  const auto compare_with = [&](const std::vector<Record>& records) {
-    for (const Record& before : records) {
+  const auto compare_with = [&](const Owners& owners) {
+    for (const Record& before : owners.records) {
       if (!conflicts(word, before, now)) continue;
       raced = true;
-      report(before, now, address, same && before.kind == Kind::store && !before.strong);
+      report(before, now, address, same && before.kind == Kind::store);
     }
   };
+  if (now.strong) {
+    word.strong_may_race |= now.block_only || now.volatile_store ||
+                            (word.strong_element != 0 && word.strong_element != now.element);
+    word.strong_element = now.element;
+  }
   compare_with(word.writes);
   if (writes(now.kind)) compare_with(word.reads);
-  if (!now.strong || now.block_only || word.block_only) compare_with(word.strong);
+  if (!now.strong || word.strong_may_race) compare_with(word.strong);
 
-  std::vector<Record>& own = now.strong ? word.strong : writes(now.kind) ? word.writes : word.reads;
-  if (now.strong) {
-    word.last_strong[now.by.block] = now;
-    word.block_only |= now.block_only;
-  } else if (writes(now.kind)) {
-    // Any later access that races with an access ordered before this write also races with this
-    // write, so the older records can go.
-    if (!raced && now.touched == 0xf) {
-      word.reads.clear();
-      word.writes.clear();
-      word.strong.clear();
-    }
+  Owners& own = now.strong ? word.strong : writes(now.kind) ? word.writes : word.reads;
+  if (now.strong) word.last_strong[now.by.block] = now;
+  // Any later access that races with an access ordered before this write also races with this
+  // write, so the older records can go.
+  if (!now.strong && writes(now.kind) && !raced)
+    for (Owners* older : {&word.reads, &word.writes, &word.strong})
+      older->records.erase(
+          std::remove_if(older->records.begin(), older->records.end(),
+                         [&](const Record& r) { return (r.touched & ~now.touched) == 0; }),
+          older->records.end());
+  if (stores) {
     for (int b = 0, from = 0; b < 4; ++b)
       if ((now.touched >> b & 1) != 0) word.value[b] = static_cast<uint8_t>(value[from++]);
     word.known |= now.touched;
+  } else if (writes(now.kind)) {
+    word.known = 0;
   }
-  if (now.strong && writes(now.kind)) word.known = 0;
-  // The newest access of a thread replaces its older ones. Only the last kSearched records are
-  // searched.
-  constexpr size_t kSearched = 64;
-  for (size_t i = own.size() - std::min(own.size(), kSearched); i < own.size(); ++i) {
-    Record& record = own[i];
-    if (record.by.block == now.by.block && record.by.thread == now.by.thread &&
-        (record.touched & ~now.touched) == 0 && writes(record.kind) == writes(now.kind) &&
-        (now.block_only || !record.block_only)) {
-      record = now;
-      return;
-    }
-  }
-  own.push_back(now);
+  own.add(now);
 }
 
 void GlobalRaceObserver::report(const Record& before, const Record& now, uint64_t word,
                                 bool same_value) {
   Race& race = state_->races[{same_value, before.site, now.site}];
-  if (race.count++ != 0 && distance(before.by, now.by) <= distance(race.earlier.by, race.later.by))
-    return;
+  const bool first = race.count == 0;
+  if (std::exchange(race.last, state_->accesses) != state_->accesses) ++race.count;
+  if (!first && distance(before.by, now.by) <= distance(race.earlier.by, race.later.by)) return;
   race.earlier = before;
   race.later = now;
   race.address = word + static_cast<uint64_t>(__builtin_ctz(before.touched & now.touched));
@@ -241,9 +287,13 @@ Finding GlobalRaceObserver::finding_of(const Race& race, const PositionOf& posit
     f.other_line = at->line;
   }
   f.one_instruction = a.sequence == b.sequence;
-  f.scope = a.strong && b.strong;
+  f.read_only = a.read_only || b.read_only;
+  const bool atomic = a.strong && b.strong && !f.read_only;
+  f.sizes = atomic && sizes_differ(a, b);
+  f.is_volatile = atomic && !f.sizes && (a.volatile_store || b.volatile_store);
+  f.scope = atomic && !f.is_volatile && !f.sizes;
   f.update = f.line != 0 && f.line == f.other_line && f.file == f.other_file &&
-             !f.one_instruction && !a.strong && !b.strong;
+             !f.one_instruction && !f.read_only && (f.is_volatile || (!a.strong && !b.strong));
   f.offset = race.address;
   if (const sim::Allocation* in = memory_.find(race.address)) {
     f.object = in->name;

@@ -38,7 +38,7 @@ class GlobalRaceObserver : public sim::Observer {
                       bool completes) override;
   void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) override;
   void ordered(uint32_t warp, const sim::OrderedAccess& access) override;
-  void fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) override;
+  void fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder& order) override;
   bool wants_order() const override { return true; }
   void begin_order() override;
   void follow_order() override { follows_ = true; }
@@ -54,16 +54,32 @@ class GlobalRaceObserver : public sim::Observer {
     uint32_t stamp = 0, site = 0;
     uint64_t sequence = 0;  // number of the warp's access in the launch
     uint8_t bytes = 0;      // bytes of the access
+    uint8_t element = 0;    // bytes of one element of it; 0: unknown
     uint8_t touched = 0;    // one bit for each of the word's four bytes
     sim::AccessKind kind = sim::AccessKind::load;
-    bool strong = false, block_only = false;
+    bool strong = false, block_only = false, volatile_store = false, polls = false,
+         read_only = false;
+  };
+  // Earlier accesses of one kind to a word, at most kMost. A later access that races with one that
+  // was dropped usually races with a kept one, too: of each warp, accesses of two threads are kept,
+  // and the oldest of the block with most records goes first.
+  struct Owners {
+    static constexpr size_t kMost = 64;
+    std::vector<Record> records;
+    void add(const Record& now);
+
+   private:
+    void drop_one();
   };
   struct Word {
-    std::vector<Record> reads, writes, strong;
+    Owners reads, writes, strong;
     // The last strong access of each block. It is ordered after all strong accesses before it.
     std::unordered_map<uint64_t, Record> last_strong;
-    bool block_only = false;           // true if an access in `strong` has block scope
-    uint8_t value[4] = {}, known = 0;  // last plain store; one bit for each known byte
+    // Whether two accesses in `strong` may race: one has block scope or is a volatile store, or
+    // their sizes differ.
+    bool strong_may_race = false;
+    uint8_t strong_element = 0;        // of the accesses in `strong`; 0: none yet
+    uint8_t value[4] = {}, known = 0;  // last store; one bit for each known byte
   };
   struct Key {
     bool note;
@@ -73,8 +89,10 @@ class GlobalRaceObserver : public sim::Observer {
     }
   };
   struct Race {
-    uint64_t count = 0, address = 0;
+    uint64_t count = 0;    // accesses that raced with an earlier one
+    uint64_t address = 0;  // of the example
     Record earlier, later;
+    uint64_t last = 0;  // number of the last access that was counted
   };
   // Shared by all forks of one run, which uses one host thread.
   struct State {
@@ -84,9 +102,12 @@ class GlobalRaceObserver : public sim::Observer {
     std::map<Key, Race> races, races_of_earlier_runs;
     sim::BlockInfo shape{};  // all blocks have this shape
     uint64_t sequence = 0;
+    uint64_t accesses = 0;  // of single threads
   };
 
   void record_access(const Record& now, uint64_t word, const std::byte* value);
+  static bool sizes_differ(const Record& a, const Record& b);
+  static bool both_strong(const Record& before, const Record& now);
   bool conflicts(const Word& word, const Record& before, const Record& now) const;
   void report(const Record& before, const Record& now, uint64_t word, bool same_value);
   Finding finding_of(const Race& race, const PositionOf& position) const;

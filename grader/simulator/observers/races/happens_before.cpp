@@ -114,6 +114,29 @@ HappensBefore::View HappensBefore::view_of(uint32_t thread) {
   return {block_floor_, warp.floor, clock_, vectors_in_use_ ? vector_[thread] : nullptr};
 }
 
+void HappensBefore::merge(Token& to, const Vector& from) const {
+  if (to == nullptr) {
+    to = std::make_shared<const Vector>(from);
+    return;
+  }
+  auto joined = std::make_shared<Vector>(*to);
+  for (uint32_t i = 0; i < threads_; ++i) (*joined)[i] = std::max((*joined)[i], from[i]);
+  to = std::move(joined);
+}
+
+void HappensBefore::merge(Token& to, uint32_t thread, const View& view) const {
+  // Views of a thread only grow, so the token may have this one already.
+  if (to != nullptr && (*to)[thread] >= view.own) return;
+  Vector known(threads_, view.block_floor);
+  if (view.vector != nullptr)
+    for (uint32_t i = 0; i < threads_; ++i) known[i] = std::max(known[i], (*view.vector)[i]);
+  const uint32_t first = thread / 32 * 32;
+  for (uint32_t i = first; i < std::min(threads_, first + 32); ++i)
+    known[i] = std::max(known[i], view.warp_floor);
+  known[thread] = view.own;
+  merge(to, known);
+}
+
 void HappensBefore::acquire(const Token& token, uint32_t warp, uint32_t mask) {
   if (!vectors_in_use_) vector_.assign(threads_, nullptr);
   const auto joined = std::make_shared<const Vector>(join(token, warp, mask));

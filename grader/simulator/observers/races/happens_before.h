@@ -58,6 +58,9 @@ class HappensBefore {
     Token vector;
   };
   View view_of(uint32_t thread);
+  // Adds to a token what another one has, or the accesses up to a view of the thread.
+  void merge(Token& to, const Vector& from) const;
+  void merge(Token& to, uint32_t thread, const View& view) const;
 
   bool is_whole_warp(uint32_t warp, uint32_t mask) const;
   uint32_t block_start() const { return block_start_; }

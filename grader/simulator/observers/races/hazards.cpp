@@ -11,14 +11,15 @@ namespace lab32::counters {
 using Event = BlockTrace::Event;
 
 HazardObserver::HazardObserver(uint32_t granule, bool named_barriers,
-                               std::vector<sim::SharedVariable> variables, PositionOf position)
+                               std::vector<sim::SharedVariable> variables, PositionOf position,
+                               SiteOrders orders)
     : variables_(std::move(variables)),
       position_(std::move(position)),
-      check_(granule, named_barriers) {}
+      check_(granule, named_barriers, std::move(orders)) {}
 
 std::unique_ptr<sim::Observer> HazardObserver::fork() const {
   return std::make_unique<HazardObserver>(check_.granule(), check_.named_barriers(), variables_,
-                                          position_);
+                                          position_, check_.orders());
 }
 
 void HazardObserver::merge(sim::Observer& observer) {
@@ -196,24 +197,44 @@ void HazardObserver::block_end() {
 }
 
 void HazardObserver::raw_shared(uint32_t warp, const sim::RawAccess& access) {
-  if (access.row != nullptr) {
-    if (mode_ == Mode::following && access.values == nullptr &&
-        current_->trace.follow_row(cursor_, warp, access))
-      return;
-    uint64_t address[kWarpSize];
-    access.row->write_to(address);
-    if (follow(BlockTrace::access(warp, access), address, access.values)) return;
-    sim::RawAccess listed = access;
-    listed.address = address;
-    listed.row = nullptr;
-    return check_.access(warp, listed);
-  }
+  if (access.row == nullptr) return see(Event::Type::access, warp, access);
+  if (mode_ == Mode::following && access.values == nullptr &&
+      current_->trace.follow_row(cursor_, warp, access))
+    return;
+  uint64_t address[kWarpSize];
+  access.row->write_to(address);
+  sim::RawAccess listed = access;
+  listed.address = address;
+  // `row` tells the trace that the addresses are regular.
+  if (follow(BlockTrace::access(Event::Type::access, warp, access), address, access.values)) return;
+  listed.row = nullptr;
+  check_.access(warp, listed);
+}
+
+void HazardObserver::copy_begins(uint32_t warp, const sim::RawAccess& access) {
+  see(Event::Type::copy_begins, warp, access);
+}
+
+void HazardObserver::copy_ends(uint32_t warp, const sim::RawAccess& access) {
+  see(Event::Type::copy_ends, warp, access);
+}
+
+// An access with a list of addresses.
+void HazardObserver::see(Event::Type type, uint32_t warp, const sim::RawAccess& access) {
   if (in_cluster()) {
     uint64_t address[kWarpSize];
-    return checker().access(warp_in_cluster(warp), with_cluster_addresses(access, address));
+    return BlockTrace::send(checker(), type, warp_in_cluster(warp),
+                            with_cluster_addresses(access, address));
   }
-  if (!follow(BlockTrace::access(warp, access), access.address, access.values))
-    check_.access(warp, access);
+  if (!follow(BlockTrace::access(type, warp, access), access.address, access.values))
+    BlockTrace::send(check_, type, warp, access);
+}
+
+void HazardObserver::fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder&) {
+  if (in_cluster()) return checker().fence(warp_in_cluster(warp), mask, site);
+  if (check_.orders().empty()) return;
+  if (!follow(BlockTrace::fence(warp, mask, site), nullptr, nullptr))
+    check_.fence(warp, mask, site);
 }
 
 void HazardObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,

@@ -24,14 +24,18 @@ class HazardObserver : public sim::Observer {
   // to shared memory. named_barriers: true if a barrier may synchronise only some warps of the
   // block. Otherwise RaceCheck remembers two warps for each word and kind of access, which
   // suffices: a third warp with a conflicting access differs from at least one of them.
+  // orders: race_check.h.
   HazardObserver(uint32_t granule, bool named_barriers, std::vector<sim::SharedVariable> variables,
-                 PositionOf position);
+                 PositionOf position, SiteOrders orders = {});
 
   std::unique_ptr<sim::Observer> fork() const override;
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
   void raw_shared(uint32_t warp, const sim::RawAccess& access) override;
+  void copy_begins(uint32_t warp, const sim::RawAccess& access) override;
+  void copy_ends(uint32_t warp, const sim::RawAccess& access) override;
+  void fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder& order) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   void warp_barrier(uint32_t warp, uint32_t mask) override;
   void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) override;
@@ -73,6 +77,7 @@ class HazardObserver : public sim::Observer {
     uint64_t last_use = 0;
   };
 
+  void see(BlockTrace::Event::Type type, uint32_t warp, const sim::RawAccess& access);
   bool follow(const BlockTrace::Event& event, const uint64_t* row, const std::byte* values);
   bool switch_trace(const BlockTrace::Event& event, const uint64_t* row);
   void leave_trace();

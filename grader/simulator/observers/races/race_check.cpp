@@ -31,14 +31,21 @@ bool RaceCheck::Key::operator==(const Key& o) const {
   return kind == o.kind && note == o.note && earlier == o.earlier && later == o.later;
 }
 
-RaceCheck::RaceCheck(uint32_t granule, bool named_barriers)
-    : named_barriers_(named_barriers), shadow_(granule) {}
+RaceCheck::RaceCheck(uint32_t granule, bool named_barriers, SiteOrders orders)
+    : named_barriers_(named_barriers),
+      orders_(std::move(orders)),
+      has_volatile_(std::any_of(orders_.begin(), orders_.end(),
+                                [](const ptx::MemoryOrder& order) { return order.is_volatile; })),
+      shadow_(granule) {}
 
 void RaceCheck::begin_block(const sim::BlockInfo& block) {
   block_ = block;
   sequence_ = 0;
   compared_values_ = false;
   cluster_.reset();
+  flags_.clear();
+  volatile_.clear();
+  copies_.clear();
   if (order_.begin_block(block.threads)) shadow_.clear();
   shadow_.cover(block.shared_bytes);
 }
@@ -104,8 +111,11 @@ void RaceCheck::add_effects_again(const Effects& effects) {
 
 void RaceCheck::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) {
   if (whole_block) {
+    flags_.clear();
+    volatile_.clear();
     order_.synchronise_block();
   } else if (named_barriers_) {
+    flags_.join(lane_mask_of_warp, warps);
     order_.synchronise_threads(lane_mask_of_warp, warps);
   } else {
     throw std::logic_error("hazards: a barrier of some warps where none was announced");
@@ -113,13 +123,51 @@ void RaceCheck::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
 }
 
 void RaceCheck::warp_barrier(uint32_t warp, uint32_t mask) {
-  if (order_.is_whole_warp(warp, mask)) {
-    order_.synchronise_warp(warp);
-    return;
-  }
-  uint32_t lanes[32] = {};
+  std::vector<uint32_t> lanes(warp + 1, 0);
   lanes[warp] = mask;
-  order_.synchronise_threads(lanes, warp + 1);
+  flags_.join(lanes.data(), warp + 1);
+  if (order_.is_whole_warp(warp, mask))
+    order_.synchronise_warp(warp);
+  else
+    order_.synchronise_threads(lanes.data(), warp + 1);
+}
+
+void RaceCheck::fence(uint32_t warp, uint32_t mask, uint32_t site) {
+  if (!orders_.empty()) flags_.fence(warp, mask, orders_[site]);
+}
+
+// Strong accesses order others, after they have been checked themselves.
+void RaceCheck::follow_order(uint32_t warp, const sim::RawAccess& access) {
+  const ptx::MemoryOrder& order = orders_[access.site];
+  if (!order.strong) return;
+  for (uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    flags_.strong(warp, lane, access.address[lane], access.kind, order);
+  }
+}
+
+// Finds races of volatile stores with strong accesses.
+void RaceCheck::check_volatile(const CurrentAccess& v, uint32_t lanes, uint64_t cell,
+                               bool same_value) {
+  const ShadowRecord& own = v.record;
+  const ptx::MemoryOrder& order = orders_[own.site];
+  VolatileWords::Access now;
+  now.stamp = own.stamp;
+  now.site = own.site;
+  now.use = own.use;
+  now.bytes = own.bytes;
+  now.polls = order.polls;
+  now.volatile_store = order.is_volatile && own.use == Use::write;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));
+    now.thread = own.warp * 32u + lane;
+    for (const VolatileWords::Access& before : volatile_.add(order_, cell, now)) {
+      const ShadowRecord record(before.stamp, before.site, before.thread / 32, before.use,
+                                before.bytes);
+      report_race(v, lane, cell, record, 1u << before.thread % 32, same_value,
+                  Hazard::Cause::is_volatile);
+    }
+  }
 }
 
 void RaceCheck::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
@@ -137,7 +185,7 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   const uint32_t count = c.records;
   const ShadowRecord& sole = c.record[0];
   if (count == 1 && sole.mask == lanes && sole.stamp == v.record.stamp &&
-      sole.warp == v.record.warp && sole.use == v.record.use) {
+      sole.warp == v.record.warp && is_alike(sole, v.record)) {
     return (lanes & (lanes - 1)) == 0 || sole.use == Use::read;
   }
   if (count > Cell::kInline) return false;
@@ -147,11 +195,11 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   ShadowRecord* outdated = nullptr;
   for (ShadowRecord* r = c.record; r != c.record + count; ++r) {
     const bool own_warp = r->warp == v.record.warp;
-    if (conflict(r->use, v.record.use)) {
+    if (conflict(*r, v.record)) {
       const bool own_lane = r->mask == lanes && (lanes & (lanes - 1)) == 0;
       if (!own_warp || (!own_lane && r->stamp >= v.warp_floor)) return false;
     }
-    if (r->use != v.record.use) continue;
+    if (!is_alike(*r, v.record)) continue;
     if (!own_warp) {
       two_others |= other_warp != 0xffff && other_warp != r->warp;
       other_warp = r->warp;
@@ -163,7 +211,7 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
     }
   }
   const uint32_t fresh = lanes & ~covered;
-  if (fresh == 0 || (two_others && !named_barriers_)) return true;
+  if (fresh == 0 || (two_others && !orders_some_warps())) return true;
   if (extend != nullptr) {
     extend->mask |= fresh;
     return true;
@@ -188,10 +236,12 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
   const Use use = sim::use_of(access.kind);
   CurrentAccess v{&access, order_.warp_floor(warp),
                   ShadowRecord(order_.stamp(warp), access.site, warp, use, access.bytes)};
+  const bool strong = !orders_.empty() && orders_[access.site].strong;
+  v.record.strong |= strong;
   const uint32_t block_floor = order_.block_floor(), block_start = order_.block_start();
   const uint64_t cells = shadow_.size();
   Cell* const shadow = cells == 0 ? nullptr : &shadow_[0];
-  const bool loads = use == Use::read, stores = use == Use::write;
+  const bool loads = use == Use::read, stores = access.values != nullptr;
   if (cluster_) cluster_->access(order_, warp, access);
   int64_t stride = 1;
   const bool uniform =
@@ -213,8 +263,9 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
     const std::byte* value = stores ? access.values + lane * 16 : nullptr;
     for (uint64_t cell = first; cell < end; ++cell) {
       Cell& c = shadow[cell];
+      if (!copies_.empty() && !copying_ && report_early(v, lanes, cell)) continue;
       const uint32_t stored = stores ? load_value(value, granule) : 0;
-      if (!stores && c.written < block_start) {
+      if (use != Use::write && c.written < block_start) {
         check_unwritten(v, lanes, cell);
         // A barrier orders all recorded accesses before this one.
       } else if (c.newest < block_floor) {
@@ -225,6 +276,8 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
       } else if (!check_fast(v, lanes, c)) {
         check_lanes(v, lanes, cell, c.value_known && c.value == stored);
       }
+      if (v.record.strong && has_volatile_)
+        check_volatile(v, lanes, cell, c.value_known && c.value == stored);
       if (loads) continue;
       c.written = v.record.stamp;
       c.value = stored;
@@ -232,6 +285,7 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
       if (stores) value += granule;
     }
   }
+  if (strong) follow_order(warp, access);
 }
 
 // The cell may have records that conflict with this access. Lanes are checked one by one, because
@@ -262,7 +316,7 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
   bool covered = false;
   for (uint32_t i = 0; i < count; ++i) {
     ShadowRecord& r = i < Cell::kInline ? c.record[i] : spill[i - Cell::kInline];
-    if (conflict(r.use, v.record.use)) {
+    if (conflict(r, v.record)) {
       if (const uint32_t lanes = conflicting_lanes(v, lane, r)) {
         report_race(v, lane, cell, r, lanes, same_value);
         if (r.unwritten && !written)
@@ -270,7 +324,7 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
               lane_count(lanes);
       }
     }
-    if (r.warp != v.record.warp || r.use != v.record.use) continue;
+    if (r.warp != v.record.warp || !is_alike(r, v.record)) continue;
     if (r.stamp == v.record.stamp) {
       covered |= (r.mask & bit) != 0;
       if (r.site == v.record.site) extend = &r;
@@ -311,98 +365,29 @@ uint32_t RaceCheck::conflicting_lanes(const CurrentAccess& v, uint32_t lane,
   return lanes;
 }
 
-RaceCheck::Entry& RaceCheck::find(const Key& key) {
-  Recent& recent = recent_[(key.earlier * 5 + key.later) % recent_.size()];
-  if (recent.entry == nullptr || !(recent.key == key)) recent = {key, &entries_[key]};
-  Entry& entry = *recent.entry;
-  if (entry.in_block == 0) in_block_.push_back(&entry);
-  return entry;
-}
-
-// Returns the hazard if the caller must describe it: on the first occurrence, or on the first one
-// between two warps. Otherwise null.
-Hazard* RaceCheck::first_example(Entry& entry, const Key& key, bool between_warps) {
-  Hazard& hazard = entry.hazard;
-  if (hazard.count + entry.in_block != 0 && !(between_warps && hazard.is_in_one_warp()))
-    return nullptr;
-  hazard.kind = key.kind;
-  hazard.note = key.note;
-  hazard.block = block_;
-  hazard.cluster.clear();
-  hazard.sequence = sequence_;
-  hazard.earlier.site = key.earlier;
-  hazard.later.site = key.later;
-  return &hazard;
-}
-
-void RaceCheck::report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell,
-                            const ShadowRecord& record, uint32_t lanes, bool same_value) {
-  const bool stores = record.use == Use::write && v.record.use == Use::write;
-  compared_values_ |= stores;
-  const Key key{Finding::Kind::race, stores && same_value, record.site, v.record.site};
-  Entry& entry = find(key);
-  if (Hazard* first = first_example(entry, key, record.warp != v.record.warp)) {
-    const uint32_t other = static_cast<uint32_t>(__builtin_ctz(lanes));
-    first->offset = cell * shadow_.granule();
-    first->earlier.thread = record.warp * 32u + other;
-    first->earlier.use = record.use;
-    first->earlier.bytes = record.bytes;
-    first->later.thread = v.record.warp * 32u + lane;
-    first->later.use = v.record.use;
-    first->later.bytes = v.record.bytes;
-    // The race is within one instruction if the other lane has accessed this cell in the same warp
-    // instruction.
-    if (cluster_) cluster_->describe(*first);
-    const uint64_t at = cell * shadow_.granule() - v.access->address[other];
-    first->one_instruction = record.warp == v.record.warp && record.site == v.record.site &&
-                             other < lane && (v.access->mask >> other & 1) != 0 &&
-                             at < v.record.bytes;
+void RaceCheck::copy_begins(uint32_t warp, const sim::RawAccess& copy) {
+  copying_ = true;
+  access(warp, copy);
+  copying_ = false;
+  for (uint32_t left = copy.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    const uint64_t end = shadow_.cell_of(copy.address[lane] + copy.bytes);
+    for (uint64_t cell = shadow_.cell_of(copy.address[lane]); cell < end; ++cell)
+      copies_[cell] = {warp * 32 + lane, copy.site, copies_[cell].count + 1};
   }
-  entry.in_block += lane_count(lanes);
 }
 
-void RaceCheck::report_unwritten(const CurrentAccess& v, uint32_t lane, uint64_t cell) {
-  const Key key{Finding::Kind::uninitialised, false, 0, v.record.site};
-  Entry& entry = find(key);
-  if (Hazard* first = first_example(entry, key)) {
-    first->offset = cell * shadow_.granule();
-    first->later.thread = v.record.warp * 32u + lane;
-    first->later.use = v.record.use;
-    first->later.bytes = v.record.bytes;
-    if (cluster_) cluster_->describe(*first);
+void RaceCheck::copy_ends(uint32_t warp, const sim::RawAccess& copy) {
+  for (uint32_t left = copy.mask; left != 0; left &= left - 1) {
+    const uint64_t at = copy.address[__builtin_ctz(left)];
+    for (uint64_t cell = shadow_.cell_of(at); cell < shadow_.cell_of(at + copy.bytes); ++cell)
+      if (const auto begun = copies_.find(cell);
+          begun != copies_.end() && --begun->second.count == 0)
+        copies_.erase(begun);
   }
-  ++entry.in_block;
-}
-
-void RaceCheck::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
-  ++sequence_;
-  const Key key{Finding::Kind::warp_mask, false, 0, site};
-  Entry& entry = find(key);
-  if (Hazard* first = first_example(entry, key)) {
-    first->later.thread = warp * 32;
-    first->mask = mask;
-    first->absent = bad;
-    if (cluster_) cluster_->describe(*first);
-  }
-  ++entry.in_block;
-}
-
-void RaceCheck::fault(const sim::FaultEvent& fault) {
-  ++sequence_;
-  using What = sim::FaultEvent::Kind;
-  if (fault.kind == What::shared_value) {
-    Entry& read = entries_[{Finding::Kind::uninitialised, false, 0, fault.site}];
-    read.value_used = true;
-    if (read.hazard.used_as == sim::ValueUse::none) read.hazard.used_as = fault.used_as;
-    return;
-  }
-  const Finding::Kind kind = fault.kind == What::memory    ? Finding::Kind::memory
-                             : fault.kind == What::barrier ? Finding::Kind::barrier
-                                                           : Finding::Kind::uninitialised;
-  const Key key{kind, false, 0, fault.site};
-  Entry& entry = find(key);
-  if (Hazard* first = first_example(entry, key)) first->fault = fault.facts;
-  entry.in_block += fault.lanes;
+  copying_ = true;
+  access(warp, copy);
+  copying_ = false;
 }
 
 }  // namespace lab32::counters

@@ -6,19 +6,21 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator/core/memory/access.h"
 #include "simulator/core/warp/events.h"
 #include "simulator/observers/races/cluster_and_engine_checks.h"
 #include "simulator/observers/races/finding.h"
+#include "simulator/observers/races/flag_order.h"
 #include "simulator/observers/races/happens_before.h"
 
 namespace lab32::counters {
 
-inline bool conflict(Use a, Use b) {
-  return a == Use::write || b == Use::write || (a == Use::update) != (b == Use::update);
-}
+// The memory order of each instruction, by site. Empty: the kernel has no fence and no strong load
+// or store, so that only barriers order its accesses to shared memory.
+using SiteOrders = std::vector<ptx::MemoryOrder>;
 
 // Lanes of one warp that accessed a cell by the same instruction, with the same kind of access,
 // between two barriers of the warp. For each kind and stamp only a lane's first access is recorded,
@@ -29,17 +31,31 @@ struct ShadowRecord {
   uint32_t site = 0;
   uint16_t warp = 0;  // a cluster has up to 512 warps
   Use use : 2;
+  bool strong : 1;     // an atomic, or a load or store that does not race with one
   bool unwritten : 1;  // the block had not written the word before this read
   uint8_t bytes : 5;   // bytes per lane
-  ShadowRecord() : use(Use::read), unwritten(false), bytes(0) {}
+  ShadowRecord() : use(Use::read), strong(false), unwritten(false), bytes(0) {}
   ShadowRecord(uint32_t stamp, uint32_t site, uint32_t warp, Use use, uint8_t bytes)
       : stamp(stamp),
         site(site),
         warp(static_cast<uint16_t>(warp)),
         use(use),
+        strong(use == Use::update),
         unwritten(false),
         bytes(bytes) {}
 };
+
+// Whether the accesses race if nothing orders them. VolatileWords finds races between two volatile
+// accesses.
+inline bool conflict(const ShadowRecord& a, const ShadowRecord& b) {
+  return (a.use != Use::read || b.use != Use::read) &&
+         !(a.strong && b.strong && a.bytes == b.bytes);
+}
+
+// Whether the two accesses race with the same others.
+inline bool is_alike(const ShadowRecord& a, const ShadowRecord& b) {
+  return a.use == b.use && a.strong == b.strong && (!a.strong || a.bytes == b.bytes);
+}
 
 // One cell fills one cache line of the host. Three records suffice for nearly all words of a kernel
 // without races between two barriers; further records go to the shadow's spill.
@@ -133,8 +149,8 @@ class RaceCheck {
     std::vector<Effect> effects_;
   };
 
-  // granule, named_barriers: see HazardObserver.
-  RaceCheck(uint32_t granule, bool named_barriers);
+  // granule, named_barriers, orders: see HazardObserver.
+  RaceCheck(uint32_t granule, bool named_barriers, SiteOrders orders);
 
   void begin_block(const sim::BlockInfo& block);
   // The blocks of a cluster are checked as one block. Its warps and bytes are those of all its
@@ -147,8 +163,14 @@ class RaceCheck {
   void cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases, bool completes);
   void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase);
   void access(uint32_t warp, const sim::RawAccess& access);
+  // An asynchronous copy is a store when it begins, and another one when its thread has waited for
+  // it. Until then no thread may use the bytes, whatever barriers it passes.
+  void copy_begins(uint32_t warp, const sim::RawAccess& access);
+  void copy_ends(uint32_t warp, const sim::RawAccess& access);
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block);
   void warp_barrier(uint32_t warp, uint32_t mask);
+  // `site`: the fence, which has an order only if the observer has any.
+  void fence(uint32_t warp, uint32_t mask, uint32_t site);
   void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
   void bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
@@ -161,6 +183,7 @@ class RaceCheck {
   uint64_t bytes_in_cluster() const { return cluster_->stride(); }
   uint32_t granule() const { return shadow_.granule(); }
   bool named_barriers() const { return named_barriers_; }
+  const SiteOrders& orders() const { return orders_; }
 
   // Adds the hazards that another instance found in other blocks.
   void merge(const RaceCheck& other);
@@ -179,18 +202,35 @@ class RaceCheck {
   bool check_fast(const CurrentAccess& v, uint32_t lanes, Cell& cell);
   void check_lanes(const CurrentAccess& v, uint32_t lanes, uint64_t cell, bool same_value);
   void check_unwritten(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
+  void check_volatile(const CurrentAccess& v, uint32_t lanes, uint64_t cell, bool same_value);
+  void follow_order(uint32_t warp, const sim::RawAccess& access);
   void check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell, bool same_value);
   uint32_t conflicting_lanes(const CurrentAccess& v, uint32_t lane,
                              const ShadowRecord& record) const;
   void report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell, const ShadowRecord& record,
-                   uint32_t lanes, bool same_value);
+                   uint32_t lanes, bool same_value, Hazard::Cause cause = Hazard::Cause::plain);
+  // Reports lanes that use cells of a copy that is not waited for. False: the cell is in none.
+  bool report_early(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
   void report_unwritten(const CurrentAccess& v, uint32_t lane, uint64_t cell);
   Entry& find(const Key& key);
   Hazard* first_example(Entry& entry, const Key& key, bool between_warps = false);
 
+  // Whether an access may be ordered after some warps of the block and not after others.
+  bool orders_some_warps() const { return named_barriers_ || !orders_.empty(); }
+
   bool named_barriers_;
+  const SiteOrders orders_;
+  const bool has_volatile_;  // an instruction is volatile
   Shadow shadow_;
   HappensBefore order_;
+  FlagOrder flags_{order_};
+  VolatileWords volatile_;
+  struct Copy {
+    uint32_t thread = 0, site = 0;  // of the newest
+    uint32_t count = 0;
+  };
+  std::unordered_map<uint64_t, Copy> copies_;  // by cell: begun and not waited for
+  bool copying_ = false;                       // the access is the beginning or end of a copy
   sim::BlockInfo block_{};
   std::optional<ClusterAccessCheck> cluster_;
   uint64_t sequence_ = 0;

@@ -1,9 +1,11 @@
-// Combines the hazards at pairs of instructions to findings at pairs of source lines.
+// Records the hazards at pairs of instructions, and combines them to findings at pairs of source
+// lines.
 #include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "simulator/observers/lanes.h"
 #include "simulator/observers/races/race_check.h"
 
 namespace lab32::counters {
@@ -35,6 +37,113 @@ Finding::Party party_of(const Hazard::Party& p, const sim::BlockInfo& block) {
 
 }  // namespace
 
+RaceCheck::Entry& RaceCheck::find(const Key& key) {
+  Recent& recent = recent_[(key.earlier * 5 + key.later) % recent_.size()];
+  if (recent.entry == nullptr || !(recent.key == key)) recent = {key, &entries_[key]};
+  Entry& entry = *recent.entry;
+  if (entry.in_block == 0) in_block_.push_back(&entry);
+  return entry;
+}
+
+// Returns the hazard if the caller must describe it: on the first occurrence, or on the first one
+// between two warps. Otherwise null.
+Hazard* RaceCheck::first_example(Entry& entry, const Key& key, bool between_warps) {
+  Hazard& hazard = entry.hazard;
+  if (hazard.count + entry.in_block != 0 && !(between_warps && hazard.is_in_one_warp()))
+    return nullptr;
+  hazard.kind = key.kind;
+  hazard.note = key.note;
+  hazard.block = block_;
+  hazard.cluster.clear();
+  hazard.sequence = sequence_;
+  hazard.earlier.site = key.earlier;
+  hazard.later.site = key.later;
+  return &hazard;
+}
+
+void RaceCheck::report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell,
+                            const ShadowRecord& record, uint32_t lanes, bool same_value,
+                            Hazard::Cause cause) {
+  const bool stores = record.use == Use::write && v.record.use == Use::write;
+  compared_values_ |= stores;
+  const Key key{Finding::Kind::race, stores && same_value, record.site, v.record.site};
+  Entry& entry = find(key);
+  if (Hazard* first = first_example(entry, key, record.warp != v.record.warp)) {
+    const uint32_t other = static_cast<uint32_t>(__builtin_ctz(lanes));
+    first->offset = cell * shadow_.granule();
+    first->earlier.thread = record.warp * 32u + other;
+    first->earlier.use = record.use;
+    first->earlier.bytes = record.bytes;
+    first->later.thread = v.record.warp * 32u + lane;
+    first->later.use = v.record.use;
+    first->later.bytes = v.record.bytes;
+    // The race is within one instruction if the other lane has accessed this cell in the same warp
+    // instruction.
+    first->cause = cause;
+    if (cluster_) cluster_->describe(*first);
+    const uint64_t at = cell * shadow_.granule() - v.access->address[other];
+    first->one_instruction = record.warp == v.record.warp && record.site == v.record.site &&
+                             other < lane && (v.access->mask >> other & 1) != 0 &&
+                             at < v.record.bytes;
+  }
+  ++entry.in_block;
+}
+
+bool RaceCheck::report_early(const CurrentAccess& v, uint32_t lanes, uint64_t cell) {
+  const auto at = copies_.find(cell);
+  if (at == copies_.end()) return false;
+  const Copy& copy = at->second;
+  const ShadowRecord record(0, copy.site, copy.thread / 32, Use::write, v.record.bytes);
+  for (; lanes != 0; lanes &= lanes - 1)
+    report_race(v, static_cast<uint32_t>(__builtin_ctz(lanes)), cell, record,
+                1u << copy.thread % 32, false, Hazard::Cause::early);
+  return true;
+}
+
+void RaceCheck::report_unwritten(const CurrentAccess& v, uint32_t lane, uint64_t cell) {
+  const Key key{Finding::Kind::uninitialised, false, 0, v.record.site};
+  Entry& entry = find(key);
+  if (Hazard* first = first_example(entry, key)) {
+    first->offset = cell * shadow_.granule();
+    first->later.thread = v.record.warp * 32u + lane;
+    first->later.use = v.record.use;
+    first->later.bytes = v.record.bytes;
+    if (cluster_) cluster_->describe(*first);
+  }
+  ++entry.in_block;
+}
+
+void RaceCheck::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
+  ++sequence_;
+  const Key key{Finding::Kind::warp_mask, false, 0, site};
+  Entry& entry = find(key);
+  if (Hazard* first = first_example(entry, key)) {
+    first->later.thread = warp * 32;
+    first->mask = mask;
+    first->absent = bad;
+    if (cluster_) cluster_->describe(*first);
+  }
+  ++entry.in_block;
+}
+
+void RaceCheck::fault(const sim::FaultEvent& fault) {
+  ++sequence_;
+  using What = sim::FaultEvent::Kind;
+  if (fault.kind == What::shared_value) {
+    Entry& read = entries_[{Finding::Kind::uninitialised, false, 0, fault.site}];
+    read.value_used = true;
+    if (read.hazard.used_as == sim::ValueUse::none) read.hazard.used_as = fault.used_as;
+    return;
+  }
+  const Finding::Kind kind = fault.kind == What::memory    ? Finding::Kind::memory
+                             : fault.kind == What::barrier ? Finding::Kind::barrier
+                                                           : Finding::Kind::uninitialised;
+  const Key key{kind, false, 0, fault.site};
+  Entry& entry = find(key);
+  if (Hazard* first = first_example(entry, key)) first->fault = fault.facts;
+  entry.in_block += fault.lanes;
+}
+
 Finding finding_of(const Hazard& h, const std::vector<sim::SharedVariable>& variables,
                    const PositionOf& position) {
   Finding f;
@@ -61,6 +170,8 @@ Finding finding_of(const Hazard& h, const std::vector<sim::SharedVariable>& vari
     f.other = party_of(h.earlier, h.block);
     f.other_block = f.block;
     f.one_instruction = h.one_instruction;
+    f.is_volatile = h.cause == Hazard::Cause::is_volatile;
+    f.early = h.cause == Hazard::Cause::early;
     bytes = std::min(bytes, uint32_t{h.earlier.bytes});
   }
   if (!h.cluster.empty()) {
