@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -239,7 +240,7 @@ def examine(name, binary, count):
     if level == "core" and missing:
         found.faults += missing
     tail = f"  for core     {'missing: ' + ', '.join(missing) if missing else 'all parts are there'}"
-    return [head, *found.lines, tail], found.faults
+    return [head, *found.lines, *textwrap.wrap(tail, 100, subsequent_indent=" " * 15)], found.faults
 
 
 def main(arguments=None):
