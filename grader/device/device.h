@@ -259,8 +259,12 @@ class LoadedModule {
   virtual std::vector<std::string> kernel_symbols() const { return {}; }
   // symbol -> why find() would refuse the kernel, as far as a cheap check can tell.
   virtual std::map<std::string, std::string> refusals() const { return {}; }
-  // The bytes of a module variable (LAB32_LAUNCH records, __constant__ tables); nullopt: no such
-  // variable.
+  // The bytes that a __constant__ variable has before anything runs, whatever kernels have done
+  // since; nullopt: no such variable, or the device does not know.
+  virtual std::optional<std::vector<std::byte>> initial_constant(const std::string& /*name*/) {
+    return std::nullopt;
+  }
+  // The bytes of a module variable; nullopt: no such variable.
   virtual std::optional<std::vector<std::byte>> read_symbol(const std::string& name) = 0;
   virtual bool write_symbol(const std::string& name, const void* data, uint64_t bytes) = 0;
   // Gives all variables their initial values, after a launch that a fault has stopped.

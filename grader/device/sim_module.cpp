@@ -80,6 +80,12 @@ std::map<std::string, std::string> SimModule::refusals() const {
   return sim::quick_refusals(module_, host_in_process_);
 }
 
+std::optional<std::vector<std::byte>> SimModule::initial_constant(const std::string& name) {
+  const ptx::Variable* v = variable(name);
+  if (!v || v->space != ptx::Space::constant) return std::nullopt;
+  return initial_bytes(*v);
+}
+
 std::optional<std::vector<std::byte>> SimModule::read_symbol(const std::string& name) {
   const ptx::Variable* v = variable(name);
   if (!v) return std::nullopt;
@@ -135,18 +141,22 @@ void SimModule::place_variables(const std::map<std::string, uint64_t>& placed,
 
 void SimModule::restore_variables() {
   for (const ptx::Variable* variable : own_variables_) {
-    const ptx::Variable& v = *variable;
-    const uint64_t at = symbols_.at(v.name);
-    // Variables without an initialiser start as zeros (CUDA C++), and PTX omits trailing zeros.
-    std::vector<std::byte> image(v.size, std::byte{0});
-    std::copy(v.init.begin(), v.init.end(), image.begin());
-    for (const auto& r : v.relocations) {
-      const uint64_t value = address_of(r.symbol) + static_cast<uint64_t>(r.addend);
-      std::memcpy(image.data() + r.offset, &value, sizeof value);
-    }
+    const uint64_t at = symbols_.at(variable->name);
+    const std::vector<std::byte> image = initial_bytes(*variable);
     memory_.upload(at, image.data(), image.size());
-    if (v.space == ptx::Space::constant) memory_.find(at)->read_only = true;
+    if (variable->space == ptx::Space::constant) memory_.find(at)->read_only = true;
   }
+}
+
+std::vector<std::byte> SimModule::initial_bytes(const ptx::Variable& v) const {
+  // Variables without an initialiser start as zeros (CUDA C++), and PTX omits trailing zeros.
+  std::vector<std::byte> image(v.size, std::byte{0});
+  std::copy(v.init.begin(), v.init.end(), image.begin());
+  for (const auto& r : v.relocations) {
+    const uint64_t value = address_of(r.symbol) + static_cast<uint64_t>(r.addend);
+    std::memcpy(image.data() + r.offset, &value, sizeof value);
+  }
+  return image;
 }
 
 uint64_t SimModule::address_of(const std::string& symbol) const {

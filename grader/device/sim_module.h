@@ -64,6 +64,7 @@ class SimModule : public LoadedModule {
   std::vector<std::string> kernel_names() const override;
   std::vector<std::string> kernel_symbols() const override { return symbols_of_kernels_; }
   std::map<std::string, std::string> refusals() const override;
+  std::optional<std::vector<std::byte>> initial_constant(const std::string& name) override;
   std::optional<std::vector<std::byte>> read_symbol(const std::string& name) override;
   bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override;
   void restore_variables() override;
@@ -74,6 +75,7 @@ class SimModule : public LoadedModule {
   // `offsets`: where the cubin has the variables, for their alignment.
   void place_variables(const std::map<std::string, uint64_t>& placed,
                        const std::map<std::string, uint64_t>& offsets);
+  std::vector<std::byte> initial_bytes(const ptx::Variable& v) const;
   uint64_t address_of(const std::string& symbol) const;
   std::unique_ptr<SimKernel> make_kernel(const std::string& symbol);
 

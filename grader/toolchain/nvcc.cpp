@@ -223,22 +223,27 @@ void refuse_large_variables(const std::string& ptx, const std::string& display, 
 // Writes what the compilers see: the submission's files, without #line directives, which would make
 // messages point at other files.
 void write_submission(const Sandbox& sandbox, const Submission& submission,
-                      const std::string& behind) {
+                      const Surroundings& around) {
   const std::string inner = sandbox.inner_submission() + "/" + submission.name;
+  const auto named = [&](const std::string& text) {
+    return Pattern("@SUBMISSION@").replace(text, inner);
+  };
   for (const auto& [name, text] : submission.files) {
     std::string compiled = without_line_directives(text);
-    if (name == submission.name && !behind.empty())
-      compiled += "\n\n" + Pattern("@SUBMISSION@").replace(behind, inner);
+    if (name == submission.name && !around.before.empty())
+      compiled = named(around.before) + "#line 1 \"" + inner + "\"\n" + compiled;
+    if (name == submission.name && !around.behind.empty())
+      compiled += "\n\n" + named(around.behind);
     write_into_sandbox(sandbox.submission() / name, compiled);
   }
 }
 
-Artifact run_compilers(const Submission& submission, const std::string& behind,
+Artifact run_compilers(const Submission& submission, const Surroundings& around,
                        const std::string& arch, const std::string& display,
                        const CompileOptions& options) {
   const Toolchain& tools = installed();
   Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
-  write_submission(sandbox, submission, behind);
+  write_submission(sandbox, submission, around);
   const std::string inner = sandbox.inner_submission() + "/" + submission.name;
 
   // Without bubblewrap the paths are relative, or nvcc has made them absolute. From here on they
@@ -314,13 +319,13 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
 }
 
 // Compiles a text that has compiled before, so a failure needs no message.
-std::string run_debug_compiler(const Submission& submission, const std::string& behind,
+std::string run_debug_compiler(const Submission& submission, const Surroundings& around,
                                const std::string& arch, const CompileOptions& options) {
   // -G defines a macro, so this compilation may open files that were not checked.
   if (options.isolation == Isolation::plain) return "";
   const Toolchain& tools = installed();
   Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
-  write_submission(sandbox, submission, behind);
+  write_submission(sandbox, submission, around);
   std::vector<std::string> argv{tools.nvcc.string()};
   argv.insert(argv.end(), kDebugFlags.begin(), kDebugFlags.end());
   for (const std::string& word : {"-arch=" + arch, "-I" + sandbox.inner_include(),
@@ -333,8 +338,9 @@ std::string run_debug_compiler(const Submission& submission, const std::string& 
 
 // Everything that the result depends on. The CUDA headers are identified by nvcc, C++'s by gcc.
 std::string cache_key_text(const Submission& submission, const std::string& arch,
-                           const std::string& behind) {
-  std::string all = installed().identity + arch + "\n" + submission.name + "\n" + behind;
+                           const Surroundings& around) {
+  std::string all = installed().identity + arch + "\n" + submission.name + "\n" + around.before +
+                    "\n" + around.behind;
   for (const auto& flags : {kFlags, kListingFlags})
     for (const auto& flag : flags) all += flag + "\n";
   auto add = [&](const std::string& name, const std::string& text) {
@@ -351,14 +357,14 @@ std::string cache_key_text(const Submission& submission, const std::string& arch
   return all;
 }
 
-std::string debug_ptx(const Submission& submission, const std::string& behind,
+std::string debug_ptx(const Submission& submission, const Surroundings& around,
                       const std::string& arch, const CompileOptions& options,
                       const std::string& key_of_artifact) {
   const std::string key = cache_key(key_of_artifact + " with types");
   if (options.cache)
     if (const auto known = load_cached(key)) return known->ptx;
   Artifact artifact;
-  artifact.ptx = run_debug_compiler(submission, behind, arch, options);
+  artifact.ptx = run_debug_compiler(submission, around, arch, options);
   if (options.cache && !artifact.ptx.empty()) store_cached(key, artifact);
   return artifact.ptx;
 }
@@ -396,17 +402,17 @@ Artifact compile(const Submission& submission, const std::string& arch,
   // nvcc passes the architecture to a shell.
   if (!Pattern("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is not a GPU architecture; an example is sm_90");
-  const std::string behind = options.behind ? options.behind(submission.text()) : "";
-  std::string key = cache_key(cache_key_text(submission, arch, behind));
+  const Surroundings around = options.around ? options.around(submission.text()) : Surroundings();
+  std::string key = cache_key(cache_key_text(submission, arch, around));
   std::optional<Artifact> artifact;
   if (options.cache) artifact = load_cached(key);
   if (!artifact) {
     if (options.isolation != Isolation::bubblewrap) warn_once_about_isolation(options.isolation);
-    artifact = run_compilers(submission, behind, arch, display_path, options);
+    artifact = run_compilers(submission, around, arch, display_path, options);
     if (options.cache) store_cached(key, *artifact);
   }
   artifact->source = display_path;
-  artifact->debug_ptx = [=] { return debug_ptx(submission, behind, arch, options, key); };
+  artifact->debug_ptx = [=] { return debug_ptx(submission, around, arch, options, key); };
   for (std::string* text : {&artifact->ptx, &artifact->sass, &artifact->warnings})
     *text = replace_sandbox_paths(*text, submission.name, display_path);
   return *artifact;

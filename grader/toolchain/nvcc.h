@@ -28,14 +28,19 @@ struct CompileError : Error {
 Artifact compile(const std::filesystem::path& source, const std::string& arch,
                  const std::string& display_path);
 
+// Code that is compiled in the same translation unit as a submission, in front of it and behind it.
+// @SUBMISSION@ in it becomes the file's name.
+struct Surroundings {
+  std::string before, behind;
+};
+
 struct CompileOptions {
   Isolation isolation;
   ProcessLimits limits;            // for nvcc
   uint64_t variables = 128 << 20;  // bytes of __device__ and __constant__ arrays in all
   bool cache = true;               // compile the same text only once
-  // Returns code that is compiled as if it were at the end of the file; its argument is the text of
-  // the file. @SUBMISSION@ in the result becomes the file's name. Null: no such code.
-  std::function<std::string(const std::string&)> behind = {};
+  // Returns what surrounds the file; its argument is the text of the file. Null: nothing.
+  std::function<Surroundings(const std::string&)> around = {};
   CompileOptions();  // the defaults of compile() above
 };
 Artifact compile(const std::filesystem::path& source, const std::string& arch,

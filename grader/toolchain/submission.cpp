@@ -1,6 +1,7 @@
 #include "toolchain/submission.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -277,6 +279,44 @@ std::vector<std::string> included_names(const std::string& text) {
   return names;
 }
 
+// Every macro that #define makes a "..." or <...>: its name, and the text that it stands for. As
+// for included_names(), more than the compiler sees does no harm.
+std::map<std::string, std::string> macros_for_headers(const std::string& text) {
+  constexpr std::string_view word = "define";
+  const auto after_blanks = [&](size_t at) {
+    return std::min(text.find_first_not_of(" \t", at), text.size());
+  };
+  std::map<std::string, std::string> macros;
+  for (size_t at = 0; (at = text.find(word, at)) != std::string::npos;) {
+    at += word.size();
+    const size_t name = after_blanks(at);
+    size_t end = name;
+    while (end < text.size() && is_name(text[end])) ++end;
+    const size_t value = after_blanks(end);
+    if (end == name || value >= text.size()) continue;
+    const char close = text[value] == '"' ? '"' : text[value] == '<' ? '>' : '\0';
+    if (close == '\0') continue;
+    const size_t last = text.find_first_of(std::string("\n") + close, value + 1);
+    if (last == std::string::npos || text[last] != close) continue;
+    macros[text.substr(name, end - name)] = text.substr(value, last + 1 - value);
+  }
+  return macros;
+}
+
+// The lines `#include NAME`, with the macro's name.
+std::vector<std::pair<long, std::string>> includes_of_macros(const std::string& text) {
+  static const Pattern directive("^[ \t]*#[ \t]*include[ \t]+([A-Za-z_][A-Za-z0-9_]*)");
+  std::vector<std::pair<long, std::string>> found;
+  std::istringstream lines(text);
+  long number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.size() > 1000) continue;
+    if (const auto macro = directive.search(line)) found.emplace_back(number, macro->at(1));
+  }
+  return found;
+}
+
 // Whether the path, by its name alone, stays below the directory.
 bool stays_below(const fs::path& name) {
   if (name.empty() || name.is_absolute()) return false;
@@ -285,7 +325,11 @@ bool stays_below(const fs::path& name) {
 
 void take_headers(const Directory& directory, const fs::path& from, Submission& submission) {
   const std::string text = submission.files.at(from.string());
-  for (const auto& name : included_names(text)) {
+  std::vector<std::string> names = included_names(text);
+  for (const auto& [macro, value] : macros_for_headers(text))
+    if (value.front() == '"' && value.size() > 2)
+      names.push_back(value.substr(1, value.size() - 2));
+  for (const auto& name : names) {
     // The compiler searches the directory of the including file.
     fs::path path = (from.parent_path() / name).lexically_normal();
     if (submission.files.count(path.string()) || !stays_below(path)) continue;
@@ -296,6 +340,20 @@ void take_headers(const Directory& directory, const fs::path& from, Submission& 
     submission.files[path.string()] = *header;
     take_headers(directory, path, submission);
   }
+}
+
+// The headers of a submission are read before the preprocessor runs. Where a macro builds the name
+// of one, it is not known.
+void refuse_built_names(const Submission& submission, const std::string& display_path) {
+  std::map<std::string, std::string> macros;
+  for (const auto& [file, text] : submission.files) macros.merge(macros_for_headers(text));
+  for (const auto& [file, text] : submission.files)
+    for (const auto& [line, macro] : includes_of_macros(text))
+      if (macros.count(macro) == 0)
+        throw BadSubmission(
+            fmt::format("{}({}): `#include {}` cannot be read: the macro must stand for a plain "
+                        "\"...\" or <...>",
+                        file == submission.name ? display_path : file, line, macro));
 }
 
 // Why the text cannot be a program; empty if it may be one.
@@ -325,6 +383,7 @@ Submission read_submission(const fs::path& source, const std::string& display_pa
   submission.name = harmless.match(name) ? name : "submission.cu";
   submission.files[submission.name] = *text;
   take_headers(directory, submission.name, submission);
+  refuse_built_names(submission, display_path);
   return submission;
 }
 

@@ -12,7 +12,8 @@
 
 // ---- A. Build the calculator --------------------------------------------------------------------
 //
-// What one multiprocessor has. Three generations are asked for: `lab32 devices` lists them.
+// What one multiprocessor has. Three generations are asked for (`lab32 devices` lists them), and
+// GPUs whose limits are drawn.
 struct Multiprocessor {
   int threads;          // the most that reside at a time
   int blocks;           // likewise

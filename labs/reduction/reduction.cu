@@ -200,7 +200,7 @@ __global__ void reduce_v6(const int* in, int* out) {
 //
 // The grid is ceil(n / (block * items_per_thread)) blocks, or blocks_per_sm blocks for each
 // multiprocessor if that is fewer. Sums of floats may be off by the roundings of a sum that many
-// threads share: handouts/reduction-notes.md has the bound.
+// threads share: handouts/reduction-notes.md has the bound. All are of one sign.
 
 // TASK C1, v7: many elements per thread, and a tree for the rest. In add_pieces a thread's elements
 // follow each other: each thread's next load is in the sector it has loaded from before. Why is

@@ -121,8 +121,8 @@ __global__ void sum_by_key(const int* key, const float* value, float* totals, in
 // equal, alternate in sign, are denormal, or have a large mean and a small variance. Results must
 // be as near to double precision's as floats can be (the notes say how near that is).
 
-// TASK D1: the smallest and the largest element of each row; -INFINITY may be among them. One warp
-// per row, blocks of 128, grid ceil(rows / 4). No shared memory, no barriers.
+// TASK D1: the smallest and the largest element of each row; -INFINITY may be among them, or all of
+// them. One warp per row, blocks of 128, grid ceil(rows / 4). No shared memory, no barriers.
 __global__ void row_range(const float* in, float* low, float* high, int rows, int columns) {
   int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize, lane = threadIdx.x % kWarpSize;
   if (row < rows && lane == 0) low[row] = high[row] = 0;

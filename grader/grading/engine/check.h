@@ -53,6 +53,7 @@ struct Check {
   std::vector<Region> launched = {};      // the arrays of the last launch
   // The output of the last launch that printed something, as text for a message.
   std::string printed = {};
+  unsigned draws = 0;           // calls of random()
   ScheduleTrial trial;          // decides which launch is repeated in another order
   bool sharing_launch = false;  // while a SharedLaunch is made
   std::string withheld = {};    // the check whose questions this check's details would answer
@@ -63,8 +64,11 @@ struct Check {
   std::vector<pictures::Mapping> mappings = {};  // swizzles to draw in the pictures
 
   device::Device& device() const { return session.setup.device; }
-  // Random numbers that depend on the seed and on the check's name only.
-  Random random() const { return Random(stream_of(session.setup.seed, row.check)); }
+  // Random numbers that depend only on the seed, on the check's name, and on how often the check
+  // has called this: each launch gets other inputs, and a check that is repeated gets the same.
+  Random random() {
+    return Random(stream_of(session.setup.seed, row.check + " " + std::to_string(++draws)));
+  }
   // The line on which the submission defines a kernel or a function; 0: it does not define it.
   int line_of(const std::string& name) const { return session.source.find(name); }
   // Whether the check of that name has passed or has nearly all its points (98 %).

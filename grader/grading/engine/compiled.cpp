@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <sstream>
@@ -19,9 +20,10 @@
 #include "device/run_text.h"
 #include "grading/engine/check.h"
 #include "grading/engine/registry.h"
-#include "toolchain/nvcc.h"
 
 namespace lab32::grading {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -61,6 +63,17 @@ std::string without_macros(const std::string& text) {
   return "#undef __attribute__\n" + lines;
 }
 
+// Follows the given kernels in front of a submission. A submission whose macros make this name must
+// not reach the grader's namespace. The text behind the submission undefines it, and
+// refuse_own_name() keeps a submission from doing so.
+const char kOwnName[] = "#define lab32_given lab32_given_is_the_graders\n";
+
+// Whether a piece of given.cu uses what the submission defines: a name of the global namespace.
+bool calls_submission(const std::string& piece) {
+  static const Pattern global("(^|[^A-Za-z0-9_>:])::[A-Za-z_]");
+  return global.search(piece).has_value();
+}
+
 // A "#line" that gives a piece of given.cu the line numbers of the kernel in the submission.
 std::string place_of(const std::string& piece, const SourceFile& source) {
   static const Pattern kernel(".*__global__ void ([A-Za-z0-9_]+)\\(.*");
@@ -79,17 +92,40 @@ std::string place_of(const std::string& piece, const SourceFile& source) {
 
 }  // namespace
 
-std::string text_of_given(const std::string& lab, const SourceFile& source) {
+toolchain::Surroundings around_submission(const std::string& lab, const SourceFile& source) {
   const auto text = read_file(root() / "grader/labs" / lab / "given.cu");
-  if (!text) return "";
-  std::string behind = without_macros(*text);
-  for (size_t begin = 0; begin < text->size();) {
-    const size_t end = std::min(text->find("\n\n", begin), text->size());
+  if (!text) return {};
+  const std::string open = "namespace lab32_given {\n", close = "}  // namespace lab32_given\n";
+  toolchain::Surroundings around{open, open};
+  size_t begin = text->find(open);
+  if (begin == std::string::npos) throw Error(lab + "/given.cu has no namespace lab32_given");
+  begin += open.size();
+  for (const size_t last = text->rfind(close); begin < last;) {
+    const size_t end = std::min(text->find("\n\n", begin), last);
     const std::string piece = text->substr(begin, end - begin);
-    behind += place_of(piece, source) + piece + "\n";
-    begin = std::min(text->find_first_not_of('\n', end), text->size());
+    (calls_submission(piece) ? around.behind : around.before) +=
+        place_of(piece, source) + piece + "\n";
+    begin = std::min(text->find_first_not_of('\n', end), last);
   }
-  return behind;
+  around.before += close + kOwnName;
+  around.behind = without_macros(*text) + around.behind + close;
+  return around;
+}
+
+void refuse_own_name(const toolchain::Submission& submission, const std::string& display) {
+  for (const auto& [file, text] : submission.files) {
+    // As the preprocessor sees it: a backslash at the end of a line joins it with the next.
+    const std::string joined = Pattern("\\\\[ \t\r]*\n").replace(text, "");
+    const size_t at = joined.find("lab32_given");
+    if (at == std::string::npos) continue;
+    const std::string name =
+        file == submission.name ? display : (fs::path(display).parent_path() / file).string();
+    const auto line = 1 + std::count(joined.begin(), joined.begin() + static_cast<long>(at), '\n');
+    throw toolchain::CompileError(
+        display, fmt::format("{}({}): error: the name lab32_given belongs to the grader's own "
+                             "kernels; choose another one\n",
+                             name, line));
+  }
 }
 
 std::string translate_given_names(const std::string& messages, const std::string& display) {
@@ -141,9 +177,12 @@ std::string given_kernel(const Check& check, const std::string& kernel) {
 toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
                              const std::string& arch, const std::string& display,
                              const std::string& more) {
+  refuse_own_name(submission, display);
   toolchain::CompileOptions options;
-  options.behind = [&](const std::string& text) {
-    return text_of_given(lab, SourceFile::from_text(text, display)) + more;
+  options.around = [&](const std::string& text) {
+    toolchain::Surroundings around = around_submission(lab, SourceFile::from_text(text, display));
+    around.behind += more;
+    return around;
   };
   try {
     return toolchain::compile(submission, arch, display, options);

@@ -1,7 +1,8 @@
 // Compiles a submission together with its lab's given kernels. Kernels that the student's file
-// marks as given belong to the grader: labs/<lab>/given.cu is compiled behind each submission, in a
-// namespace of its own, and the checks launch those copies. A submission therefore gains nothing by
-// emptying a given kernel or by making it cheaper.
+// marks as given belong to the grader: those of labs/<lab>/given.cu are compiled in a namespace of
+// their own, and the checks launch these copies. Kernels that call nothing of the submission come
+// in front of it, where none of its macros, names and overloads exist yet; the others come behind
+// it. A submission therefore gains nothing by emptying a given kernel or by making it cheaper.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,20 @@
 #include "device/device.h"
 #include "pictures/make.h"
 #include "toolchain/artifact.h"
+#include "toolchain/nvcc.h"
 #include "toolchain/submission.h"
 
 namespace lab32::grading {
 
 struct Check;
 
-// The text that is compiled behind the submission `source` (toolchain::CompileOptions::behind);
-// empty if the lab has no given.cu. It undefines the submission's macros first. Each kernel has the
-// line numbers of its copy in the submission, so that tables can refer to them.
-std::string text_of_given(const std::string& lab, const SourceFile& source);
+// What is compiled around the submission `source`; nothing if the lab has no given.cu. The part
+// behind it undefines the submission's macros first. Each kernel has the line numbers of its copy
+// in the submission, so that tables can refer to them.
+toolchain::Surroundings around_submission(const std::string& lab, const SourceFile& source);
+
+// Throws CompileError if a file of the submission names the grader's namespace.
+void refuse_own_name(const toolchain::Submission& submission, const std::string& display);
 
 // Translates the compiler's messages about given kernels for a submission that lacks a function
 // that they call, or declares it differently: what is missing or does not fit, and which kernel

@@ -181,6 +181,7 @@ void run_in_context(Check& check) {
 void run_check(Check& check, report::Lab& lab) {
   const auto start = std::chrono::steady_clock::now();
   check.verdict = Verdict{};
+  check.draws = 0;
   run_in_context(check);
   end_check(check, lab);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <tuple>
 
 #include "base/pattern.h"
 #include "device/run_text.h"
@@ -25,12 +26,24 @@ device::Shape LaunchConfig::shape(uint64_t n, uint32_t multiprocessors) const {
   return {{static_cast<uint32_t>(blocks)}, {block}, dynamic_shared};
 }
 
-LaunchConfig launch_config(Check& check, const std::string& kernel) {
-  return launch_config(check, kernel, check.session.module);
+std::optional<std::vector<std::byte>> record(Check& check, device::LoadedModule& module,
+                                             const std::string& symbol) {
+  auto bytes = module.initial_constant(symbol);
+  if (!bytes && module.read_symbol(symbol))
+    check.lose({Failure::Kind::invalid, "", symbol}, check.line_of(symbol),
+               fmt::format("`{}` is no __constant__ variable. What the file tells the grader must "
+                           "stay the same in all launches: use the macros of lab32.cuh.",
+                           symbol));
+  return bytes;
 }
 
-LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module) {
-  const auto bytes = module.read_symbol("lab32_launch_" + kernel);
+LaunchConfig launch_config(Check& check, const std::string& kernel, FreeFields free) {
+  return launch_config(check, kernel, check.session.module, free);
+}
+
+LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
+                           FreeFields free) {
+  const auto bytes = record(check, module, "lab32_launch_" + kernel);
   std::array<int32_t, 4> said{};
   if (!bytes || bytes->size() != sizeof(said))
     check.lose(
@@ -47,6 +60,15 @@ LaunchConfig launch_config(Check& check, const std::string& kernel, device::Load
                fmt::format("LAB32_LAUNCH: .block is {}; a block has 1 to 1024 threads.", block));
   if (items < 0 || blocks_per_sm < 0 || shared < 0)
     check.lose(invalid, line, "LAB32_LAUNCH: a field is negative.");
+  for (const auto& [name, value, is_free] :
+       {std::tuple{"blocks_per_sm", blocks_per_sm, free.blocks_per_sm},
+        std::tuple{"dynamic_shared", shared, free.dynamic_shared}})
+    if (value != 0 && !is_free)
+      check.lose(
+          invalid, line,
+          fmt::format("LAB32_LAUNCH: .{} is {}, but this task does not leave that field free: "
+                      "leave it out.",
+                      name, value));
   return {static_cast<uint32_t>(block), static_cast<uint32_t>(std::max(items, 1)),
           static_cast<uint32_t>(blocks_per_sm), static_cast<uint32_t>(shared)};
 }
@@ -316,10 +338,21 @@ bool run_in_fresh_module(Check& check, const Launch& launch) {
   if (!s.artifact) return false;
   const std::unique_ptr<device::LoadedModule> module = check.device().load(*s.artifact);
   device::Kernel* kernel = module->find(launch.kernel);
-  device::LaunchOptions limits;
-  limit(check, limits);
   return kernel && !s.spending.used_up(check.row.check) &&
-         !check.device().launch(*kernel, launch.shape, launch.args, limits).fault;
+         !launch_unjudged(check, *kernel, launch.shape, launch.args).fault;
+}
+
+device::Run launch_unjudged(Check& check, device::Kernel& kernel, const device::Shape& shape,
+                            const std::vector<device::Arg>& args, uint64_t most) {
+  device::LaunchOptions limits;
+  limits.warp_budget = most;
+  limit(check, limits);
+  return check.device().launch(kernel, shape, args, limits);
+}
+
+bool has_finding(const device::Run& run) {
+  return run.hazards && std::any_of(run.hazards->begin(), run.hazards->end(),
+                                    [](const counters::Finding& found) { return !found.note; });
 }
 
 namespace {

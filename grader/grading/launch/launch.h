@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,11 +43,24 @@ struct LaunchConfig {
   device::Shape shape(uint64_t n, uint32_t multiprocessors) const;
 };
 
+// The bytes of a record that the submission has defined by a macro of lab32.cuh, as they are before
+// anything runs; nullopt: there is none. Loses the check if it is no __constant__ variable, which a
+// kernel could change.
+std::optional<std::vector<std::byte>> record(Check& check, device::LoadedModule& module,
+                                             const std::string& symbol);
+
+// The fields of a LAB32_LAUNCH record, besides .block and .items_per_thread, that a task leaves
+// free.
+struct FreeFields {
+  bool blocks_per_sm = true, dynamic_shared = true;
+};
+
 // The LAB32_LAUNCH record of `kernel`, a name without template arguments. items_per_thread defaults
 // to 1. If the file has no such record, or an invalid one, the check is lost and the message says
 // what to write.
-LaunchConfig launch_config(Check& check, const std::string& kernel);
-LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module);
+LaunchConfig launch_config(Check& check, const std::string& kernel, FreeFields free = {});
+LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
+                           FreeFields free = {});
 
 // Launches the kernel. The check is lost if the module has no such kernel, if the kernel faults, if
 // it changes an input, or if it has a race or another hazard.
@@ -60,6 +74,14 @@ device::Run run_to_count(Check& check, const Launch& launch);
 // Launches the kernel in a module that is loaded afresh, so that no earlier launch has changed its
 // `__device__` variables. Gives no verdict. Returns whether the launch ended without a fault.
 bool run_in_fresh_module(Check& check, const Launch& launch);
+
+// Launches a kernel of another module than the session's, and gives no verdict. `most`: the
+// instructions of a warp.
+device::Run launch_unjudged(Check& check, device::Kernel& kernel, const device::Shape& shape,
+                            const std::vector<device::Arg>& args,
+                            uint64_t most = device::LaunchOptions().warp_budget);
+// Whether the launch has a race or another hazard.
+bool has_finding(const device::Run& run);
 
 // Ends the check if it is repeated because of one launch in another order (schedule_trial.h) and
 // that launch was right this time, too. For checks that check each launch before they make the next

@@ -54,10 +54,9 @@ struct SecretSize {
 };
 SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::string& key = "n");
 
-// Compares a count at a secret size with its limit. Does nothing unless the submission has all
-// points so far, so that only a submission tuned to the published size loses points, and keeps
-// limit / got of them. `what`: the unit of the count `got`; `where`: the launch, for the message;
-// `waste`: its worst access.
+// Compares a count at a secret size with its limit. The smaller of the two shares counts: that at
+// the published size, and limit / got here, where one percent more is allowed. `what`: the unit of
+// the count `got`; `where`: the launch, for the message; `waste`: its worst access.
 void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
                             uint64_t got, const WorstLine& waste);
 // Checks the sectors of device memory in the same way.

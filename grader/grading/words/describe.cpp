@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 #include <vector>
@@ -33,10 +34,19 @@ std::string sentence(Check& check, const device::WorstAccess& access) {
   const int lanes = __builtin_popcount(access.mask);
   std::string what = plural_of(access);
   if (lanes == 1) what.pop_back();
+  const char* cost = access.atomic
+                         ? lanes == 1 ? "costs" : "cost"  // L2 adds to one word lane after lane
+                     : lanes == 1 ? "touches"
+                                  : "touch";
   return fmt::format(
-      "Warp {} of block {}: {} {} {} of {} bytes touch{} {} sectors where {} would do: {}.",
-      access.warp, access.block, lanes, lanes == 1 ? "lane's" : "lanes'", what, access.bytes,
-      lanes == 1 ? "es" : "", access.cost, access.ideal, lanes_of(check, access));
+      "Warp {} of block {}: {} {} {} of {} bytes {} {} sectors where {} would do: {}.", access.warp,
+      access.block, lanes, lanes == 1 ? "lane's" : "lanes'", what, access.bytes, cost, access.cost,
+      access.ideal, lanes_of(check, access));
+}
+
+// Sectors beyond those that hold the requested bytes. Atomics on one word count once for each lane.
+uint64_t excess_of(const counters::Counters& c) {
+  return c.global_sectors() - std::min(c.global_sectors(), c.l2_sectors_ideal);
 }
 
 }  // namespace
@@ -50,7 +60,7 @@ WorstLine worst_global(Check& check, const device::Run& run) {
   WorstLine waste;
   uint64_t most = 0;
   for (const counters::LineCounters& line : run.lines) {
-    const uint64_t excess = line.counters.l2_sectors - line.counters.l2_sectors_ideal;
+    const uint64_t excess = excess_of(line.counters);
     if (line.file != own || excess <= most) continue;
     most = excess;
     waste.line = line.line;
@@ -63,6 +73,18 @@ WorstLine worst_global(Check& check, const device::Run& run) {
   }
   if (worst) waste.message = unless_withheld(check, sentence(check, *worst));
   return waste;
+}
+
+int line_of_most_atomics(Check& check, const device::Run& run) {
+  int found = 0;
+  uint64_t most = 0;
+  for (const counters::LineCounters& line : run.lines) {
+    const uint64_t atomics = line.counters.red.requests + line.counters.atom.requests;
+    if (line.file != check.session.source.display() || atomics <= most) continue;
+    most = atomics;
+    found = line.line;
+  }
+  return found;
 }
 
 void withhold_until_passed(Check& check, const std::string& question) {

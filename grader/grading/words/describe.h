@@ -19,6 +19,9 @@ struct WorstLine {
 };
 WorstLine worst_global(Check& check, const device::Run& run);
 
+// The line of the student's file with most atomics to device memory; 0: there are none.
+int line_of_most_atomics(Check& check, const device::Run& run);
+
 // "loads", "stores", "atomics"
 const char* plural_of(const device::WorstAccess& access);
 

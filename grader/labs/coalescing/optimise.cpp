@@ -7,6 +7,7 @@
 #include <array>
 
 #include "grading/engine/suite.h"
+#include "grading/launch/special_values.h"
 #include "grading/launch/standard_checks.h"
 
 namespace lab32::checks::coalescing {
@@ -134,7 +135,7 @@ TEST_SUITE("lab:coalescing") {
       Output<float> particles(check, "particles", particle_floats(n));
       std::array<std::vector<float>, kFields> values;
       for (int field = 0; field < kFields; ++field) {
-        values[field] = random.floats(n);
+        values[field] = any_floats(random, n);
         pack_field(check, particles, values[field], field, n);
       }
       for (int field = 0; field < kFields; ++field)
@@ -157,7 +158,6 @@ TEST_SUITE("lab:coalescing") {
     credit_sectors(check, counted, check.row.number("ideal"),
                    "A sector holds eight floats, and the warp uses one of them. Let slot() put "
                    "values side by side that neighbouring lanes read together.");
-    if (check.verdict.credit < 1) return;
     const SecretSize size = secret_size(check);
     recount_sectors_of(check, launch_keeping_table(check, [&] { return read_one(size.n); }), size);
   }
@@ -175,7 +175,6 @@ TEST_SUITE("lab:coalescing") {
     credit_sectors(check, launched, check.row.number("ideal"),
                    "The particles of a block are contiguous floats. Load and store them as "
                    "floats in global memory, and use the structures only in shared memory.");
-    if (check.verdict.credit < 1) return;
     const SecretSize size = secret_size(check);
     recount_sectors_of(check, launch_keeping_table(check, [&] { return run_push(check, size.n); }),
                        size);

@@ -27,7 +27,19 @@ struct IgnoredRules {
   bool blocks = false;  // ignore the limit on blocks
 };
 
-int32_t blocks_without(const MultiprocessorLimits& sm, const Usage& usage, const IgnoredRules& f) {
+// The blocks that each resource allows.
+struct Allowed {
+  int32_t threads, blocks, registers, shared;
+
+  int32_t all() const { return std::min({threads, blocks, registers, shared}); }
+  int32_t limits() const {
+    const int32_t least = all();
+    return (threads == least ? kThreads : 0) | (blocks == least ? kBlocks : 0) |
+           (registers == least ? kRegisters : 0) | (shared == least ? kShared : 0);
+  }
+};
+
+Allowed allowed(const MultiprocessorLimits& sm, const Usage& usage, const IgnoredRules& f) {
   const int32_t warps = (usage.threads + kWarpSize - 1) / kWarpSize;
   const int32_t threads =
       f.warp ? sm.threads / usage.threads : sm.threads / kWarpSize / std::max(warps, 1);
@@ -39,8 +51,9 @@ int32_t blocks_without(const MultiprocessorLimits& sm, const Usage& usage, const
                            : sm.registers / kQuarters / of_warp * kQuarters / warps;
   int32_t of_block = usage.shared + (f.reserved ? 0 : sm.shared_reserved);
   if (!f.shared_unit) of_block = rounded_up(of_block, sm.shared_unit);
-  const int32_t shared = of_block > 0 ? sm.shared / of_block : sm.threads;
-  return std::min({threads, registers, shared, f.blocks ? sm.threads : sm.blocks});
+  // Without shared memory this resource allows more blocks than there can be.
+  const int32_t shared = of_block > 0 ? sm.shared / of_block : sm.threads + 1;
+  return {threads, f.blocks ? sm.threads : sm.blocks, registers, shared};
 }
 
 int32_t limits_in(const std::string& limiter) {
@@ -65,8 +78,37 @@ void add(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usa
   }
 }
 
+// The same on a multiprocessor that does not exist, by the rules of the handout.
+void add_drawn(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usage& usage) {
+  OccupancyCase one{gpu, usage};
+  one.drawn = true;
+  const Allowed blocks = allowed(one.limits_of_gpu(), usage, {});
+  one.blocks = blocks.all();
+  one.limits = blocks.limits();
+  if (one.blocks > 0) cases.push_back(one);
+}
+
 int32_t random_between(Random& random, int32_t least, int32_t most) {
   return least + static_cast<int32_t>(random.below(static_cast<uint32_t>(most - least + 1)));
+}
+
+// A GPU whose limits are drawn one by one, so that no calculator knows them beforehand.
+model::Profile drawn_gpu(Random& random) {
+  const auto drawn = [&random](int32_t unit, int32_t least, int32_t most) {
+    return static_cast<uint32_t>(unit * between(random, least, most));
+  };
+  model::Profile gpu;
+  gpu.name = "GPU that is drawn";
+  model::Multiprocessor& m = gpu.multiprocessor;
+  m.max_threads = drawn(128, 8, 24);
+  m.max_blocks = drawn(1, 8, 40);
+  m.registers = drawn(4096, 8, 32);
+  m.register_allocation_unit = drawn(128, 1, 4);
+  m.shared_bytes = drawn(1024, 48, 256);
+  m.shared_allocation_unit = drawn(128, 1, 4);
+  m.reserved_shared_bytes_per_block = drawn(256, 0, 8);
+  gpu.shared_bytes_opt_in = m.shared_bytes - m.reserved_shared_bytes_per_block;
+  return gpu;
 }
 
 // A random kernel, of four kinds in turn: limited by registers, with blocks so small that the units
@@ -124,7 +166,7 @@ std::string OccupancyCase::show() const {
 
 int OccupancyCase::effort() const {
   return (usage.shared > 0 ? 2 : 0) + (usage.registers > 32 ? 1 : 0) +
-         (usage.threads % kWarpSize != 0 ? 1 : 0);
+         (usage.threads % kWarpSize != 0 ? 1 : 0) + (drawn ? 4 : 0);
 }
 
 std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases) {
@@ -144,6 +186,10 @@ std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases
       add(cases, gpu, usage);
     for (size_t wanted = cases.size() + random_cases, kind = 0; cases.size() < wanted; ++kind)
       add(cases, gpu, random_usage(random, gpu, kind));
+  }
+  for (size_t wanted = cases.size() + random_cases, kind = 0; cases.size() < wanted; ++kind) {
+    const model::Profile gpu = drawn_gpu(random);
+    add_drawn(cases, gpu, random_usage(random, gpu, kind));
   }
   return cases;
 }
@@ -189,7 +235,7 @@ std::string misconception(const std::vector<OccupancyCase>& cases, const std::ve
   for (const Misconception& idea : misconceptions) {
     bool all = true;
     for (size_t i = 0; i < cases.size() && all; ++i)
-      all = blocks[i] == blocks_without(cases[i].limits_of_gpu(), cases[i].usage, idea.ignored);
+      all = blocks[i] == allowed(cases[i].limits_of_gpu(), cases[i].usage, idea.ignored).all();
     if (all) return idea.words;
   }
   return "";

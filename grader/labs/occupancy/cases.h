@@ -27,7 +27,8 @@ enum Limit : int32_t { kThreads = 1, kBlocks = 2, kRegisters = 4, kShared = 8 };
 struct OccupancyCase {
   model::Profile gpu;
   Usage usage{};
-  int32_t blocks = 0, limits = 0;  // by the toolkit's cuda_occupancy.h
+  int32_t blocks = 0, limits = 0;  // by the toolkit's cuda_occupancy.h, if the GPU exists
+  bool drawn = false;              // the GPU does not exist
 
   MultiprocessorLimits limits_of_gpu() const;
   std::string show() const;
@@ -35,8 +36,8 @@ struct OccupancyCase {
   int effort() const;
 };
 
-// Cases for three generations of GPUs: the edge cases, then `random` others for each. At least one
-// block fits in each case.
+// Cases for three generations of GPUs: the edge cases, then `random_cases` others for each; then as
+// many on GPUs whose limits are drawn. At least one block fits in each case.
 std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases);
 
 // "registers and blocks"

@@ -27,12 +27,13 @@ std::vector<FieldVector> vector_field(uint64_t seed) {
   return cells;
 }
 
-std::vector<float> start_positions(uint32_t n) {
+std::vector<float> start_positions(uint32_t n, uint32_t first) {
   std::vector<float> start(size_t{3} * n);
   for (uint32_t i = 0; i < n; ++i) {
-    start[i] = static_cast<float>(i % 1024) / 16;
-    start[size_t{n} + i] = static_cast<float>(i / 1024 % 64);
-    start[size_t{2} * n + i] = static_cast<float>(i / 65536 % 64);
+    const uint32_t cell = first + i / 16;  // 16 neighbours start in one cell
+    start[i] = static_cast<float>(cell % kSide) + static_cast<float>(i % 16) / 16;
+    start[size_t{n} + i] = static_cast<float>(cell / kSide % kSide);
+    start[size_t{2} * n + i] = static_cast<float>(cell / kSide / kSide % kSide);
   }
   return start;
 }

@@ -2,6 +2,7 @@
 // labs/occupancy/occupancy.cu.
 
 #include "grading/engine/suite.h"
+#include "grading/launch/special_values.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/occupancy/inputs.h"
 
@@ -19,7 +20,7 @@ device::Shape copy_shape(Check& check, uint32_t per_multiprocessor) {
 
 device::Run run_copy(Check& check, uint32_t n, device::LaunchOptions::Model model) {
   Random random = check.random();
-  const Input<float> in(check, "in", random.floats(n));
+  const Input<float> in(check, "in", any_floats(random, n));
   const Output<float> out(check, "out", n);
   device::Run launched =
       run(check, {"copy", copy_shape(check, 1), {in, out, static_cast<int>(n)}, n_is(n), model});
@@ -44,15 +45,19 @@ double full_copy_seconds(Check& check, uint32_t n) {
 }
 
 device::Run run_trace(Check& check, uint32_t n, const std::vector<FieldVector>& cells) {
-  const uint32_t steps = check.row.count("steps");
+  Random random = check.random();
+  const std::vector<double> range = check.row.numbers("steps");
+  const uint32_t least = static_cast<uint32_t>(range.at(0)),
+                 steps = least + random.below(static_cast<uint32_t>(range.at(1)) - least + 1);
   const Input<FieldVector> in(check, "field", cells);
-  const Input<float> start(check, "start", start_positions(n));
+  const Input<float> start(check, "start", start_positions(n, random.below(kSide * kSide * kSide)));
   const Output<float> out(check, "out", size_t{kTraced} * n);
+  const std::string setting = fmt::format("n = {}, {} steps", n, steps);
   device::Run launched = run(check, {"trace",
                                      {{blocks_for(n, kTraceBlock)}, {kTraceBlock}},
                                      {in, start, out, static_cast<int>(n), static_cast<int>(steps)},
-                                     n_is(n)});
-  check_result(check, n_is(n), check.line_of("trace"),
+                                     setting});
+  check_result(check, setting, check.line_of("trace"),
                mismatch("out", out.read(), traced_paths(cells, start.values(), n, steps),
                         relative_tolerance(check)));
   return launched;

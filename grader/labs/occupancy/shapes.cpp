@@ -46,6 +46,10 @@ struct Residency {
   }
 };
 
+LaunchConfig shape_of_task(Check& check, const std::string& kernel) {
+  return launch_config(check, kernel, free_fields(kernel));
+}
+
 // The line of the kernel's LAB32_LAUNCH record.
 int line_of_shape(Check& check, const std::string& kernel) {
   return check.session.source.find_text("LAB32_LAUNCH(" + kernel);
@@ -182,7 +186,7 @@ TEST_SUITE("lab:occupancy") {
   LAB_CHECK("B1 follow: warps that wait" * takes("n", "nodes", "steps", "sweep", "within")) {
     const uint32_t n = check.row.count("n"), nodes = check.row.count("nodes");
     const int steps = static_cast<int>(check.row.count("steps"));
-    const LaunchConfig config = launch_config(check, "follow");
+    const LaunchConfig config = shape_of_task(check, "follow");
     const Residency resident =
         residency_of(check, "follow", config.shape(n, check.device().multiprocessors()));
     const Work work = [&](Check& own) -> Launched {
@@ -207,7 +211,7 @@ TEST_SUITE("lab:occupancy") {
 
   LAB_CHECK("B4 smooth: the tile" * takes("n", "sweep", "within")) {
     const uint32_t n = check.row.count("n");
-    const LaunchConfig config = launch_config(check, "smooth");
+    const LaunchConfig config = shape_of_task(check, "smooth");
     const auto shape_of = [&](const LaunchConfig& c) {
       constexpr uint32_t kPixel = 16, kBorder = 2 * 64;
       device::Shape shape = c.shape(n, check.device().multiprocessors());
@@ -239,7 +243,7 @@ TEST_SUITE("lab:occupancy") {
 
   LAB_CHECK("B5 orbits: the tail" * takes("n", "balance", "least_warps")) {
     const uint32_t n = check.row.count("n");
-    const LaunchConfig config = launch_config(check, "orbits");
+    const LaunchConfig config = shape_of_task(check, "orbits");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
     const Residency resident = residency_of(check, "orbits", shape);
     const double share = balance_of_multiprocessors(check, n, shape);
@@ -254,14 +258,14 @@ TEST_SUITE("lab:occupancy") {
 
   LAB_CHECK("B6 match: rows that stay in L1" * takes("n", "row_bytes", "balance", "least_warps")) {
     const uint32_t n = check.row.count("n");
-    const LaunchConfig config = launch_config(check, "match");
+    const LaunchConfig config = shape_of_task(check, "match");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
     const Residency resident = residency_of(check, "match", shape);
     // One row is enough to find out how much of L1 such blocks leave free.
     const Input<float> row(check, "rows", std::vector<float>(32, 1.0f));
     const Output<float> out(check, "out", 1);
     const device::Run run = run_to_count(check, {given_kernel(check, "match"),
-                                                 {{1}, shape.block},
+                                                 {{1}, shape.block, shape.dynamic_shared},
                                                  {row, row, row, row, out, 1},
                                                  "one row"});
     if (!run.occupancy) check.not_run({NotRun::Kind::no_counters, check.device().name()});

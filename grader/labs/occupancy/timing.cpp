@@ -60,7 +60,8 @@ struct KernelInOwnShape {
     const LaunchConfig skeletons = skeletons_shape(check);
     made.steps = [*this, &check, as_given, skeletons](device::LoadedModule& module,
                                                       uint32_t multiprocessors) {
-      const LaunchConfig config = as_given ? skeletons : launch_config(check, kernel, module);
+      const LaunchConfig config =
+          as_given ? skeletons : launch_config(check, kernel, module, free_fields(kernel));
       device::Shape shape = config.shape(n, multiprocessors);
       if (pixel > 0) {
         const uint64_t width =
@@ -186,7 +187,7 @@ TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance,
   constexpr uint32_t kBlock = 1024;
   const auto fields = input_sets<FieldVector>(
       check, sets, [](Random& random) { return vector_field(random.bits()); });
-  const std::vector<float> start = start_positions(n);
+  const std::vector<float> start = start_positions(n, 0);
   TimedWork work;
   work.arrays = {read_array("field", fields), read_array("start", start),
                  written_array<float>("out", size_t{kTraced} * n),

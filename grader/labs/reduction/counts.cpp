@@ -105,18 +105,18 @@ void StepVerdict::figures() const {
   check_.figure("instructions", counts_.instructions);
 }
 
-double StepVerdict::reached(Counter counter) const {
+double StepVerdict::value_of(const StepCounts& counts, Counter counter) {
   switch (counter) {
     case Counter::accesses:
-      return counts_.accesses;
+      return counts.accesses;
     case Counter::wavefronts:
-      return counts_.wavefronts;
+      return counts.wavefronts;
     case Counter::idle_lanes:
-      return counts_.idle_lanes;
+      return counts.idle_lanes;
     case Counter::barriers:
-      return counts_.barriers;
+      return counts.barriers;
     default:
-      return counts_.instructions;
+      return counts.instructions;
   }
 }
 
@@ -186,38 +186,56 @@ void StepVerdict::credit_earlier_step(Counter counter, double limit) {
   explain_excess(counter);
 }
 
-void StepVerdict::recount(Counter counter, double limit, const std::string& elsewhere) {
-  const CounterWords words = words_of(counter);
+double StepVerdict::share(Counter counter, double limit) const {
   const double got = reached(counter);
-  const bool worst = got > 0 && limit / got < check_.verdict.credit;
-  check_.credit_at_most(limit, got);
-  if (!worst) return;
-  check_.verdict.message.clear();
-  check_.verdict.line = 0;
-  show_counts(check_, got, limit, words);
-  explain_excess(counter);
-  check_.explain(0,
-                 fmt::format("{} there {} {} per {}, where the same idea needs {}.", elsewhere,
-                             got == 1 ? "is" : "are", count_text(short_number(got, limit), words),
-                             words.per, short_number(limit, got)));
+  return got > limit ? limit / got : 1;
 }
 
-void StepVerdict::require_no_later_step(Counter counter, const std::string& later) {
+void StepVerdict::recount(Counter counter, double limit, const std::string& published,
+                          const std::string& here) {
   const CounterWords words = words_of(counter);
-  const double least = check_.row.number(words.least), got = reached(counter);
-  if (got >= least) return;
+  const double got = reached(counter), before = check_.verdict.credit;
+  check_.credit_at_most(limit, got);
+  if (check_.verdict.credit == before) return;
+  const std::string there = fmt::format(
+      "{} there {} {} per {}, where the same idea needs {}.", here, got == 1 ? "is" : "are",
+      count_text(short_number(got, limit), words), words.per, short_number(limit, got));
+  if (before < 1) {
+    check_.explain(0, "It loses more points elsewhere: " + there);
+    return;
+  }
+  show_counts(check_, got, limit, words);
+  explain_excess(counter);
+  check_.explain(0, fmt::format("The counts are right {}, but {}", published, there));
+}
+
+void StepVerdict::require_no_later_step(
+    Counter counter, const std::string& later,
+    const std::function<std::optional<StepCounts>(Counter counter)>& needed) {
+  const CounterWords words = words_of(counter);
+  const double least = check_.row.number(words.least);
+  double got = reached(counter);
+  std::string what = "it has";
+  if (got >= least) {
+    const std::optional<StepCounts> without = needed(counter);
+    if (!without || value_of(*without, counter) >= least) return;
+    got = value_of(*without, counter);
+    what = fmt::format(
+        "some of its {} change nothing, neither the sum nor the order of accesses "
+        "that it depends on, and without these it has",
+        words.many);
+  }
   check_.measured("another step");
   check_.expected("this one");
   Failure failure{Failure::Kind::other_version};
   failure.detail = words.key;
   failure.measured = got;
   failure.expected = least;
-  check_.lose(
-      failure, 0,
-      fmt::format("The sum is right, but this is another step: it has {}, where this step's "
-                  "kernel has at least {} per {}. {}",
-                  count_text(short_number(got, least), words), short_number(least, got), words.per,
-                  later));
+  check_.lose(failure, 0,
+              fmt::format("The sum is right, but this is another step: {} {}, where this step's "
+                          "kernel has at least {} per {}. {}",
+                          what, count_text(short_number(got, least), words),
+                          short_number(least, got), words.per, later));
 }
 
 }  // namespace lab32::checks::reduction

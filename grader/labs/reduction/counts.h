@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "device/device.h"
@@ -15,15 +17,13 @@ namespace lab32::checks::reduction {
 // All blocks of a launch do the same, so dividing the counts of a launch by its blocks is exact.
 struct StepCounts {
   StepCounts(Check& check, const device::Run& run, uint64_t blocks, uint64_t elements);
+  StepCounts(const counters::Counters& c, double blocks, double elements);
 
   // Per block; an access is one instruction of a warp that reads or writes shared memory.
   double accesses, wavefronts, barriers;
   double lanes;         // active lanes per access
   double idle_lanes;    // inactive lanes of these accesses, per element
   double instructions;  // PTX instructions of a warp, per 32 elements
-
- private:
-  StepCounts(const counters::Counters& c, double blocks, double elements);
 };
 
 // A counter. Its name in the rubric is that of its limit.
@@ -46,15 +46,22 @@ class StepVerdict {
   // Checks a counter that an earlier step has improved. Credit is limit / reached, and the message
   // mentions the counter only if points are lost.
   void credit_earlier_step(Counter counter, double limit);
-  // Checks the counter in another launch after the published one has all points. `elsewhere` begins
-  // the message and names the launch. Credit is limit / reached.
-  void recount(Counter counter, double limit, const std::string& elsewhere);
+  // limit / reached, but at most 1.
+  double share(Counter counter, double limit) const;
+  // Checks the counter in another launch than the published one; the smaller share counts.
+  // `published` and `here` name the two launches for the message: "in blocks of 512".
+  void recount(Counter counter, double limit, const std::string& published,
+               const std::string& here);
   // Loses the check if the counter is below the rubric's `least_...`: the kernel already uses the
-  // idea of a later step, which `later` names.
-  void require_no_later_step(Counter counter, const std::string& later);
+  // idea of a later step, which `later` names. `needed` counts the kernel without its needless work
+  // (grading/launch/needless_work.h); nullopt: it has none.
+  void require_no_later_step(
+      Counter counter, const std::string& later,
+      const std::function<std::optional<StepCounts>(Counter counter)>& needed);
 
  private:
-  double reached(Counter counter) const;
+  double reached(Counter counter) const { return value_of(counts_, counter); }
+  static double value_of(const StepCounts& counts, Counter counter);
   void explain_excess(Counter counter) const;
 
   Check& check_;

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "grading/engine/check.h"
@@ -31,16 +33,34 @@ std::vector<int> ints_to_the_limit(Random& random, size_t count) {
   return values;
 }
 
-std::vector<float> small_floats(Random& random, size_t count) {
-  std::vector<float> values(count);
-  for (float& v : values) v = (3.0f + random.unit()) / 32.0f;
+std::vector<int> zeros_and_least_int(Random& random, size_t count) {
+  std::vector<int> values(count);
+  values[random.below(static_cast<uint32_t>(count))] = std::numeric_limits<int>::min();
   return values;
 }
 
-double bound_of(uint64_t n) {
-  constexpr uint64_t kFewestThreads = 8192, kSmallestBlock = 256;
-  const double chain = static_cast<double>((n + kFewestThreads - 1) / kFewestThreads) + 10 +
-                       static_cast<double>((n + kSmallestBlock - 1) / kSmallestBlock);
+std::vector<float> alike_floats(Random& random, size_t count) {
+  constexpr size_t kBetweenLarge = 1 << 12;
+  const float scale =
+      std::ldexp(random.below(2) ? 1.0f : -1.0f, static_cast<int>(random.below(9)) - 4);
+  // Sixteenths: the mean is 1.15 to 1.85, and the spread leaves the elements between 1 and 2.
+  const float mean = 1.5f + 0.35f * random.unit(),
+              spread = std::min(mean - 1, 2 - mean) * (0.6f + 0.3f * random.unit());
+  std::vector<float> values(count);
+  for (float& v : values) v = scale * (mean + spread * random.unit()) / 16;
+  // Together the large elements are worth an eighth to three eighths of the others.
+  const size_t large = std::min<size_t>(count / kBetweenLarge, 32);
+  for (size_t i = 0; i < large; ++i)
+    values[random.below(static_cast<uint32_t>(count))] =
+        scale * (0.25f + 0.125f * random.unit()) * static_cast<float>(count / large) * mean / 16;
+  return values;
+}
+
+double bound_of(uint64_t n, uint64_t threads) {
+  constexpr uint64_t kFewestThreads = 8192, kWarp = 32, kSmallestPart = 256;
+  const uint64_t sharing = std::max(threads, kFewestThreads),
+                 sums = std::min(threads / kWarp, n / kSmallestPart) + 1;
+  const double chain = static_cast<double>((n + sharing - 1) / sharing + 10 + sums);
   const double roundings = chain * 0x1p-24;
   return roundings / (1 - roundings);
 }
@@ -63,6 +83,12 @@ std::string which_part(const std::vector<int>& in, int64_t sum, uint64_t block, 
     if (is_sum_of(in.size() / unit * unit))
       return fmt::format(" The last {} elements are missing.", in.size() % unit);
   return "";
+}
+
+uint32_t drawn(Check& check, const std::string& key, Random& random) {
+  const std::vector<double> range = check.row.numbers(key);
+  const uint32_t least = static_cast<uint32_t>(range.at(0));
+  return least + random.below(static_cast<uint32_t>(range.at(1)) - least + 1);
 }
 
 void check_sum(Check& check, const std::string& cell, const std::string& launch, int line,

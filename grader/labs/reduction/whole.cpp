@@ -73,22 +73,25 @@ struct SumCase<int> {
 template <>
 struct SumCase<float> {
   static constexpr const char* type = "float";
-  static std::vector<float> values(Random& random, size_t n) { return small_floats(random, n); }
-  static std::string mismatch_text(float got, const std::vector<float>& in, const device::Shape&) {
-    // All elements are positive, so the sum of their absolute values is their sum. A double adds
-    // 2^24 floats of 24 bits exactly.
+  static std::vector<float> values(Random& random, size_t n) { return alike_floats(random, n); }
+  static std::string mismatch_text(float got, const std::vector<float>& in,
+                                   const device::Shape& shape) {
+    // All elements have one sign, so the sum of their absolute values is that of their sum. A
+    // double adds them with an error that is far below the bound.
     const double want = std::accumulate(in.begin(), in.end(), 0.0);
-    const double bound = bound_of(in.size()) * want;
+    const double off = std::abs(double{got} - want);
+    const double bound =
+        bound_of(in.size(), shape.grid.count() * shape.block.count()) * std::abs(want);
     if (is_poison(got)) return "out[0] was not written.";
-    if (std::abs(double{got} - want) <= bound) return "";
+    if (off <= bound) return "";
     std::string text = fmt::format(
         "out[0] is {} where {:.9g} was expected: off by {:.3g}. Rounding explains at "
         "most {:.3g} when many threads share the work.",
-        show(got), want, std::abs(double{got} - want), bound);
-    if (std::abs(double{got} - want) < 0.5 * want && in.size() > 1u << 20)
+        show(got), want, off, bound);
+    if (off < 0.5 * std::abs(want) && in.size() > 1u << 20)
       text +=
-          " Does the kernel add the elements one after the other to one float? From a "
-          "sum of 2^20 on, its last bit is worth 1/8, more than any element.";
+          " Does the kernel add the elements one after the other to one float? Once the sum is "
+          "2^24 times as large as an element, its last bit is worth as much as the element.";
     return text;
   }
 };
@@ -157,9 +160,14 @@ void check_sizes(Check& check, const WholeVersion& version) {
     launch_once<T>(check, version, record, SumCase<T>::values(random, n));
   counted_launch<T>(check, version);
   const size_t other = check.row.count("n");
-  if constexpr (std::is_same_v<T, int>)
+  if constexpr (std::is_same_v<T, int>) {
+    launch_once<T>(check, version, record,
+                   SumCase<T>::values(random, drawn(check, "drawn", random)));
     launch_once<T>(check, version, record, ints_to_the_limit(random, other),
                    ", a sum of 2147483647");
+    launch_once<T>(check, version, record, zeros_and_least_int(random, other),
+                   ", a sum of -2147483648");
+  }
   if (version.templated) {
     for (double block : check.row.numbers("blocks")) {
       record.block = static_cast<uint32_t>(block);
@@ -169,14 +177,13 @@ void check_sizes(Check& check, const WholeVersion& version) {
   right_result(check);
 }
 
-// A submission with full marks for ints is checked for floats, too. The function returns which
-// count is checked, its limit, and its value. The rubric's limits are for another number of
-// elements, so it scales them.
+// A submission that adds floats right is counted with floats, too. The function checks the counts
+// of that launch; the rubric's limits are for another number of elements, so it scales them.
 using FloatLimit = std::function<void(const Launched& floats, double scale)>;
 
 void recount_with_floats(Check& check, const WholeVersion& version, const FloatLimit& limit_of) {
   const std::string result = fmt::format("{} float: result", version.kernel + sizeof("reduce"));
-  if (check.verdict.credit < 1 || !check.has_passed(result)) return;
+  if (!check.has_passed(result)) return;
   const Launched floats = counted_launch<float>(check, version);
   limit_of(floats, static_cast<double>(floats.elements) / check.row.number(version.elements));
 }
@@ -198,8 +205,8 @@ void credit_instructions(Check& check, const WholeVersion& version, const std::s
   recount_with_floats(check, version, [&](const Launched& floats, double) {
     StepVerdict(check, *floats.run, record_of(check, version).block, floats.shape.grid.count(),
                 floats.elements)
-        .recount(Counter::instructions, check.row.number("floats_instructions"),
-                 "The counts are right for ints, but for floats");
+        .recount(Counter::instructions, check.row.number("floats_instructions"), "for ints",
+                 "for floats");
   });
 }
 
@@ -228,7 +235,7 @@ void credit_threads(Check& check, const Launched& launched, int line) {
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  LAB_CHECK("v7 int: result" * takes("n", "sizes", "blocks", "elements")) {
+  LAB_CHECK("v7 int: result" * takes("n", "sizes", "blocks", "elements", "drawn")) {
     check_sizes<int>(check, kV7);
   }
 
@@ -257,7 +264,9 @@ TEST_SUITE("lab:reduction") {
     credit_threads(check, counted_launch<int>(check, kV7), line_of_whole(check, kV7));
   }
 
-  LAB_CHECK("v8 int: result" * takes("n", "sizes", "elements_v8")) { check_sizes<int>(check, kV8); }
+  LAB_CHECK("v8 int: result" * takes("n", "sizes", "elements_v8", "drawn")) {
+    check_sizes<int>(check, kV8);
+  }
 
   LAB_CHECK("v8 float: result" * takes("n", "sizes", "floats", "floats_more")) {
     check_sizes<float>(check, kV8);

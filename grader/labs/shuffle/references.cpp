@@ -41,11 +41,19 @@ const char* name_of(RowKind kind) {
       return "rising from -500 to 500";
     case RowKind::padded:
       return "noise, and -inf to the end";
+    case RowKind::largest:
+      return "the largest float, and minus that, by turns";
+    case RowKind::lowest:
+      return "the lowest finite float";
+    case RowKind::nothing:
+      return "nothing but -inf";
   }
   return "";
 }
 
 std::vector<float> make_row(RowKind kind, Random& random, uint32_t n) {
+  constexpr float kLargest = std::numeric_limits<float>::max(),
+                  kInfinity = std::numeric_limits<float>::infinity();
   std::vector<float> row(n);
   const float level = 1.5f + random.unit() / 2;
   const uint32_t used = 1 + random.below(n);
@@ -74,7 +82,16 @@ std::vector<float> make_row(RowKind kind, Random& random, uint32_t n) {
         row[i] = (1000.0f * static_cast<float>(i)) / static_cast<float>(n) - 500;
         break;
       case RowKind::padded:
-        row[i] = i < used ? noise : -std::numeric_limits<float>::infinity();
+        row[i] = i < used ? noise : -kInfinity;
+        break;
+      case RowKind::largest:
+        row[i] = i % 2 ? -kLargest : kLargest;
+        break;
+      case RowKind::lowest:
+        row[i] = -kLargest;
+        break;
+      case RowKind::nothing:
+        row[i] = -kInfinity;
         break;
     }
   }

@@ -15,12 +15,25 @@
 
 namespace lab32::checks::shuffle {
 
-enum class RowKind { noise, equal, offset, alternating, denormal, outlier, steep, padded };
+enum class RowKind {
+  noise,
+  equal,
+  offset,
+  alternating,
+  denormal,
+  outlier,
+  steep,
+  padded,
+  largest,
+  lowest,
+  nothing
+};
 
 // "10000 and a little noise": for messages.
 const char* name_of(RowKind kind);
 
-// n >= 1 finite values; in a `padded` row a part of the tail, never all, is -infinity.
+// n >= 1 values. In a `padded` row a part of the tail, never all, is -infinity; in a row of
+// `nothing` all are. The others are finite.
 std::vector<float> make_row(RowKind kind, Random& random, uint32_t n);
 
 struct ExpectedValue {

@@ -135,28 +135,28 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
   const device::Run turned = run_weighing(check, kernel, true, check.row.count("tiles"));
   const bool second = counters_of(check, turned).shared_wavefronts() >
                       counters_of(check, straight).shared_wavefronts();
-  const device::Run& judged = second ? turned : straight;
-  credit_wavefronts(check, judged, check.row.number("ideal"), idea,
+  const device::Run &judged = second ? turned : straight, &other = second ? straight : turned;
+  const double ideal = check.row.number("ideal"), sectors = check.row.number("most_sectors");
+  credit_wavefronts(check, judged, ideal, idea,
                     [&](int line) { return blamed_line(check, kernel, line); });
-  credit_most_sectors(check, judged, check.row.number("most_sectors"));
+  credit_most_sectors(check, judged, sectors);
+  recount_sectors(check, second ? "Without .trans" : "With .trans", sectors, other);
   // Few accesses with conflicts may take as few wavefronts as many without; the task is to have no
   // conflicts.
   const counters::Counters& c = counters_of(check, judged, Counted::shared);
-  check.credit_at_most(static_cast<double>(c.shared_ideal()),
-                       static_cast<double>(c.shared_wavefronts()));
-  if (static_cast<double>(c.shared_wavefronts()) <= check.row.number("ideal") &&
-      c.shared_ideal() < c.shared_wavefronts()) {
+  const uint64_t conflicts = c.shared_wavefronts() - c.shared_ideal();
+  check.credit_at_most(ideal, ideal + static_cast<double>(conflicts));
+  if (static_cast<double>(c.shared_wavefronts()) <= ideal && conflicts > 0) {
     const WorstLine waste = worst_shared(check, judged);
     check.explain(blamed_line(check, kernel, waste.line), waste.message);
   }
   const SecretSize size = secret_size(check, 1, 0, "tiles");
   for (bool transpose : {false, true}) {
-    if (check.verdict.credit < 1) return;
-    const device::Run other =
+    const device::Run drawn =
         launch_keeping_table(check, [&] { return run_weighing(check, kernel, transpose, size.n); });
     const std::string where = fmt::format("{} tiles{}:", size.n, transpose ? ", .trans" : "");
-    recount_wavefronts(check, where, size.share * check.row.number("ideal"), other);
-    recount_sectors(check, where, size.share * check.row.number("most_sectors"), other);
+    recount_wavefronts(check, where, size.share * ideal, drawn);
+    recount_sectors(check, where, size.share * sectors, drawn);
   }
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 
 #include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/launch.h"
+#include "grading/launch/special_values.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/transpose/tile.h"
 
@@ -28,9 +30,10 @@ constexpr const char* kType<double> = "double";
 template <>
 constexpr const char* kType<short> = "short";
 
-// Random bits, except floats' NaNs, which equal nothing, and all ones, which is poison.
+// Values of any kind, except floats' NaNs, which equal nothing, and all ones, which is poison.
 template <class T>
 std::vector<T> values(Random& random, size_t count) {
+  if constexpr (std::is_same_v<T, float>) return any_floats(random, count);
   std::vector<T> found(count);
   for (T& v : found) {
     if constexpr (std::is_floating_point_v<T>)
@@ -39,6 +42,8 @@ std::vector<T> values(Random& random, size_t count) {
       do v = static_cast<T>(random.bits());
       while (is_poison(v));
   }
+  if constexpr (std::is_integral_v<T>)
+    scatter(random, found, {std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), T{0}});
   return found;
 }
 
@@ -132,7 +137,9 @@ std::shared_ptr<const device::Run> counted_launch(Check& check, const Version& v
 // A second launch, of another type and a shape that depends on the seed.
 struct SecretLaunch {
   std::shared_ptr<const device::Run> run;
-  double share;  // factor on the published limits, in proportion to the bytes
+  // Relative to the published launch. Sectors are in proportion to the bytes. Wavefronts and
+  // requests are in proportion to the elements, since a lane of a tile moves elements.
+  double bytes, elements;
   std::string where;
 };
 
@@ -145,17 +152,39 @@ SecretLaunch launch_at_secret_size(Check& check, const Version& version) {
                  least = static_cast<uint32_t>(range.at(0)) / kTileOfAny;
   const uint32_t n = kTileOfAny * (least + random.below(most - least + 1)),
                  m = kTileOfAny * (least + random.below(most - least + 1));
-  const double published = check.row.number("rows") * check.row.number("columns") * sizeof(float);
-  const uint64_t in_bytes = uint64_t{n} * m * sizeof(T);
+  const double elements = 1.0 * n * m / check.row.number("rows") / check.row.number("columns");
   const auto launch = [&] { return run_transpose<T>(check, version, n, m); };
   return {shared_launch(check, key,
                         given_kernel(check, fmt::format("{}<{}>", version.kernel, kType<T>)),
                         [&] { return launch_keeping_table(check, launch); }),
-          static_cast<double>(in_bytes) / published, fmt::format("{} x {} {}s:", n, m, kType<T>)};
+          elements * sizeof(T) / sizeof(float), elements,
+          fmt::format("{} x {} {}s:", n, m, kType<T>)};
 }
 
 void recount_sectors(Check& check, const SecretLaunch& other) {
-  grading::recount_sectors(check, other.where, other.share * check.row.number("ideal"), *other.run);
+  grading::recount_sectors(check, other.where, other.bytes * check.row.number("ideal"), *other.run);
+}
+
+// Shorts cost at most three quarters of the points, and a kernel with fewer points is not counted:
+// otherwise the points of one that has no tile would answer A1, which asks about shorts.
+void recount_shorts(Check& check, const SecretLaunch& other) {
+  constexpr double kLeast = 0.25;
+  if (check.verdict.credit <= kLeast) return;
+  const double published = check.verdict.credit;
+  recount_sectors(check, other);
+  check.verdict.credit = std::max(check.verdict.credit, std::min(published, kLeast));
+}
+
+void recount_wavefronts(Check& check, const SecretLaunch& other) {
+  grading::recount_wavefronts(check, other.where, other.elements * check.row.number("ideal"),
+                              *other.run);
+}
+
+void recount_requests(Check& check, const SecretLaunch& other) {
+  recount_at_secret_size(check, other.where, "requests",
+                         other.elements * check.row.number("ideal_requests"),
+                         counters_of(check, *other.run, Counted::global).global_requests(),
+                         worst_global(check, *other.run));
 }
 
 // The costs of tiles would answer the questions of part A.
@@ -164,18 +193,15 @@ const char kSectorQuestions[] = "A1 what naive touches", kBankQuestions[] = "A2 
 void credit_version_sectors(Check& check, const Version& version, const char* idea) {
   withhold_until_passed(check, kSectorQuestions);
   credit_sectors(check, *counted_launch(check, version), check.row.number("ideal"), idea);
-  if (check.verdict.credit < 1) return;
   recount_sectors(check, launch_at_secret_size<int>(check, version));
-  if (check.verdict.credit == 1)
-    recount_sectors(check, launch_at_secret_size<short>(check, version));
+  recount_shorts(check, launch_at_secret_size<short>(check, version));
 }
 
 void credit_version_wavefronts(Check& check, const Version& version, const char* idea) {
   withhold_until_passed(check, kBankQuestions);
   credit_wavefronts(check, *counted_launch(check, version), check.row.number("ideal"), idea);
-  if (check.verdict.credit < 1) return;
-  const SecretLaunch other = launch_at_secret_size<int>(check, version);
-  recount_wavefronts(check, other.where, other.share * check.row.number("ideal"), *other.run);
+  recount_wavefronts(check, launch_at_secret_size<int>(check, version));
+  recount_wavefronts(check, launch_at_secret_size<short>(check, version));
 }
 
 // The line whose lanes access more bytes than the matrix has, if there is one. Where the rows of a
@@ -357,12 +383,8 @@ TEST_SUITE("lab:transpose") {
     withhold_until_passed(check, kSectorQuestions);
     credit_requests(check, *counted_launch(check, best(check)), check.row.number("ideal"),
                     check.row.number("ideal_requests"), check.line_of("transpose_best"));
-    if (check.verdict.credit < 1) return;
-    const SecretLaunch other = launch_at_secret_size<int>(check, best(check));
-    recount_at_secret_size(check, other.where, "requests",
-                           other.share * check.row.number("ideal_requests"),
-                           counters_of(check, *other.run, Counted::global).global_requests(),
-                           worst_global(check, *other.run));
+    recount_requests(check, launch_at_secret_size<int>(check, best(check)));
+    recount_requests(check, launch_at_secret_size<short>(check, best(check)));
   }
 
   LAB_CHECK("B4 best: wavefronts" *

@@ -27,7 +27,7 @@ struct Tile {
 // The LAB32_TILE record of transpose_best in `module`. If there is none, or an invalid one, the
 // check is lost and the message says what to write.
 inline Tile tile_of_best(Check& check, device::LoadedModule& module) {
-  const auto bytes = module.read_symbol("lab32_tile_transpose_best");
+  const auto bytes = record(check, module, "lab32_tile_transpose_best");
   std::array<int32_t, 3> asked{};
   if (!bytes || bytes->size() != sizeof(asked))
     check.lose({Failure::Kind::missing, "", "LAB32_TILE(transpose_best)"}, 0,

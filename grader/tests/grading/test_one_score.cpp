@@ -54,7 +54,8 @@ std::string with_given_spoiled(std::string text, const std::string& lab) {
     if (kernel.find("_as_given") == std::string::npos) text = emptied(text, kernel);
   return text +
          "#define __global__ __device__\n#define __shared__\n#define threadIdx blockIdx\n"
-         "#define if(x) if (!(x))\n#define lab32_given mine\n";
+         "#define if(x) if (!(x))\n#define PASTED(a, b) a##b\n"
+         "namespace PASTED(lab32_, given) { __device__ unsigned threadIdx; }\n";
 }
 
 report::Lab graded(const std::string& text, const std::string& lab, uint64_t seed) {

@@ -272,7 +272,7 @@ TEST_CASE(
     counters::LineCounters line;
     line.file = "lab.cu";
     line.line = 2;
-    line.counters.l2_sectors = 28;
+    line.counters.load.sectors = 28;
     line.counters.l2_sectors_ideal = 8;
     run.lines.push_back(line);
     device::WorstAccess worst;

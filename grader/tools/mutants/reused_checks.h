@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "device/forwarding.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"
 #include "grading/timing/kernel_code.h"
@@ -49,72 +50,47 @@ class ReusedChecks {
   bool same_code() const { return code_ == first_code_; }
 
  private:
-  class WatchedModule : public device::LoadedModule {
+  class WatchedModule : public device::ForwardingModule {
    public:
     WatchedModule(ReusedChecks& checks, std::unique_ptr<LoadedModule> module)
-        : checks_(checks), module_(std::move(module)) {}
-    device::Kernel* find(const std::string& name) override { return asked(name).find(name); }
-    std::vector<std::string> kernel_names() const override { return module_->kernel_names(); }
+        : ForwardingModule(std::move(module)), checks_(checks) {}
+    device::Kernel* find(const std::string& name) override {
+      return note(name), ForwardingModule::find(name);
+    }
+    std::optional<std::vector<std::byte>> initial_constant(const std::string& name) override {
+      return note(name), ForwardingModule::initial_constant(name);
+    }
     std::optional<std::vector<std::byte>> read_symbol(const std::string& name) override {
-      return asked(name).read_symbol(name);
+      return note(name), ForwardingModule::read_symbol(name);
     }
     bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override {
-      return asked(name).write_symbol(name, data, bytes);
+      return note(name), ForwardingModule::write_symbol(name, data, bytes);
     }
-    void restore_variables() override { module_->restore_variables(); }
     std::optional<device::Buffer> symbol(const std::string& name) override {
-      return asked(name).symbol(name);
+      return note(name), ForwardingModule::symbol(name);
     }
 
    private:
-    LoadedModule& asked(const std::string& name) {
+    void note(const std::string& name) {
       if (checks_.asked_) checks_.asked_->insert(name);
-      return *module_;
     }
 
     ReusedChecks& checks_;
-    std::unique_ptr<LoadedModule> module_;
   };
 
-  class WatchedDevice : public device::Device {
+  class WatchedDevice : public device::ForwardingDevice {
    public:
-    explicit WatchedDevice(ReusedChecks& checks) : checks_(checks) {}
+    explicit WatchedDevice(ReusedChecks& checks)
+        : ForwardingDevice(device::open_device("sim")), checks_(checks) {}
     std::unique_ptr<device::LoadedModule> load(const toolchain::Artifact& artifact) override {
-      checks_.code_ = grading::KernelCode(artifact.ptx);
-      return std::make_unique<WatchedModule>(checks_, own_->load(artifact));
-    }
-    std::string name() const override { return own_->name(); }
-    std::string describe() const override { return own_->describe(); }
-    std::string arch() const override { return own_->arch(); }
-    uint32_t multiprocessors() const override { return own_->multiprocessors(); }
-    std::optional<double> copy_seconds(uint64_t bytes) const override {
-      return own_->copy_seconds(bytes);
-    }
-    device::Buffer allocate(uint64_t bytes, const std::string& name) override {
-      return own_->allocate(bytes, name);
-    }
-    void release(device::Buffer buffer) override { own_->release(buffer); }
-    void upload(device::Buffer to, const void* from, uint64_t bytes) override {
-      own_->upload(to, from, bytes);
-    }
-    void download(void* to, device::Buffer from, uint64_t bytes) override {
-      own_->download(to, from, bytes);
-    }
-    void poison(device::Buffer buffer) override { own_->poison(buffer); }
-    std::unique_ptr<device::SavedMemory> save() override { return own_->save(); }
-    void release_heap() override { own_->release_heap(); }
-    uint64_t resident_blocks(device::Kernel& kernel, const device::Shape& shape) override {
-      return own_->resident_blocks(kernel, shape);
-    }
-    device::Run launch(device::Kernel& kernel, const device::Shape& shape,
-                       const std::vector<device::Arg>& args,
-                       const device::LaunchOptions& options) override {
-      return own_->launch(kernel, shape, args, options);
+      // Checks load the file again, also with parts of it removed.
+      if (!std::exchange(loaded_, true)) checks_.code_ = grading::KernelCode(artifact.ptx);
+      return std::make_unique<WatchedModule>(checks_, ForwardingDevice::load(artifact));
     }
 
    private:
     ReusedChecks& checks_;
-    std::unique_ptr<device::Device> own_ = device::open_device("sim");
+    bool loaded_ = false;
   };
 
   const report::Test* first_test(const std::string& check) const {

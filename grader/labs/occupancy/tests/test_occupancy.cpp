@@ -39,7 +39,7 @@ TEST_SUITE("checks: occupancy") {
     for (uint64_t seed : {1, 2, 3}) {
       Random random(seed);
       const auto cases = occupancy_cases(random, 150);
-      CHECK(cases.size() == 3 * (17 + 150));
+      CHECK(cases.size() == 3 * (17 + 150) + 150);
       const auto wrong = [&](const Rules& rules) {
         return std::count_if(cases.begin(), cases.end(), [&](const OccupancyCase& c) {
           return by_rules(c, rules) != c.blocks;
@@ -71,7 +71,7 @@ TEST_SUITE("checks: occupancy") {
 
   TEST_CASE("checks: particles that start in a cell stay together, and end where steps add up to") {
     const std::vector<FieldVector> field(64 * 64 * 64, FieldVector{1, 2, 0.5, 0.25});
-    const std::vector<float> start = start_positions(20);
+    const std::vector<float> start = start_positions(20, 0);
     const std::vector<float> out = traced_paths(field, start, 20, 4);
     CHECK(out[3] == 3.0f / 16 + 4);
     CHECK(out[20 + 3] == 8);

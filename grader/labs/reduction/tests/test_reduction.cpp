@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "labs/reduction/sums.h"
 
@@ -34,14 +36,14 @@ TEST_CASE("checks: reduction: sums of the inputs stay in the range that they pro
 TEST_CASE("checks: reduction: one float accumulator breaks the bound, a sum by threads keeps it") {
   constexpr uint64_t kCount = 16777233, kThreads = 256, kBlocks = 1056;
   Random random(3);
-  const std::vector<float> values = small_floats(random, kCount);
-  for (size_t i = 0; i < 1000; ++i) {
-    CHECK(values[i] >= 1.0f / 16);
-    CHECK(values[i] < 1.0f / 8);
-  }
+  const std::vector<float> values = alike_floats(random, kCount);
+  const auto alike = std::count_if(values.begin(), values.end(), [&](float v) {
+    return std::signbit(v) == std::signbit(values[0]) && std::ilogb(v) == std::ilogb(values[0]);
+  });
+  CHECK(values.size() - static_cast<size_t>(alike) <= 32);
   const double exact = std::accumulate(values.begin(), values.end(), 0.0);
-  const double bound = bound_of(kCount) * exact;
-  CHECK(bound < 5e-3 * exact);
+  const double bound = bound_of(kCount, kBlocks * kThreads) * std::abs(exact);
+  CHECK(bound < 6e-4 * std::abs(exact));
 
   CHECK(std::abs(std::accumulate(values.begin(), values.end(), 0.0f) - exact) > 10 * bound);
 
@@ -55,8 +57,24 @@ TEST_CASE("checks: reduction: one float accumulator breaks the bound, a sum by t
     sum += own[0];
   }
   CHECK(std::abs(sum - exact) <= bound);
-  // Computed by hand: 2049 elements per thread, 10 steps, and 65537 blocks, u = 2^-24.
-  CHECK(bound_of(kCount) == doctest::Approx(67596 * 0x1p-24).epsilon(5e-3));
+  // Computed by hand: 63 elements per thread, 10 steps, and 8449 warps, u = 2^-24.
+  CHECK(bound_of(kCount, kBlocks * kThreads) == doctest::Approx(8522 * 0x1p-24).epsilon(1e-3));
+}
+
+TEST_CASE("checks: reduction: a sum of floats is not that of a sample, nor of an average input") {
+  constexpr uint64_t kCount = 16777233, kThreads = 1 << 18;
+  std::set<float> of_average;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    Random random(seed);
+    const std::vector<float> values = alike_floats(random, kCount);
+    const double exact = std::accumulate(values.begin(), values.end(), 0.0);
+    const double bound = bound_of(kCount, kThreads) * std::abs(exact);
+    double sample = 0;
+    for (size_t i = 0; i < kCount; i += 15) sample += values[i];
+    CHECK(std::abs(15 * sample - exact) > 2 * bound);
+    of_average.insert(static_cast<float>(exact));
+  }
+  CHECK(of_average.size() == 6);
 }
 
 TEST_CASE("checks: reduction: the part of the input that a wrong sum stands for") {

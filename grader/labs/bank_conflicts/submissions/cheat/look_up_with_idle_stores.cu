@@ -1,4 +1,4 @@
-// verdict: B2 look_up: wavefronts | failed | "are fewer than the task takes in shared memory"
+// verdict: B2 look_up: wavefronts | failed | "The kernel moves"
 // Every look-up goes to device memory; as many stores to shared memory as a table would need.
 __global__ void look_up(const int* table, const unsigned char* row, const int* column, int* out,
                         int n) {

@@ -1,4 +1,4 @@
-// verdict: B1 row_scan: wavefronts | failed | "are fewer than the task takes in shared memory"
+// verdict: B1 row_scan: wavefronts | failed | "The kernel moves"
 // A thread walks down its row in device memory, 32 sectors a request. Stores to shared memory that
 // nobody reads bring the wavefronts to between half of the task's and all of them.
 __global__ void row_scan(const int* in, int* out, int n) {

@@ -1,4 +1,4 @@
-// verdict: B5 spectrum: wavefronts | failed | "are fewer than the task takes in shared memory"
+// verdict: B5 spectrum: wavefronts | failed | "The kernel moves"
 // An atomic in device memory for each event, and a store to shared memory beside it.
 __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
   __shared__ unsigned energy[kBlock];

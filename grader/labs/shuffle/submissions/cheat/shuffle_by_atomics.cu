@@ -1,4 +1,4 @@
-// verdict: B3 reduce_shuffle: wavefronts | failed | "of its requests were atomics"
+// verdict: B3 reduce_shuffle: wavefronts | failed | "sectors, where 33,280 are enough"
 // verdict: B3 reduce_shuffle: barriers | failed | "sectors, where"
 // Every thread adds its two elements to out in device memory: one barrier, and no shared memory.
 __global__ void reduce_shuffle(const float* in, float* out, int n) {

@@ -1,4 +1,4 @@
-// verdict: B3 reduce_shuffle: wavefronts | failed | "are fewer than the task takes in shared memory"
+// verdict: B3 reduce_shuffle: wavefronts | failed | "sectors, where 33,280 are enough"
 // verdict: B3 reduce_shuffle: barriers | failed | "sectors, where"
 // Atomics in device memory, and half of the wavefronts of a solution for nothing.
 __global__ void reduce_shuffle(const float* in, float* out, int n) {
