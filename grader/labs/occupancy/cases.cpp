@@ -95,7 +95,7 @@ int32_t random_between(Random& random, int32_t least, int32_t most) {
 // A GPU whose limits are drawn one by one, so that no calculator knows them beforehand.
 model::Profile drawn_gpu(Random& random) {
   const auto drawn = [&random](int32_t unit, int32_t least, int32_t most) {
-    return static_cast<uint32_t>(unit * between(random, least, most));
+    return static_cast<uint32_t>(unit * random_between(random, least, most));
   };
   model::Profile gpu;
   gpu.name = "GPU that is drawn";
