@@ -24,7 +24,7 @@ namespace lab32::grading {
 
 struct Check;
 
-// What is compiled around the submission `source`; nothing if the lab has no given.cu. The part
+// The code that is compiled around the submission `source`; none if the lab has no given.cu. The part
 // behind it undefines the submission's macros first. Each kernel has the line numbers of its copy
 // in the submission, so that tables can refer to them.
 toolchain::Surroundings around_submission(const std::string& lab, const SourceFile& source);

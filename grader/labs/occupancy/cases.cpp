@@ -78,7 +78,7 @@ void add(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usa
   }
 }
 
-// The same on a multiprocessor that does not exist, by the rules of the handout.
+// Adds a case on a multiprocessor that does not exist, by the rules of the handout.
 void add_drawn(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usage& usage) {
   OccupancyCase one{gpu, usage};
   one.drawn = true;
