@@ -153,7 +153,8 @@ Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& nam
   allocation->name = name;
   allocation->device = device_;
   allocation->reached_by = reached_by_;
-  next_ = begin + std::max<uint64_t>(bytes, 1);
+  // The offset takes from the guard zone behind, so that it moves no other allocation.
+  next_ = begin - offset % align + std::max<uint64_t>(bytes, 1);
   allocations_.push_back(std::move(allocation));
   return allocations_.back().get();
 }
