@@ -184,17 +184,17 @@ TEST_CASE("core: definedness: a fault names the use of the undefined value") {
   CHECK(use_in("add.u32 %r1, %r1, 1;\n mul.lo.u32 %r2, %r1, 2;\n st.global.u32 [%dst], %r2;") ==
         "is stored in device memory");
   CHECK(use_in("atom.global.add.u32 %r2, [%in], %r1;") == "goes into an atomic");
-  CHECK(use_in("setp.eq.u32 %p1, %r1, 0;\n @%p1 ret;") == "decides where threads go");
+  CHECK(use_in("setp.eq.u32 %p1, %r1, 0;\n @%p1 ret;") == "decides a branch");
   CHECK(use_in("setp.eq.u32 %p1, %r1, 0;\n @%p1 st.global.u32 [%dst], 1;") ==
-        "decides where threads go");
+        "decides a branch");
   CHECK(use_in("setp.ne.u32 %p1, %r1, 0;\n @%p1 st.global.u32 [%dst], 1;") ==
-        "decides where threads go");  // poison is not 0, so these lanes store
+        "decides a branch");  // poison is not 0, so these lanes store
   CHECK(use_in("cvt.u64.u32 %d1, %r1;\n add.u64 %d1, %d1, %in;\n ld.global.u32 %r2, [%d1];") ==
         "becomes an address");
-  CHECK(use_in("bar.sync %r1;") == "decides where threads go");
+  CHECK(use_in("bar.sync %r1;") == "decides a branch");
   CHECK(use_in("shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;\n st.global.u32 [%dst], %r2;") ==
         "is stored in device memory");
-  CHECK(use_in("vote.sync.any.pred %p2, %p1, %r1;") == "decides where threads go");
+  CHECK(use_in("vote.sync.any.pred %p2, %p1, %r1;") == "decides a branch");
 }
 
 TEST_CASE("core: definedness: undefined values without an effect are no fault") {

@@ -222,7 +222,7 @@ TEST_CASE("core: textures: the longer of two derivatives chooses the level") {
         std::pair<std::string, std::string>{some, some}}) {
     const LaunchOutcome o = fetch(x, y);
     REQUIRE(o.trap);
-    CHECK(tests::words(*o.trap).find("along an axis of its own") != std::string::npos);
+    CHECK(tests::words(*o.trap).find("is known only for derivatives along one axis") != std::string::npos);
   }
   t.array.levels[0].width = 12;
   CHECK(fetch(some, none + "," + none).trap);
@@ -287,7 +287,7 @@ TEST_CASE("core: surfaces: a clamped access that is longer than a row is refused
   const std::string refused =
       "trap: thread (0,0,0) of block (0,0,0) uses surface object 1, which has rows that are "
       "shorter "
-      "than the access, and where it is clamped to is not known";
+      "than the access, and the clamped position is not known";
   CHECK(words_of("suld.b.2d.b64.clamp {%d1}, [%d0, {%r0, %r1}];") == refused);
   CHECK(words_of("suld.b.2d.v2.b32.clamp {%r2, %r3}, [%d0, {%r0, %r1}];") == refused);
   CHECK(words_of("sust.b.2d.b64.clamp [%d0, {%r0, %r1}], {%d0};") == refused);

@@ -183,7 +183,7 @@ TEST_CASE("grading: --rubric takes points and thresholds from another folder") {
   CHECK(nlohmann::json::parse(in)["score"] == 110);
   edit("ideal = 262144", "idael = 262144");
   check_refused({"grade", "coalescing", "--rubric", scratch.path.string()},
-                "\"B1 scale: sectors\" takes no `idael` (it takes ");
+                "\"B2 fields: sectors\" takes no `idael` (it takes ");
   check_refused({"grade", "shuffle", "--rubric", scratch.path.string()},
                 "/shuffle.toml: no such file; --rubric names the folder");
 }

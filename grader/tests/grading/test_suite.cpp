@@ -139,7 +139,8 @@ TEST_CASE("grading: the output of a failing kernel is shown, shortened and witho
   CHECK(message.find("The kernel printed, n = ") != std::string::npos);
   CHECK(message.find(":\n    x = 3\n    \\x1b[31mred\n    line\n") != std::string::npos);
   CHECK(message.find("\n    and 12 more lines") != std::string::npos);
-  CHECK(graded(true).test("kernel").message.empty());
+  // What a kernel prints is shown even if the check is passed.
+  CHECK(graded(true).test("kernel").message.find("The kernel printed, n = ") == 0);
 }
 
 TEST_CASE("grading: an error of the machine fails no check") {
@@ -256,7 +257,7 @@ TEST_CASE("grading: the rubric's credit decides what a share is worth") {
   const Graded all = grade_harness(wasteful, 7, with(kRubric, "\"share\"", "\"all\""));
   CHECK(all.test("kernel").score == 0);
   CHECK(all.test("kernel").status == Status::failed);
-  CHECK(all.test("after").message == "counts once the result is right: see `kernel`.");
+  CHECK(all.test("after").message == "This check counts once the result is right: see `kernel`.");
   // Credit "share" needs a check that measures a share.
   const Graded none = grade_harness(
       copy, 7, with(kRubric, "points = 2\ncredit = \"all\"", "points = 2\ncredit = \"share\""));
@@ -318,7 +319,7 @@ TEST_CASE("grading: a wrong result loses the check, and the message names index 
   CHECK(graded.test("after").status == Status::failed);
   CHECK(graded.test("after").failure->kind == report::Failure::Kind::prerequisite);
   CHECK(graded.test("after").failure->subject == "kernel");
-  CHECK(graded.test("after").message == "counts once nearly all points are reached: see `kernel`.");
+  CHECK(graded.test("after").message == "This check counts once nearly all points are reached: see `kernel`.");
   CHECK(graded.leaked == 0);
 }
 
