@@ -123,10 +123,15 @@ $(NEEDS_TOOLKIT): | setup-cuda
 
 # ---- objects -------------------------------------------------------------------------------------
 
+# An object is as old as the beginning of its compilation, so that a source that changes during it (an editor,
+# git pull) is compiled by the next make. Otherwise objects with different versions of a header would be linked.
 define compile
 	@echo '  c++  $*' >&2
 	@mkdir -p $(@D)
+	@touch $@.begun
 	@$(CXX) $(CXXFLAGS) $(INSTRUMENT) $(TOOLKIT) $(DEFINES) $(OPTIMISE) $(WERROR) -MMD -MP -c $< -o $@
+	@touch -r $@.begun $@
+	@rm $@.begun
 endef
 $(BUILD)/obj/%.o: grader/%.cpp
 	$(compile)
