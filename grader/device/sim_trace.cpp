@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/register_uses.h"
 #include "simulator/sass/control_flow.h"
 #include "simulator/timing/instruction_cost.h"
 

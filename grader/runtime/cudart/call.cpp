@@ -10,13 +10,18 @@
 #include <utility>
 
 #include "base/error.h"
+#include "runtime/cudart/host_access.h"
 #include "runtime/cudart/host_findings.h"
 
 namespace lab32::cudart {
 
-DriverCallScope::DriverCallScope(const char* name)
-    : before_(std::exchange(driver_function(), name)) {}
-DriverCallScope::~DriverCallScope() { driver_function() = before_; }
+DriverCallScope::DriverCallScope(const char* name, ErrorNames names)
+    : before_(std::exchange(driver_function(), name)),
+      names_before_(std::exchange(error_names(), names)) {}
+DriverCallScope::~DriverCallScope() {
+  driver_function() = before_;
+  error_names() = names_before_;
+}
 
 namespace {
 
@@ -27,7 +32,7 @@ std::atomic<bool> destroyed{false};
 void mark_destroyed_at_exit() {
   static const int registered = on_exit(
       [](int status, void*) {
-        exit_status() = status;
+        note_exit(status);
         destroyed = true;
       },
       nullptr);
@@ -85,6 +90,8 @@ cudaError_t call_alone(const char* name, Waits waits,
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   try {
     Runtime& r = runtime();
+    static const bool watched = watch_host_accesses();
+    static_cast<void>(watched);
     if (driver_function()) {
       name = driver_function();
     } else {

@@ -16,16 +16,18 @@ enum class Waits : uint8_t { no, yes, regardless };
 constexpr const char* kKernelNode = "cudaGraphLaunch (kernel)";
 
 // While an object of this class lives, this thread's calls come from the driver's API: messages use
-// the driver function's name, and errors do not change what cudaGetLastError() reports.
+// the driver's names of the function and of errors, and errors do not change what
+// cudaGetLastError() reports.
 class DriverCallScope {
  public:
-  explicit DriverCallScope(const char* name);
+  explicit DriverCallScope(const char* name, ErrorNames names = error_name);
   ~DriverCallScope();
   DriverCallScope(const DriverCallScope&) = delete;
   DriverCallScope& operator=(const DriverCallScope&) = delete;
 
  private:
   const char* before_;
+  ErrorNames names_before_;
 };
 
 // Calls `body` with the runtime locked. A function that waits first prints the output of kernels

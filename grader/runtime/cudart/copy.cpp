@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "runtime/cudart/host_access.h"
 #include "runtime/cudart/host_findings.h"
 #include "runtime/cudart/unwritten_copies.h"
 

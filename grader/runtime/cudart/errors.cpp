@@ -16,7 +16,6 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "runtime/cudart/call_site.h"
-#include "runtime/cudart/host_findings.h"
 #include "runtime/record/recording.h"
 
 namespace lab32::cudart {
@@ -29,6 +28,7 @@ void print_message(const std::string& text) {
 namespace {
 
 std::atomic<bool> refused{false};
+std::atomic<void (*)()> at_end{nullptr};
 
 struct Text {
   const char *name, *text;
@@ -56,7 +56,7 @@ void exit_with_2() {
 // Runs after the program's destructors and exit handlers and after those of libraries that it
 // loaded later.
 __attribute__((destructor)) void end_process() {
-  if (exit_status()) note_end(*exit_status());
+  if (const auto function = at_end.load()) function();
   exit_with_2();
 }
 
@@ -92,6 +92,13 @@ cudaError_t store_error(cudaError_t error) {
 
 const char* error_name(cudaError_t error) { return find(error).name; }
 const char* error_text(cudaError_t error) { return find(error).text; }
+
+ErrorNames& error_names() {
+  thread_local ErrorNames names = error_name;
+  return names;
+}
+
+void run_at_end(void (*function)()) { at_end = function; }
 
 void refuse(const std::string& message) {
   static std::mutex mutex;

@@ -23,13 +23,20 @@ cudaError_t store_error(cudaError_t error);
 const char* error_name(cudaError_t error);
 const char* error_text(cudaError_t error);
 
+// The names of errors in the API that this thread is in: error_name(), or the driver's.
+using ErrorNames = const char* (*)(cudaError_t);
+ErrorNames& error_names();
+
 // Reports a feature that is not supported. Prints the first line of the message on stderr once,
 // with the place of the call if it is known. From then on the exit status is 2 if the program exits
 // or aborts, because its results are incomplete; the first message warns of that.
 void refuse(const std::string& message);
 
-// Prints "lab32: TEXT" on stderr.
+// Calls the function once none of the program's code runs any more, and before a refusal changes
+// the exit status.
+void run_at_end(void (*function)());
 
+// Prints "lab32: TEXT" on stderr.
 void print_message(const std::string& text);
 
 // Functions of the runtime that exist only to refuse.

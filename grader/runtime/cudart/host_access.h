@@ -3,63 +3,7 @@
 // or pinned memory is a finding if a kernel or a copy writes it and no call has waited for them.
 #pragma once
 
-#include <bitset>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "runtime/cudart/call_site.h"
-#include "simulator/core/memory/memory.h"
-
 namespace lab32::cudart {
-
-// The words of managed and pinned memory that were written since the host last waited. The host
-// cannot access their pages, so its next access raises a signal.
-class UnfinishedWrites {
- public:
-  explicit UnfinishedWrites(const sim::Memory& memory) : memory_(memory) {}
-
-  // The contents of all managed and pinned memory, to be taken before a launch.
-  using Contents = std::vector<std::pair<const sim::Allocation*, std::vector<std::byte>>>;
-  Contents contents() const;
-  // Adds what differs from `before`. A word that was written without being changed does not count.
-  void add_changes(const Contents& before, const std::string& kernel);
-  // Adds a range that a copy writes.
-  void add(uint64_t begin, uint64_t bytes, const std::string& call);
-  // The host has waited: it may access everything.
-  void clear();
-
-  struct Work {
-    std::string name;  // "kernel `fill`"
-    CallSite site;
-  };
-  // The work that writes this address; nullptr: none does.
-  const Work* writer(uint64_t address) const;
-  bool closes_page_of(uint64_t address) const { return pages_.count(address / kPage) != 0; }
-  // Lets the host access the page, or stops it again.
-  void open_page_of(uint64_t address) const { permit(address / kPage, address / kPage + 1, true); }
-  void close_page_of(uint64_t address) const {
-    if (closes_page_of(address)) permit(address / kPage, address / kPage + 1, false);
-  }
-
- private:
-  static constexpr uint64_t kPage = 4096, kWord = 4;
-  struct Page {
-    std::bitset<kPage / kWord> words;
-    size_t work = 0;  // the last that writes to it
-  };
-  void add_words(uint64_t begin, uint64_t end);
-  void close_pages() const { permit_all(false); }
-  void permit_all(bool access) const;
-  static void permit(uint64_t first_page, uint64_t end_page, bool access);
-
-  const sim::Memory& memory_;
-  std::map<uint64_t, Page> pages_;  // by number
-  std::vector<Work> work_;
-};
 
 // Handles segmentation faults from now on, unless the program does so itself. Returns whether it
 // does.

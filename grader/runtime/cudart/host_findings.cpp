@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "base/work.h"
 #include "runtime/cudart/errors.h"
-#include "runtime/driver/call.h"
 
 namespace lab32::cudart {
 namespace {
@@ -28,13 +27,6 @@ bool is_launch(const std::string& call) {
          call == "cudaLaunchCooperativeKernel" || call == "cuLaunchCooperativeKernel";
 }
 
-// The name that the function's API has for the error.
-const char* name_of(cudaError_t error) {
-  const char* name = error_name(error);
-  if (driver_function()) cuGetErrorName(driver::result_of(error), &name);
-  return name;
-}
-
 struct Failure {
   std::string call;
   cudaError_t error;
@@ -42,7 +34,7 @@ struct Failure {
   CallSite site;
 
   std::string text(bool with_name) const {
-    const std::string name = with_name ? fmt::format("{}: ", name_of(error)) : "";
+    const std::string name = with_name ? fmt::format("{}: ", error_names()(error)) : "";
     return fmt::format("failed ({}{}){}", name, error_text(error),
                        reason.empty() ? "" : ": " + reason);
   }
@@ -65,11 +57,6 @@ bool is_of_program(const CallSite& site) {
 CurrentCall& current_call() {
   struct OfThread;
   return thread_variable<CurrentCall, OfThread>();
-}
-
-std::optional<int>& exit_status() {
-  static std::optional<int> status;
-  return status;
 }
 
 cudaError_t fail(cudaError_t error, std::string reason) {
@@ -159,6 +146,9 @@ void note_leaks(Runtime& r, int device) {
   }
 }
 
+namespace {
+
+// The program has ended with this exit status.
 void note_end(int status) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   Runtime& r = runtime();
@@ -174,6 +164,14 @@ void note_end(int status) {
                             ignored()->text(false),
                             launch ? "the program never asked for this error (cudaGetLastError)"
                                    : "the program ended as if it had not"));
+}
+
+}  // namespace
+
+void note_exit(int status) {
+  static std::atomic<int> of_program;
+  of_program = status;
+  run_at_end([] { note_end(of_program); });
 }
 
 }  // namespace lab32::cudart

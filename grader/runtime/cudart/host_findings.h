@@ -3,7 +3,7 @@
 // launches failed, and `run` names at the program's end a failed call that the program ignored.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
 
 #include "runtime/cudart/call_site.h"
@@ -35,13 +35,10 @@ void note_unwritten_copy(const sim::Allocation& from, uint64_t first, uint64_t b
 // Records a finding, once for each call, place and kind.
 void record_finding(record::HostFinding finding, const CallSite& site);
 
-// The status with which the program has called exit(); nullopt: it has not, or it has made no call
-// of CUDA before.
-std::optional<int>& exit_status();
-
 // The program resets a device, or ends.
 void note_leaks(Runtime& runtime, int device);
-// The program has ended with this exit status, and none of its code runs any more.
-void note_end(int status);
+// The program has called exit() with this status. What it leaves is reported when none of its code
+// runs any more.
+void note_exit(int status);
 
 }  // namespace lab32::cudart

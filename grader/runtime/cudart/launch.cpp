@@ -15,6 +15,7 @@
 #include "device/run_text.h"
 #include "runtime/cudart/early_warnings.h"
 #include "runtime/cudart/errors.h"
+#include "runtime/cudart/host_access.h"
 #include "runtime/cudart/host_findings.h"
 #include "runtime/record/recording.h"
 #include "simulator/timing/occupancy.h"

@@ -221,7 +221,6 @@ Runtime::Runtime(const std::string& profile_name, int count)
       contexts(count) {
   for (const auto& gpu : gpus) allocations.set_reach(gpu->number, &gpu->reached_by);
   if (tool == Tool::check) allocations.remember_sites();
-  watch_host_accesses();
 }
 
 DeviceScope::DeviceScope(Runtime& runtime, int number) : runtime_(runtime), before_(call_device()) {

@@ -18,10 +18,10 @@
 #include "runtime/cudart/api.h"
 #include "runtime/cudart/arrays.h"
 #include "runtime/cudart/graphs.h"
-#include "runtime/cudart/host_access.h"
 #include "runtime/cudart/launch_memo.h"
 #include "runtime/cudart/registry.h"
 #include "runtime/cudart/streams.h"
+#include "runtime/cudart/unfinished_writes.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/timing/profile.h"
 

@@ -18,6 +18,12 @@ CUresult result_of(cudaError_t error) {
   return static_cast<CUresult>(number);
 }
 
+const char* error_name(cudaError_t error) {
+  const char* name = nullptr;
+  cuGetErrorName(result_of(error), &name);
+  return name ? name : cudart::error_name(error);
+}
+
 CUresult error_of_missing(Needs needs) {
   if (needs == Needs::nothing) return CUDA_SUCCESS;
   const std::lock_guard<std::recursive_mutex> lock(cudart::runtime_lock());

@@ -35,6 +35,8 @@ enum class Needs : uint8_t { nothing, init, context };
 
 // Both APIs use the same numbers, except for errors that only one of them has.
 CUresult result_of(cudaError_t error);
+// The driver's name of the runtime's error.
+const char* error_name(cudaError_t error);
 // Lets a `body` return a driver error; call() returns the number unchanged.
 constexpr cudaError_t error(CUresult result) { return static_cast<cudaError_t>(result); }
 
@@ -54,7 +56,7 @@ inline CUresult call(const char* name, const std::function<CUresult(Runtime&)>& 
 template <class Same>
 CUresult forward(const char* name, Needs needs, Same&& same) {
   if (const CUresult e = error_of_missing(needs)) return e;
-  const cudart::DriverCallScope as(name);
+  const cudart::DriverCallScope as(name, driver::error_name);
   return result_of(same());
 }
 template <class Same>

@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/register_uses.h"
 
 namespace lab32::ptx {
 namespace {

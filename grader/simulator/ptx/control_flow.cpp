@@ -5,6 +5,8 @@
 #include <map>
 #include <queue>
 
+#include "simulator/ptx/register_uses.h"
+
 namespace lab32::ptx {
 
 uint32_t ControlFlow::reconverge(int instruction) const {

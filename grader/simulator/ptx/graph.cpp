@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/register_uses.h"
 
 namespace lab32::ptx {
 

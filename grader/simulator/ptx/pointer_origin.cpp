@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/register_uses.h"
 
 namespace lab32::ptx {
 namespace {

@@ -4,6 +4,8 @@
 #include <set>
 #include <tuple>
 
+#include "simulator/ptx/register_uses.h"
+
 namespace lab32::ptx {
 namespace {
 

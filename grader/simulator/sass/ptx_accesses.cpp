@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "simulator/core/isa/fragments.h"
 #include "simulator/ptx/module.h"
+#include "simulator/ptx/register_uses.h"
 
 namespace lab32::sass {
 namespace {

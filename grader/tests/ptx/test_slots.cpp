@@ -7,6 +7,7 @@
 
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/parser.h"
+#include "simulator/ptx/register_uses.h"
 #include "tests/fixtures/ptx_support.h"
 #include "tests/fixtures/slow.h"
 

@@ -11,6 +11,7 @@
 #include "simulator/core/isa/device_calls.h"
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/module.h"
+#include "simulator/ptx/register_uses.h"
 
 namespace lab32::sim {
 
