@@ -62,11 +62,11 @@ TEST_CASE("cudart: kernels that cannot run are named before the first one starts
   check_outcome(
       outcome, 0, "starts\nfine\nfine\n",
       holds(first +
-            ":7: vadd.u32.s32.s32.min: what ptxas makes of it compares otherwise than the PTX ISA "
-            "says (kernel video)") +
+            ":7: vadd.u32.s32.s32.min: ptxas compiles this comparison in another way than the PTX "
+            "ISA says (kernel video)") +
           holds(first +
-                ":9: txq.array_size.b32: ptxas looks this up in a table of references, and what it "
-                "holds of objects is not known (kernel calls)") +
+                ":9: txq.array_size.b32: the result for texture objects is not known, because ptxas "
+                "reads it from a table of texture references (kernel calls)") +
           holds("p.cu:3: `discard.global.L2` is not supported by the simulator (kernel bad<1> and "
                 "1 more)") +
           holds("q.cu:1: `multimem.red.global.add.u32` is not supported by the simulator (kernel "

@@ -286,7 +286,8 @@ def test_reads_of_an_answer_functions_table_are_not_drawn(tmp_path, lab, check):
 @pytest.mark.slow
 def test_a_swizzle_is_drawn_by_its_formula_and_by_the_students_function(shape):
     status, by_formula, _ = lab32("explain", "--swizzle", shape)
-    assert status == 0 and "Drawn: the first 32 of " in by_formula
+    # The table of 3,4,3 has 8 rows, and is drawn whole.
+    assert status == 0 and ("Drawn: the first 32 of " in by_formula) == (shape != "3,4,3")
     assert max(map(len, by_formula.splitlines())) <= 80
     assert lab32("explain", "swizzle", "--swizzle", shape, "--dir", "solutions")[:2] == (0, by_formula)
     own = lab32("explain", "swizzle", "--swizzle", shape)[1]

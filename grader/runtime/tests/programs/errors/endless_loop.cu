@@ -21,4 +21,5 @@ int main() {
   cudaMemset(in, 0, 128);
   wait_for<<<1, 32>>>(in, out, 5);
   std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+  return 0;
 }

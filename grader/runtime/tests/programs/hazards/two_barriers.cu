@@ -43,4 +43,5 @@ int main(int, char** argv) {
     branch<<<1, 2 * n>>>(out, n);
   cudaMemcpy(v, out, 2 * n * sizeof(int), cudaMemcpyDeviceToHost);
   std::printf("%d %d %d %d\n", v[0], v[n - 1], v[n], v[2 * n - 1]);
+  return 0;
 }

@@ -24,4 +24,5 @@ int main() {
   next<<<1, 32>>>(a, b);
   cudaMemcpy(h, b, sizeof h, cudaMemcpyDeviceToHost);
   std::printf("%d %d\n", h[3], h[6]);
+  return 0;
 }

@@ -46,4 +46,5 @@ int main() {
   cudaMemcpy(&best, value, sizeof best, cudaMemcpyDeviceToHost);
   cudaMemcpy(&place, i, sizeof place, cudaMemcpyDeviceToHost);
   std::printf("locks %d, best %g at %d\n", lock, best, place);
+  return 0;
 }

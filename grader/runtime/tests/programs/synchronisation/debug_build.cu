@@ -20,4 +20,5 @@ int main() {
   reverse<<<1, 64>>>(5);
   cudaMemcpyFromSymbol(v, out, sizeof v);
   std::printf("%d %d\n", v[0], v[63]);
+  return 0;
 }

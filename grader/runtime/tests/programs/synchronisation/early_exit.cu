@@ -31,4 +31,5 @@ int main() {
   neighbours<<<1, 32>>>(out, 5);
   cudaMemcpy(v, out, 5 * sizeof(int), cudaMemcpyDeviceToHost);
   std::printf("warp: %d %d %d %d, %d lanes\n", v[0], v[1], v[2], v[3], v[4]);
+  return 0;
 }
