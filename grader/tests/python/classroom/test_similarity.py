@@ -270,7 +270,7 @@ def test_broken_files_affect_only_themselves(outcome):
     assert (
         "does not compile" in apart["O'Neill; ls $(id)"] and "error" in apart["O'Neill; ls $(id)"]
     )
-    assert "no text" in apart["=1+1"]
+    assert "not a text file" in apart["=1+1"]
     assert apart["first skeleton"] == "it has only the skeleton's kernels"
 
 
