@@ -1,4 +1,4 @@
-// verdict: C1 staging 128 ints | failed | "It is not inf."
+// verdict: C1 staging 128 ints | failed | "It is not 1e-30f."
 // Answers that compare with nothing, or with everything, it hopes.
 LAB32_ANSWER(int_wavefronts, INFINITY);
 LAB32_ANSWER(int4_wavefronts, NAN);

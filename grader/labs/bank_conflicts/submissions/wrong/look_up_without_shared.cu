@@ -1,4 +1,4 @@
-// verdict: B2 look_up: wavefronts | failed | "that works in device memory instead"
+// verdict: B2 look_up: wavefronts | failed | "where the task needs"
 // The table stays where it is: no bank, and a sector for nearly every lane.
 __global__ void look_up(const int* table, const unsigned char* row, const int* column, int* out,
                         int n) {

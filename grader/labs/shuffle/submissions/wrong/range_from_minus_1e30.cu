@@ -1,5 +1,5 @@
 // verdict: D1 row_range: result | failed | "the lowest finite float"
-// verdict: D1 row_range: shared | failed | "Counts once the result is right"
+// verdict: D1 row_range: shared | failed | "counts once the result is right"
 // -1e30 is no neutral element: a row of nothing but -INFINITY has no such element.
 __global__ void row_range(const float* in, float* low, float* high, int rows, int columns) {
   int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize, lane = threadIdx.x % kWarpSize;
