@@ -64,9 +64,10 @@ TEST_CASE("cudart: kernels that cannot run are named before the first one starts
       holds(first +
             ":7: vadd.u32.s32.s32.min: ptxas compiles this comparison in another way than the PTX "
             "ISA says (kernel video)") +
-          holds(first +
-                ":9: txq.array_size.b32: the result for texture objects is not known, because ptxas "
-                "reads it from a table of texture references (kernel calls)") +
+          holds(
+              first +
+              ":9: txq.array_size.b32: the result for texture objects is not known, because ptxas "
+              "reads it from a table of texture references (kernel calls)") +
           holds("p.cu:3: `discard.global.L2` is not supported by the simulator (kernel bad<1> and "
                 "1 more)") +
           holds("q.cu:1: `multimem.red.global.add.u32` is not supported by the simulator (kernel "

@@ -185,8 +185,7 @@ TEST_CASE("core: definedness: a fault names the use of the undefined value") {
         "is stored in device memory");
   CHECK(use_in("atom.global.add.u32 %r2, [%in], %r1;") == "goes into an atomic");
   CHECK(use_in("setp.eq.u32 %p1, %r1, 0;\n @%p1 ret;") == "decides a branch");
-  CHECK(use_in("setp.eq.u32 %p1, %r1, 0;\n @%p1 st.global.u32 [%dst], 1;") ==
-        "decides a branch");
+  CHECK(use_in("setp.eq.u32 %p1, %r1, 0;\n @%p1 st.global.u32 [%dst], 1;") == "decides a branch");
   CHECK(use_in("setp.ne.u32 %p1, %r1, 0;\n @%p1 st.global.u32 [%dst], 1;") ==
         "decides a branch");  // poison is not 0, so these lanes store
   CHECK(use_in("cvt.u64.u32 %d1, %r1;\n add.u64 %d1, %d1, %in;\n ld.global.u32 %r2, [%d1];") ==

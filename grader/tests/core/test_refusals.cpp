@@ -135,8 +135,7 @@ TEST_CASE("core: refusals: reductions and queries that ptxas lacks or with unkno
                       "{%d1,%d2,%d3,%d4}, [%r2];"),
               "more than 16 bytes"));
   CHECK(holds(refusal("sured.b.add.1d.s64.trap [%d1, {%r1}], %d2;"), "sured.b.add.1d.s64.trap"));
-  CHECK(
-      holds(refusal("txq.channel_order.b32 %r1, [%d1];"), "objects is not known"));
+  CHECK(holds(refusal("txq.channel_order.b32 %r1, [%d1];"), "objects is not known"));
   CHECK(holds(refusal("suq.array_size.b32 %r1, [%d1];"), "objects is not known"));
 }
 

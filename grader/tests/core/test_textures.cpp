@@ -222,7 +222,8 @@ TEST_CASE("core: textures: the longer of two derivatives chooses the level") {
         std::pair<std::string, std::string>{some, some}}) {
     const LaunchOutcome o = fetch(x, y);
     REQUIRE(o.trap);
-    CHECK(tests::words(*o.trap).find("is known only for derivatives along one axis") != std::string::npos);
+    CHECK(tests::words(*o.trap).find("is known only for derivatives along one axis") !=
+          std::string::npos);
   }
   t.array.levels[0].width = 12;
   CHECK(fetch(some, none + "," + none).trap);

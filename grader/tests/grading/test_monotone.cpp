@@ -129,9 +129,10 @@ std::vector<Cost> costs() {
   all.push_back({#group ".requests", [](Counters& c) -> uint64_t& { return c.group.requests; }}); \
   all.push_back(                                                                                  \
       {#group ".wavefronts", [](Counters& c) -> uint64_t& { return c.group.wavefronts; }});
-      SHARED(shared_load) SHARED(shared_store) SHARED(shared_atom)
+  SHARED(shared_load)
+  SHARED(shared_store) SHARED(shared_atom)
 #undef SHARED
-          return all;
+      return all;
 }
 
 // An access without a request has no lanes, and no access needs more wavefronts than it takes.

@@ -319,7 +319,8 @@ TEST_CASE("grading: a wrong result loses the check, and the message names index 
   CHECK(graded.test("after").status == Status::failed);
   CHECK(graded.test("after").failure->kind == report::Failure::Kind::prerequisite);
   CHECK(graded.test("after").failure->subject == "kernel");
-  CHECK(graded.test("after").message == "This check counts once nearly all points are reached: see `kernel`.");
+  CHECK(graded.test("after").message ==
+        "This check counts once nearly all points are reached: see `kernel`.");
   CHECK(graded.leaked == 0);
 }
 

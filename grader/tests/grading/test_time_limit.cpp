@@ -42,7 +42,8 @@ TEST_CASE("grading: checks that the time limit stops lose their points, and the 
     CHECK(test.score == 0);
     REQUIRE(test.failure);
     const bool in_time = test.failure->kind != Failure::Kind::time_limit;
-    CHECK(in_time == (test.message.find("This check counts once") == 0));  // after one that was not run
+    CHECK(in_time ==
+          (test.message.find("This check counts once") == 0));  // after one that was not run
   }
 }
 

@@ -86,7 +86,9 @@ TEST_SUITE("labs speed") {
     const report::Test test = graded(&watch);
     CHECK(test.status == Status::passed);
     CHECK(test.score == 4);
-    says(test, "The timing is inconclusive, because the limit lies inside the interval: you get the points");
+    says(test,
+         "The timing is inconclusive, because the limit lies inside the interval: you get the "
+         "points");
     says(test, "Timed twice");
     REQUIRE(watch.asked.size() == 2);
     CHECK(watch.asked[0].wanted_interval == 0.02);
