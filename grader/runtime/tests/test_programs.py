@@ -154,7 +154,7 @@ def test_check_refuses_tiles_of_several_warps_by_name():
     program = corpus.HERE.parent / "calls/large_tiles.cu"
     check = corpus.execute([LAB32, "check", program])
     assert check.returncode == 2
-    assert "`tiles` has tiles of more than 32 threads" in check.stdout + check.stderr
+    assert "`tiles(int*)` has tiles of more than 32 threads" in check.stdout + check.stderr
     # The line of the launch, not that of the kernel, nor of what nvcc puts between them.
     number = 1 + program.read_text().splitlines().index("  tiles<<<2, 256, 1024>>>(wrong);")
-    assert f"large_tiles.cu:{number}: cudaLaunchKernel: `tiles`" in check.stderr
+    assert f"large_tiles.cu:{number}: cudaLaunchKernel: `tiles(int*)`" in check.stderr

@@ -119,20 +119,20 @@ std::vector<Cost> costs() {
       {"barriers", [](Counters& c) -> uint64_t& { return c.block_barriers; }}};
 #define GLOBAL(group)                                                                             \
   all.push_back({#group ".requests", [](Counters& c) -> uint64_t& { return c.group.requests; }}); \
-  all.push_back({#group ".sectors", [](Counters& c) -> uint64_t& { return c.group.sectors; }});
-  GLOBAL(load)
-  GLOBAL(store)
-  GLOBAL(red)
-  GLOBAL(atom)
+  all.push_back({#group ".sectors", [](Counters& c) -> uint64_t& { return c.group.sectors; }})
+  GLOBAL(load);
+  GLOBAL(store);
+  GLOBAL(red);
+  GLOBAL(atom);
 #undef GLOBAL
 #define SHARED(group)                                                                             \
   all.push_back({#group ".requests", [](Counters& c) -> uint64_t& { return c.group.requests; }}); \
-  all.push_back(                                                                                  \
-      {#group ".wavefronts", [](Counters& c) -> uint64_t& { return c.group.wavefronts; }});
-  SHARED(shared_load)
-  SHARED(shared_store) SHARED(shared_atom)
+  all.push_back({#group ".wavefronts", [](Counters& c) -> uint64_t& { return c.group.wavefronts; }})
+  SHARED(shared_load);
+  SHARED(shared_store);
+  SHARED(shared_atom);
 #undef SHARED
-      return all;
+  return all;
 }
 
 // An access without a request has no lanes, and no access needs more wavefronts than it takes.

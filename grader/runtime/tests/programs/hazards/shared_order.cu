@@ -8,8 +8,6 @@
 //! stdout| 7
 //! case flag_block_fence
 //! stdout| 7
-//! case flag_reader_unfenced
-//! check: race 1
 //! case flag_then_barrier
 //! stdout| 7
 //! case flag_of_leader
@@ -43,7 +41,7 @@ __global__ void lock() {
   if (threadIdx.x == 0) result = sum;
 }
 
-enum Reader { kFence, kNoFence, kBarrier };
+enum Reader { kFence, kBarrier };
 
 // Warp 1 hands a value to warp 0.
 template <Reader reader, bool narrow>
@@ -131,7 +129,6 @@ const Case kCases[] = {
     {"lock_unfenced", lock<false>, false},
     {"flag", flag<kFence, false>, true},
     {"flag_block_fence", flag<kFence, true>, true},
-    {"flag_reader_unfenced", flag<kNoFence, false>, false},
     {"flag_then_barrier", flag<kBarrier, false>, true},
     {"flag_of_leader", flag_of_leader, true},
     {"volatile_sum", add_to_volatile<false>, false},
