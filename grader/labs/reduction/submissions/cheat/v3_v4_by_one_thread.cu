@@ -1,5 +1,5 @@
-// verdict: v3: wavefronts | failed | "of all threads work"
-// verdict: v4: idle lanes | failed | "of all threads work"
+// verdict: v3: wavefronts | failed | "this is another step"
+// verdict: v4: idle lanes | failed | "this is another step"
 // One thread adds the whole block's elements, and the block waits at barriers that order nothing:
 // no access to shared memory, so no wavefront and no idle lane.
 __global__ void reduce_v3(const int* in, int* out) {

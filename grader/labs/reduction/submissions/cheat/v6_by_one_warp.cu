@@ -1,4 +1,4 @@
-// verdict: v6: instructions | failed | "of all threads work"
+// verdict: v6: instructions | failed | "this is another step"
 // One warp adds all of the block's elements, without a tree; the others store to shared memory what
 // nobody reads, as many times as a tree would.
 template <unsigned kThreads>

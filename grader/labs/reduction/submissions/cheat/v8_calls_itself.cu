@@ -1,5 +1,5 @@
 // verdict: v8 int: result | failed | "stack too deep"
-// verdict: v8 float: result | failed | "stack too deep"
+// verdict: v8 float: result | failed | "off by"
 // verdict: v8: requests | failed | "counts once the result is right"
 // verdict: v8: threads | failed | "counts once"
 // verdict: v8: instructions | failed | "counts once"

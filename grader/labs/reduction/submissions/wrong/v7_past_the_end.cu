@@ -1,5 +1,5 @@
-// verdict: v7 int: result | failed | "; the last is out["
-// verdict: v7 float: result | failed | "; the last is out["
+// verdict: v7 int: result | failed | "; the last is in["
+// verdict: v7 float: result | failed | "; the last is in["
 // verdict: v7: sectors | failed | "counts once the result is right"
 // verdict: v7: instructions | failed | "counts once nearly all points are reached"
 // As the SYSU Lecture has it: the second of two elements is read without a look at n.

@@ -1,4 +1,4 @@
-// verdict: v8 int: result | failed | "lane"
+// verdict: v8 int: result | failed | "race on sums_left"
 // verdict: v8 float: result | failed | "lane"
 // verdict: v8: requests | failed | "counts once the result is right"
 // verdict: v8: threads | failed | "counts once"

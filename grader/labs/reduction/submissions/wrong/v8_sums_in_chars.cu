@@ -2,7 +2,7 @@
 // verdict: v8 float: result | failed | "misaligned"
 // verdict: v8: requests | failed | "counts once the result is right"
 // verdict: v8: threads | failed | "counts once the result is right"
-// verdict: v8: instructions | failed | "counts once the result is right"
+// verdict: v8: instructions | failed | "counts once nearly all points are reached"
 // The blocks' sums are in an array of chars, which needs no alignment, behind an odd number of
 // others.
 __device__ char odd[3], room[4 * kBestBlocks];

@@ -1,5 +1,5 @@
 // verdict: B1 tiled: sectors | failed | "sectors"
-// verdict: B1 tiled: partial tiles | failed | "sectors"
+// verdict: B1 tiled: partial tiles | failed | "Which lanes of a partial tile"
 // verdict: B2 padded: sectors | failed | "sectors"
 // verdict: B2 padded: wavefronts | failed | "see `B2 padded: sectors`"
 // The tile of each block is a variable in device memory: no shared memory, no banks, no wavefronts.

@@ -1,4 +1,4 @@
-// verdict: B2 padded: result | failed | "in clusters of 2 x 1 x 1: it must be a multiple of that"
+// verdict: B2 padded: result | failed | "the grid must be a multiple of the cluster"
 // verdict: B2 padded: sectors | failed | "see `B2 padded: result`"
 // verdict: B2 padded: wavefronts | failed | "see `B2 padded: sectors`"
 // The unpadded tile lies in the other block of a cluster, whose banks' conflicts are not this block's: the

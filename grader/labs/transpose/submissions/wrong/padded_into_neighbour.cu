@@ -1,6 +1,6 @@
 // verdict: B2 padded: result | failed | "writes tile[1024]; the last is tile[1023]"
 // verdict: B2 padded: sectors | failed | "counts once the result is right"
-// verdict: B2 padded: wavefronts | failed | "counts once the result is right"
+// verdict: B2 padded: wavefronts | failed | "counts once nearly all points are reached"
 // Rows are 33 words apart in a tile of 32 x 32: the last ones lie in the array that follows it.
 template <class T>
 __global__ void transpose_padded(const T* in, T* out, int n, int m) {

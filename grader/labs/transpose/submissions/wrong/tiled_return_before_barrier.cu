@@ -1,4 +1,4 @@
-// verdict: B1 tiled: result | failed | "1 x 1 ints: missed barrier: "
+// verdict: B1 tiled: result | failed | "was not written"
 // verdict: B1 tiled: sectors | failed | "counts once the result is right"
 // verdict: B1 tiled: partial tiles | failed | "counts once the result is right"
 // At the edge the threads that have nothing to read are missing when there is something to write.

@@ -1,5 +1,5 @@
 // verdict: B1 tiled: sectors | failed | "loads of 4 bytes touch 32 sectors where 4 would do"
-// verdict: B1 tiled: partial tiles | failed | "touch 32 sectors where 4 would do"
+// verdict: B1 tiled: partial tiles | failed | "Which lanes of a partial tile"
 // The lanes run down the columns of `in`: now it is the loads that scatter.
 template <class T>
 __global__ void transpose_tiled(const T* in, T* out, int n, int m) {
