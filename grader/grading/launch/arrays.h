@@ -118,8 +118,8 @@ bool is_poison(const T& value) {
 template <class T>
 bool matches(const T& got, const T& want, double relative_tolerance) {
   if constexpr (std::is_floating_point_v<T>)
-    return got == want ||
-           std::abs(double{got} - double{want}) <= relative_tolerance * std::abs(double{want});
+    return got == want || (std::isfinite(want) && std::abs(double{got} - double{want}) <=
+                                                      relative_tolerance * std::abs(double{want}));
   else
     return got == want;
 }

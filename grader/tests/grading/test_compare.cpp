@@ -74,6 +74,7 @@ TEST_CASE("grading: NaN never passes, whatever value was expected") {
   const float inf = std::numeric_limits<float>::infinity();
   CHECK(mismatch("out", std::vector<float>{inf}, {1.0f}, 1e-5) != "");
   CHECK(mismatch("out", std::vector<float>{inf}, {inf}, 1e-5) == "");
+  CHECK(mismatch("out", std::vector<float>{1.0f}, {inf}, 1e-5) != "");
 }
 
 TEST_CASE("grading: the tolerance is relative") {
