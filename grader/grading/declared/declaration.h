@@ -16,7 +16,7 @@ namespace lab32::grading {
 
 // One way to fill an array: a distribution, or an expression in `i` per element.
 struct DeclaredContent {
-  std::string name;  // of the distribution; empty: the expression
+  std::string name;  // the distribution; empty: `each` gives the elements
   Expression each = {};
 };
 
@@ -43,7 +43,7 @@ using DeclaredExtents = std::vector<Expression>;
 
 struct DeclaredArgument {
   enum class Kind : uint8_t { input, output, scalar, number } kind = Kind::number;
-  size_t index = 0;        // of an array or a scalar
+  size_t index = 0;        // which array or scalar it names
   Expression number = {};  // an int
 };
 
