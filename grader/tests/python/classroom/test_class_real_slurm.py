@@ -1,6 +1,4 @@
 """--executor slurm on a Slurm of our own (slurm_cluster.py): an array on two nodes, and what becomes of a
-
-pytestmark = pytest.mark.slow
 class whose node dies, whose jobs are cancelled or run out of time, or which is itself interrupted."""
 
 import getpass
@@ -18,6 +16,8 @@ from slurm_cluster import Cluster, installed, until
 
 from lab32 import ROOT
 from lab32.classroom import worker
+
+pytestmark = pytest.mark.slow
 
 NAMES = [f"s{i}" for i in range(8)]
 SCORES = {name: str(10 * i) for i, name in enumerate(NAMES)}
