@@ -107,11 +107,14 @@ NotRun predict_step(Check& check, const StepCheck& step, uint32_t n, const Timed
 }
 
 // The modelled time is shown for kernels whose results are right, and earns no points. It takes a
-// third of a grading, so it is left out when a whole class is graded.
+// third of a grading, so it is left out when a whole class is graded. A check that takes no
+// `n_modelled` has none, because the model is wrong about its kernel.
 template <class Predict>
 [[noreturn]] void not_run_here(Check& check, const MakeWork& make, Predict predict) {
   NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
-  if (check.open_prerequisite() || !check.session.setup.modelled_times) check.not_run(reason);
+  if (check.open_prerequisite() || !check.session.setup.modelled_times ||
+      !check.row.has("n_modelled"))
+    check.not_run(reason);
   const uint32_t n = check.row.count("n_modelled");
   const Verdict before = check.verdict;
   try {

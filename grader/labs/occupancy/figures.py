@@ -5,8 +5,8 @@ import math
 from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, RED, SKY, Drawing
 from lab32.labs.occupancy import notebook as occupancy
 from lab32.labs.occupancy import tables
-
-EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}
+from lab32.labs.occupancy.pictures import EXAMPLE, allowed
+from lab32.tables import device
 
 
 def draw_places():
@@ -19,9 +19,9 @@ def draw_places():
     for k, (gpu, name) in enumerate((("h200", "H200"), ("rtx4060", "RTX 4060"), ("t4", "T4"))):
         top = 44 + 94 * k
         drawing.text(16, top + 42, name, 14, font_weight="bold")
-        allowed = tables.allowed(gpu, **EXAMPLE)
-        least = min(allowed.values())
-        for r, (resource, blocks) in enumerate(allowed.items()):
+        limits = allowed(device(gpu), **EXAMPLE)
+        least = min(limits.values())
+        for r, (resource, blocks) in enumerate(limits.items()):
             y = top + 20 * r
             drawing.text(left - 10, y + 13, resource, 12, "end")
             drawing.rect(

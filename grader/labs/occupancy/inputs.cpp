@@ -65,4 +65,11 @@ std::vector<float> traced_paths(const std::vector<FieldVector>& field,
   return out;
 }
 
+void record_usage(grading::Check& check, const device::Kernel& kernel, const device::Shape& shape) {
+  const device::KernelInfo& info = kernel.info();
+  check.figure("threads", static_cast<double>(shape.block.count()));
+  check.figure("registers", info.registers.value_or(0));
+  check.figure("shared_bytes", info.static_shared + shape.dynamic_shared);
+}
+
 }  // namespace lab32::checks::occupancy

@@ -11,7 +11,9 @@
 namespace lab32::checks::occupancy {
 
 // What the tasks leave free: the tile of `smooth` is all of its shared memory, and covers n once.
-inline FreeFields free_fields(const std::string& kernel) { return {kernel != "smooth", false}; }
+inline grading::FreeFields free_fields(const std::string& kernel) {
+  return {kernel != "smooth", false};
+}
 
 // Each group of eight nodes, which is a sector of links, stays together wherever its links lead.
 std::vector<int32_t> random_links(uint32_t nodes);
@@ -27,5 +29,9 @@ std::vector<FieldVector> vector_field(uint64_t seed);
 std::vector<float> start_positions(uint32_t n, uint32_t first);
 std::vector<float> traced_paths(const std::vector<FieldVector>& field,
                                 const std::vector<float>& start, uint32_t n, uint32_t steps);
+
+// Records what a block of the launch uses, for the pictures of the report
+// (labs/occupancy/pictures.py).
+void record_usage(grading::Check& check, const device::Kernel& kernel, const device::Shape& shape);
 
 }  // namespace lab32::checks::occupancy

@@ -82,6 +82,7 @@ TEST_SUITE("lab:occupancy") {
     check.expected(fmt::format("{:.1f} µs", 1e6 * full));
     check.figure("modelled_seconds", mine);
     check.figure("full_seconds", full);
+    check.figure("read_bytes", sizeof(float) * static_cast<double>(n));
     check.credit(full, mine);
     if (mine > full)
       check.explain(
@@ -120,8 +121,8 @@ TEST_SUITE("lab:occupancy") {
     check.measured(
         fmt::format("{:.0f} block{}, {} registers", mine, mine == 1 ? "" : "s", registers));
     check.expected(fmt::format("{:.0f} block{}", most, most == 1 ? "" : "s"));
-    check.figure("blocks", mine);
-    check.figure("registers", registers);
+    record_usage(check, *kernel, shape);
+    check.figure("fit", mine);
     check.figure("local_accesses", local);
     Failure few{Failure::Kind::wasteful};
     few.measured = mine;

@@ -75,6 +75,11 @@ Residency residency_of(Check& check, const std::string& kernel, const device::Sh
   r.warps_per_block = ceil_div(shape.block.count(), kWarpSize);
   r.warps = r.blocks * r.warps_per_block;
   r.waves = static_cast<double>(shape.grid.count()) / static_cast<double>(all);
+  record_usage(check, *found, shape);
+  check.figure("fit", r.fit);
+  check.figure("grid", static_cast<double>(shape.grid.count()));
+  check.figure("waves", r.waves);
+  check.figure("warps", r.warps);
   return r;
 }
 
@@ -140,7 +145,6 @@ void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& c
   check.expected(microseconds(best));
   check.figure("modelled_seconds", mine);
   check.figure("best_seconds", best);
-  check.figure("warps", resident.warps);
   const double enough = check.row.number("within") * best;
   check.credit(enough, mine);
   if (mine <= enough) return;
@@ -153,6 +157,7 @@ void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& c
 void credit_balance(Check& check, double share, const Residency& resident,
                     const std::string& kernel) {
   const double least = check.row.number("balance");
+  check.figure("balance", share);
   Failure failure{Failure::Kind::wasteful};
   failure.measured = share;
   failure.expected = least;
@@ -249,9 +254,6 @@ TEST_SUITE("lab:occupancy") {
     const double share = balance_of_multiprocessors(check, n, shape);
     check.measured(fmt::format("{:.0f} % busy", 100 * share));
     check.expected(fmt::format("{:.0f} %", 100 * check.row.number("balance")));
-    check.figure("balance", share);
-    check.figure("waves", resident.waves);
-    check.figure("warps", resident.warps);
     credit_balance(check, share, resident, "orbits");
     credit_warps(check, resident, "orbits");
   }
@@ -272,7 +274,6 @@ TEST_SUITE("lab:occupancy") {
     const double bytes = check.row.number("row_bytes") * kWarpSize * resident.warps;
     check.measured(fmt::format("{:.0f} KB under way", bytes / 1024));
     check.expected(fmt::format("{} KB of L1", run.occupancy->l1_bytes / 1024));
-    check.figure("warps", resident.warps);
     check.figure("bytes", bytes);
     check.figure("l1_bytes", run.occupancy->l1_bytes);
     check.credit(run.occupancy->l1_bytes, bytes);

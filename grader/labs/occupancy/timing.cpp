@@ -261,8 +261,7 @@ TEST_SUITE("lab:occupancy") {
                 [=](Check& check, uint32_t n, size_t) { return orbits_work(check, n, tolerance); });
   }
 
-  LAB_CHECK("D6 match: time" *
-            takes("n", "n_modelled", "skeleton", "steps.share_of_gain", "steps.least_gain")) {
+  LAB_CHECK("D6 match: time" * takes("n", "skeleton", "steps.share_of_gain", "steps.least_gain")) {
     check_shape(check, "match", "the given shape",
                 [](Check& check, uint32_t n, size_t) { return match_work(check, n); });
   }

@@ -169,7 +169,8 @@ def source_of(test):
         return []
 
 
-def check_record(test, figures, number):
+def check_record(test, figures, number, own=()):
+    """`own`: pictures that the lab draws itself, by the figures of the check."""
     launch = test.pictures or {}
     check = {
         "id": f"check-{number}",
@@ -178,32 +179,40 @@ def check_record(test, figures, number):
         "said": test.message,
         "open": False,
         "withheld": launch.get("withheld_until"),
+        "first": [figures.one(picture) | {"leads": True} for picture in own],
         "accesses": [],
         "pictures": [],
         "source": None,
         "launch": None,
         "setting": "",
     }
+    need = LOST if has_lost_points(test) else LEADS
+    for picture in check["first"]:
+        figures.use(picture["marks"], picture, test, need)
     if not launch or check["withheld"]:
         return check
     check["launch"], check["setting"] = launch, setting_of(launch)
     lead = leading(launch, test.name)
-    wasteful = [a for n, a in enumerate(launch["accesses"]) if n == 0 or a["waste"]]
+    wasteful = [a for n, a in enumerate(launch["accesses"]) if a["waste"] or n == 0 and not own]
     check["accesses"] = [figures.access(a) for a in wasteful[:MOST_ACCESSES]]
     check["pictures"] = [figures.one(draw_mappings([m]), m["name"]) for m in launch["mappings"]] + [
         figures.one(draw(launch, kind), TITLES[kind]) | {"leads": kind == lead}
         for kind in kinds(launch)
         if kind not in ("access", "mappings")
     ]
+    # A race or a bad access comes before accesses, which may be perfect.
+    if check["accesses"]:
+        check["first"] += [picture for picture in check["pictures"] if picture.get("leads")]
+        check["pictures"] = [picture for picture in check["pictures"] if not picture.get("leads")]
     source = source_rows(launch, source_of(test))
     if source["rows"]:
         check["source"] = source
         figures.use(repr(check["source"]["rows"]), check["source"], test, LOST if has_lost_points(test) else NOT)
     for n, picture in enumerate(check["accesses"]):
         figures.use(picture["marks"], picture, test, LOST if has_lost_points(test) else LEADS if n == 0 and lead == "access" else NOT)
-    for picture in check["pictures"]:
+    for picture in (*check["first"][len(own) :], *check["pictures"]):
         leads = picture.get("leads") or not check["accesses"] and picture is check["pictures"][0]
-        figures.use(picture["marks"], picture, test, LOST if has_lost_points(test) else LEADS if leads else NOT)
+        figures.use(picture["marks"], picture, test, need if leads else LOST if has_lost_points(test) else NOT)
     return check
 
 
@@ -223,12 +232,13 @@ def lab_position(lab):
 
 def lab_of(lab, result, attempts, figures, counter):
     own = [a for a in attempts if a["lab"] == lab.name]
-    checks = [check_record(test, figures, next(counter)) for test in lab.tests]
+    draw_own = getattr(labs.module(lab.name, "pictures"), "check_pictures", lambda *_: ())
+    checks = [check_record(test, figures, next(counter), draw_own(test, result.device)) for test in lab.tests]
     for check in checks:
         check["said"] = message_of(check["test"], lab)
     # The first check that lost points is unfolded, because the student works on it next.
     for check in checks:
-        if check["test"].status == "failed" and (check["accesses"] or check["pictures"]):
+        if check["test"].status in ("failed", "error") and lab.status != "error":
             check["open"] = True
             break
     drawn = [

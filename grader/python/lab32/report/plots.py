@@ -29,18 +29,20 @@ def bars(title, subtitle, groups, log=False, mark=None):
     values = [value for _, rows in groups for _, value, _ in rows]
     # A bar with an ideal value must not be the longest possible one.
     most = max([*values, 2 * mark[0] if mark else 0])
-    least = 1 if log else 0
+    least = 0.5 if log else 0  # below 1, so that a bar of 1 is visible
 
     # On a phone, the first words right of the bars are visible.
     begin = min(LEFT, 22 + WIDEST * max(len(short(label, 36)) for label, _ in groups))
 
     def x_of(value):
         if log:
-            return begin + ROOM * max(math.log(max(value, least)), 0) / math.log(most)
+            return begin + ROOM * math.log(max(value, least) / least) / math.log(most / least)
         return begin + ROOM * value / most
 
     # The alternative text has no signs, which are for the eye.
     alt_text = ". ".join(f"{label}: {'; '.join(words.lstrip('▲✓ ') for _, _, words in rows)}" for label, rows in groups)
+    if mark and not log:
+        alt_text += f". Dashed line: {mark[1]}"
     count = sum(len(rows) for _, rows in groups)
     bottom = 62 + BAR * count + 8 * len(groups)
     mark = None if log else mark
@@ -106,14 +108,16 @@ def ladder(lab):
     groups = []
     for name, unit, yours, needed, theirs in rows:
         times = yours / needed
-        sign = "✓" if times <= 1.0001 else f"▲ {times:.3g} times:"
         enough = f"{amount(needed)} would do" if times < 0.9999 else f"needed {amount(needed)}"
-        group = [("good" if times <= 1.0001 else "bad", times, f"{sign} {amount(yours)} {unit}, yours; {enough}")]
+        words = f"✓ {amount(yours)} {unit}, yours; {enough}"
+        if times > 1.0001:
+            words = f"▲ {amount(yours)} {unit}, yours: {times:.3g} times the {amount(needed)} needed"
+        group = [("good" if times <= 1.0001 else "bad", times, words)]
         if theirs is not None:
             group.append(("reference", theirs / needed, f"{amount(theirs)}, reference"))
         groups.append((name, group))
     log = max(value for _, group in groups for _, value, _ in group) > 12
-    scale = "a longer bar is worse" + ("; logarithmic, from 1" if log else "")
+    scale = "a longer bar is worse" + ("; logarithmic, from 0.5" if log else "")
     subtitle = f"times as many as needed; {scale}. Yours and the reference solution's: simulated"
     return bars("Your counts relative to what the task needs", subtitle, groups, log, (1, "needed"))
 

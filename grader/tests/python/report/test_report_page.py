@@ -7,7 +7,7 @@ import pytest
 import sample_pictures as sample
 
 from lab32.report import __main__ as program
-from lab32.report import history, page
+from lab32.report import history, page, plots
 from lab32.text_format import format_numbers
 
 
@@ -194,3 +194,54 @@ def test_numbers_and_units_are_formatted_like_the_pictures():
     assert format_numbers("give or take 6.1e-07, 2e-12") == "give or take 6.1e-7, 2e-12"
     for kept in ("    x = a[1048576];", "/tmp/123456/x.cu:12345", "0x7f5e00000000", "--seed 137714160673423", "1.23456", "line 1234", "lane 1 in[65536]", "see `B3: blocks of 1024`"):
         assert format_numbers(kept) == kept
+
+
+def test_a_race_comes_before_accesses_that_may_be_perfect():
+    html = page_of(sample.test("B1: result", pictures=sample.launch(fault=None)))
+    assert html.index("<summary>The race</summary>") < html.index('<section class="access"')
+    assert html.count("<summary>The race</summary>") == 1
+
+
+def test_the_first_check_that_lost_points_is_open():
+    """Also if it has no picture and a later one does."""
+    tests = [sample.test("A1", "passed"), sample.test("A2"), sample.test("B1", pictures=sample.launch())]
+    opened = re.findall(r'<details class="check [\w-]+" id="(check-\d+)"( open)?>', page_of(*tests))
+    assert opened == [("check-1", ""), ("check-2", " open"), ("check-3", "")]
+
+
+def test_a_sign_stands_at_the_number_that_is_too_large(tmp_path):
+    source = tmp_path / "x.cu"
+    source.write_text("int a;\nx = in[8 * i];\n")
+    html = page_of(sample.test("B1: sectors", pictures=sample.launch(), file=str(source)))
+    assert re.search(r'aria-label="more than needed">▲</span> 64<td>8<td>', html)
+    html = page_of(sample.test("B1: sectors", measured="64 sectors", figures={"sectors": 64, "ideal_sectors": 8}))
+    assert "▲ 64 sectors, yours: 8 times the 8 needed" in html
+
+
+def test_a_bar_of_1_is_visible_on_a_logarithmic_scale():
+    picture = plots.bars("t", "s", [("a", [("good", 1, "ideal"), ("bad", 64, "bad")])], log=True)
+    one, _ = (shape["width"] for tag, shape, _ in picture.shapes if tag == "rect")
+    assert one > 20
+
+
+def test_the_occupancy_lab_draws_its_own_subject():
+    """Its kernels' accesses are perfect; the pictures show what resides, the waves, and the bytes in flight."""
+    figures = {"threads": 1024, "registers": 40, "shared_bytes": 0, "fit": 1, "grid": 139, "waves": 1.05, "warps": 32, "balance": 0.52}
+    copy = {"read_bytes": 1 << 24, "modelled_seconds": 4e-5, "full_seconds": 1.1e-5}
+    perfect = sample.access(False, [sample.request(False, 0, 4)]) | {"waste": 0}
+    tests = [
+        sample.test("A1 blocks that reside", "passed"), sample.test("A2 what limits them", "failed"), sample.test("A3 waves", "passed"),
+        sample.test("B5 orbits: the tail", figures=figures),
+        sample.test("B2 copy: with 8 warps", figures=copy, pictures=sample.launch(accesses=[perfect], race=None, fault=None)),
+        sample.test("B6 match", figures=figures | {"bytes": 1 << 20, "l1_bytes": 192 << 10}),
+    ]  # fmt: skip
+    html = page_of(*tests, lab={"lab": "occupancy"})
+    titles = re.findall(r"<summary>([^<]+)</summary>", html)
+    for words in (
+        "An example: blocks on a multiprocessor: 5 blocks fit; shared memory binds", "An example: 3 waves; the last one fills 27.3 % of the places",
+        "Blocks on a multiprocessor: 1 block fits; registers bind", "2 waves; the last one fills 5.3 % of the places",
+        "Bytes in flight on a multiprocessor, on average", "Bytes in flight on a multiprocessor: rows that are read column by column",
+    ):  # fmt: skip
+        assert words in titles, words
+    assert "▲ 1: binds" in html and "▲ 1,024 KB: the rows of 32 warps" in html and "L1: 192 KB" in html
+    assert 'class="access' not in html and html.count("This check has no picture.") == 1

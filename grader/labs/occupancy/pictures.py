@@ -1,0 +1,172 @@
+"""The lab's pictures on the report page, drawn from the figures of a check: blocks on a multiprocessor, waves, bytes in
+flight."""
+
+import math
+
+from lab32 import tables
+from lab32.pictures.canvas import Canvas, amount, grouped
+from lab32.report.plots import bars
+
+WIDTH, LEFT = 760, 130
+# A block that shows the rules of A1 and A2, once they are right; and a grid for A3.
+EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}
+EXAMPLE_GRID = 1500
+MOST_WAVES = 6  # that are drawn one by one
+
+
+def allowed(gpu, threads, registers, shared):
+    """{resource: blocks per multiprocessor that it allows} for a device profile, by the lab's rules."""
+    m = gpu["multiprocessor"]
+    up = lambda n, unit: -(-n // unit) * unit  # noqa: E731
+    warps = -(-threads // 32)
+    of_warp = up(registers * 32, m["register_allocation_unit"])
+    of_block = up(shared + m["reserved_shared_bytes_per_block"], m["shared_allocation_unit"])
+    return {
+        "threads": m["max_threads"] // 32 // warps,
+        "blocks": m["max_blocks"],
+        "registers": m["registers"] // 4 // of_warp * 4 // warps,
+        "shared memory": m["shared_bytes"] // of_block if of_block else m["max_threads"],
+    }
+
+
+def check_pictures(test, device):
+    """The pictures of a check's shape; of an example for the checks of the calculator, which are shown if they are right."""
+    figures, gpu = test.figures, profile_of(device)
+    if not gpu:
+        return []
+    if test.name.startswith("A"):
+        return example_pictures(test.name, gpu) if test.status == "passed" else []
+    drawn = []
+    if "fit" in figures:
+        drawn.append(draw_places(gpu, figures["threads"], figures["registers"], figures["shared_bytes"], figures.get("warps")))
+    if "waves" in figures:
+        drawn.append(draw_waves(gpu, figures["grid"], figures["fit"], figures.get("balance")))
+    if "l1_bytes" in figures:
+        drawn.insert(0, draw_rows(figures["bytes"], figures["l1_bytes"], figures["warps"]))
+    if "read_bytes" in figures:
+        drawn.append(draw_flight(gpu, figures["read_bytes"], figures["modelled_seconds"], figures["full_seconds"]))
+    return drawn
+
+
+def profile_of(device):
+    """The profile of "sim:h200"; None for a device without one."""
+    name = device.removeprefix("sim:")
+    return tables.device(name) if (tables.DATA / "devices" / f"{name}.toml").exists() else None
+
+
+def example_pictures(check, gpu):
+    if check.startswith("A3"):
+        return [draw_waves(gpu, EXAMPLE_GRID, min(allowed(gpu, **EXAMPLE).values()), example=True)]
+    return [draw_places(gpu, *EXAMPLE.values(), example=True)]
+
+
+def plural(number, noun):
+    return f"{grouped(round(number))} {noun}{'' if number == 1 else 's'}"
+
+
+def kilobytes(size):
+    """As the check says it, in units of 1,024."""
+    return f"{grouped(round(size / 1024))} KB"
+
+
+def draw_places(gpu, threads, registers, shared, resident=None, example=False):
+    """The blocks that each resource allows, and the warps that therefore reside. `resident`: the warps that the grid
+    gives a multiprocessor, which may be fewer."""
+    each = -(-round(threads) // 32)
+    most_warps = gpu["multiprocessor"]["max_warps"]
+    blocks = allowed(gpu, round(threads), round(registers), round(shared))
+    fit = min(blocks.values())
+    binding = [name for name, number in blocks.items() if number == fit]
+    resident = fit * each if resident is None else round(resident)
+    verb = "binds" if binding == ["shared memory"] else "bind"
+    title = f"{'An example: blocks' if example else 'Blocks'} on a multiprocessor: {plural(fit, 'block')} fit{'s' * (fit == 1)}; {' and '.join(binding)} {verb}"
+    used = f"A block of {plural(threads, 'thread')}, {plural(registers, 'register')} per thread, {plural(shared, 'byte')} of shared memory; {gpu['name']}"
+    counts = ", ".join(f"{name} {number}" for name, number in blocks.items())
+    filled = f"{resident} of {plural(most_warps, 'warp')} reside"
+    picture = Canvas(WIDTH, 212, title, f"{used}. Blocks that each resource allows: {counts}. {filled}.")
+    picture.text(12, 20, title, 13, font_weight="bold")
+    picture.text(12, 40, used, 11, kind="soft")
+    longest = max(min(number, gpu["multiprocessor"]["max_blocks"]) for number in blocks.values())
+    for n, (name, number) in enumerate(blocks.items()):
+        y, end = 58 + 20 * n, LEFT + 480 * min(number, longest) / longest
+        picture.text(LEFT - 10, y + 12, name, 11, "end")
+        picture.rect(LEFT, y, end - LEFT, 14, "cell warn" if number == fit else "cell unused")
+        words = f"▲ {number}: binds" if number == fit else number
+        picture.text(end + 6, y + 12, words if number <= longest else f"{number}, bar cut", 11)
+    draw_warps(picture, each, fit, resident, most_warps)
+    words = f"{filled}; a gap separates blocks"
+    if resident < fit * each:
+        words += f"; grey: {plural(fit * each - resident, 'warp')} more would fit, but the grid has too few blocks"
+    picture.text(LEFT, 184, words, 10.5, kind="soft")
+    picture.text(LEFT, 202, "dashed: places of warps that stay empty" if fit * each < most_warps else "", 10.5, kind="soft")
+    return picture
+
+
+def draw_warps(picture, each, fit, resident, most_warps):
+    """A cell for each warp that a multiprocessor can hold, block by block."""
+    picture.text(LEFT - 10, 160, "warps", 11, "end")
+    cell = min(9, (WIDTH - LEFT - 20 - 3 * fit) / most_warps - 0.5)
+    for n in range(most_warps):
+        x = LEFT + n * (cell + 0.5) + 3 * min(n // each, fit)
+        kind = "good" if n < resident else "unused" if n < fit * each else "idle"
+        picture.rect(x, 146, cell, 18, kind if kind == "idle" else f"cell {kind}")
+
+
+def draw_waves(gpu, grid, fit, balance=None, example=False):
+    """The waves of a grid along time, with the last one as full as it is."""
+    places = round(fit) * gpu["multiprocessors"]
+    count = math.ceil(grid / places)
+    last = (grid - (count - 1) * places) / places
+    share = f"{100 * last:.3g} %"
+    tail = "fills all places" if last == 1 else f"fills {share} of the places"
+    what = f"{'An example: ' if example else ''}{count} waves" if count > 1 else "One wave"
+    title = f"{what}; {'the last one' if count > 1 else 'it'} {tail}"
+    used = f"{plural(grid, 'block')}; {grouped(places)} places: {plural(fit, 'block')} on each of {gpu['multiprocessors']} multiprocessors"
+    busy = "" if balance is None else f"On average a multiprocessor works {100 * balance:.3g} % of the time until the busiest one finishes"
+    picture = Canvas(WIDTH, 176 if busy else 150, title, f"{used}. {busy}.".replace(". .", "."))
+    picture.text(12, 20, title, 13, font_weight="bold")
+    picture.text(12, 40, used + "; time runs to the right", 11, kind="soft")
+    drawn = count if count <= MOST_WAVES else MOST_WAVES
+    wide, top, high = 590 / drawn, 56, 60
+    for n in range(drawn):
+        skipped = count > MOST_WAVES and n == MOST_WAVES - 2
+        full = last if n == drawn - 1 else 1
+        x, label = LEFT + n * wide, f"wave {count if n == drawn - 1 else n + 1}"
+        if skipped:
+            label = f"… {count - MOST_WAVES + 1} more …"
+        picture.rect(x, top, wide - 4, high, "idle")
+        picture.rect(x, top + high * (1 - full), wide - 4, max(high * full, 1), "cell good", fill_opacity=0.4 if skipped else 1)
+        picture.text(x + wide / 2 - 2, top + high + 16, label, 10.5, "middle", "soft")
+    picture.text(LEFT - 10, top + 12, "all places", 10.5, "end", "soft")
+    picture.text(LEFT - 10, top + high, "none", 10.5, "end", "soft")
+    if busy:
+        picture.text(12, 166, busy + ".", 11)
+    return picture
+
+
+def draw_rows(rows, l1, warps):
+    """The rows that the resident warps are reading, and the L1 that has to keep them."""
+    look = "good" if rows <= l1 else "bad"
+    words = f"{kilobytes(rows)}: the rows of {plural(warps, 'warp')}"
+    groups = [("rows under way", [(look, rows, words if look == "good" else f"▲ {words}")])]
+    return bars("Bytes in flight on a multiprocessor: rows that are read column by column", "a row's sectors stay in L1 from one column to the next only if all rows fit", groups, mark=(l1, f"L1: {kilobytes(l1)}"))  # fmt: skip
+
+
+def draw_flight(gpu, read, mine, full):
+    """The bytes in flight on average, by Little's law, and those that keep device memory busy."""
+    time = gpu["time"]
+    latency = time["l1_latency"] + time["l2_latency"] + time["dram_latency"]
+
+    def flying(rate):
+        return rate * latency / gpu["multiprocessors"]
+
+    def row(look, seconds, who):
+        return (look, flying(read / seconds), f"{amount(round(flying(read / seconds)))}, {who}")
+
+    groups = [
+        ("8 warps", [row("good" if mine <= full else "bad", mine, "yours")]),
+        ("all warps", [row("reference", full, "the given kernel, a float per thread")]),
+    ]
+    # A copy writes as much as it reads.
+    most = flying(time["dram_bytes_per_second"] / 2)
+    return bars("Bytes in flight on a multiprocessor, on average", f"loads; Little's law: bytes per second × {1e9 * latency:.0f} ns from request to reply; modelled, the whole launch", groups, mark=(most, f"device memory at its full rate: {amount(round(most))}"))  # fmt: skip
