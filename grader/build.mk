@@ -232,13 +232,13 @@ TIDY_FLAGS = -std=c++17 -Igrader -DLAB32_VERSION='""' $(TOOLKIT_HEADERS)
 # ---- fuzzing -------------------------------------------------------------------------------------
 
 # libFuzzer needs clang. Only the sources that the fuzzed readers need are compiled, as two units.
-FUZZERS      := $(patsubst grader/tools/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/tools/fuzz/*.cpp))
+# The readers of tools/fuzz/readers.cpp. All are one program, which reads what its name says.
+FUZZERS      := $(addprefix build/fuzz/,ptx listing rubric record binary submission)
 FUZZ_SCRIPTS := $(filter-out %/python_reader.py,$(wildcard grader/tools/fuzz/*.py))
 FUZZED       := $(filter-out $(TEST_SOURCES),$(filter base/% toolchain/% simulator/ptx/% simulator/sass/listing \
                   runtime/record/% runtime/cudart/device_code \
                   simulator/observers/counters grading/rubric/rubric grading/rubric/answer grading/engine/registry \
-                  grading/declared/expression grading/declared/elements grading/declared/declaration \
-                  grading/declared/counter_names,$(SOURCES)))
+                  grading/declared/expression grading/declared/elements grading/declared/declaration,$(SOURCES)))
 FUZZED_TEXT  := $(filter-out base/libraries/% simulator/observers/%,$(filter base/% toolchain/% simulator/%,$(FUZZED)))
 FUZZED_DATA  := $(filter runtime/% grading/% simulator/observers/%,$(FUZZED))
 FUZZ_OBJECTS := $(addprefix build/fuzz/obj/,text.o data.o base/libraries/toml_and_doctest.o)
@@ -260,6 +260,8 @@ build/fuzz/obj/%.o: grader/%.cpp | setup-fuzz
 # toml++ 3.3 marks a character such as U+0403 outside strings as unreachable, and then compares it with
 # whitespace. The result is right, but the sanitizer would stop there.
 build/fuzz/obj/base/libraries/toml_and_doctest.o: FUZZ_FLAGS += -fno-sanitize=unreachable
-$(FUZZERS): build/fuzz/%: build/fuzz/obj/tools/fuzz/%.o $(FUZZ_OBJECTS)
+build/fuzz/readers: build/fuzz/obj/tools/fuzz/readers.o $(FUZZ_OBJECTS)
 	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt -lcrypt -lzstd -llz4
--include $(FUZZ_OBJECTS:.o=.d) $(FUZZERS:build/fuzz/%=build/fuzz/obj/tools/fuzz/%.d)
+$(FUZZERS): build/fuzz/readers
+	@ln -f $< $@
+-include $(FUZZ_OBJECTS:.o=.d) build/fuzz/obj/tools/fuzz/readers.d

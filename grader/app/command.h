@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "grading/engine/runner.h"
+#include "runtime/profiler/commands.h"
 
 namespace lab32::commands {
 
@@ -46,7 +48,7 @@ Command class_command(CLI::App& lab32);
 Command similarity_command(CLI::App& lab32);
 Command new_lab_command(CLI::App& lab32);
 Command try_lab_command(CLI::App& lab32);
-// These run whole CUDA programs (program_binary.h).
+// These run whole CUDA programs (program_binary.cpp).
 Command run_command(CLI::App& lab32);
 Command profile_command(CLI::App& lab32);
 Command check_command(CLI::App& lab32);
@@ -77,5 +79,48 @@ std::filesystem::path python_program();
 // Error if there is no Python for it.
 [[noreturn]] void exec_python(const std::string& module, const Words& arguments,
                               const std::optional<std::string>& input = {});
+
+// ---- whole programs ----
+
+// Whole CUDA programs run in a separate binary: build/runtime/lab32 is this program plus
+// app/programs and the simulated CUDA runtime. build/lab32 knows only the names of its commands,
+// and passes them on with exec_program_binary().
+
+// The functions by which app/programs adds options and behaviour to the commands.
+struct ProgramCommands {
+  void (*run)(Command&);
+  void (*profile)(Command&);
+  void (*check)(Command&);
+  void (*nvcc)(Command&);
+  decltype(&profiler::explain) explain;
+  // Takes the words that belong to nvcc and to the program out of a command line; returns those of
+  // lab32, the program's file last.
+  Words (*take_program)(const CLI::App*, const Words&, profiler::Program&, Words& arguments);
+};
+
+// Set before main() in the binary that contains them; null in the other one.
+const ProgramCommands*& linked_programs();
+
+// Replaces this process by build/runtime/lab32 with the same words. In a checkout in which that
+// program has not been built, `make runtime` builds it first. Returns only by throwing
+// MachineError, if the program is missing or cannot be built.
+[[noreturn]] void exec_program_binary();
+
+// ---- files of labs ----
+
+// Which files `lab32 grade` and `lab32 explain` work on: the folder labs/ of this folder or of one
+// above it, files that the command line names, and the files of a student's hand-in.
+
+// The folder of LAB/LAB.cu if --dir names none: labs/ of this folder, or of the nearest folder
+// above it whose labs/ has a lab.
+std::string labs_folder();
+
+// Replaces the words of `options.labs` that name a file or a folder of a lab by the lab, and enters
+// their files. Throws Error for a file that does not exist or whose name tells no lab.
+void take_named_files(grading::GradeOptions& options);
+
+// Enters the files of labs that `options.dir` has elsewhere than in LAB/LAB.cu, as
+// lab32/classroom/chooser.py chooses them, and says on standard error which these are.
+void choose_files(grading::GradeOptions& options);
 
 }  // namespace lab32::commands

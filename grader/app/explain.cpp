@@ -7,15 +7,13 @@
 #include <memory>
 
 #include "app/command.h"
-#include "app/lab_files.h"
-#include "app/program_binary.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "grading/engine/compiled.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/runner.h"
-#include "pictures/explanation.h"
 #include "pictures/make.h"
+#include "pictures/picture.h"
 #include "report/render.h"
 #include "runtime/profiler/commands.h"
 

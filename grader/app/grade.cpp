@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "app/command.h"
-#include "app/lab_files.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "grading/engine/compiled.h"
 #include "grading/engine/runner.h"
 #include "report/history.h"
 #include "report/render.h"
@@ -135,6 +135,40 @@ Command grade_command(CLI::App& lab32) {
   command.app = app;
   command.run = [given] { return grade(*given); };
   command.behind = &options.labs;
+  command.clean_end = CleanSignalExit::Interrupt::too;
+  return command;
+}
+
+// ---- lab32 ptx ----
+
+namespace {
+
+struct PtxOptions {
+  std::string lab, file, device = "sim", output;
+};
+
+int show_ptx(const PtxOptions& options) {
+  if (!options.output.empty()) check_writable(options.output, "-o");
+  const grading::Ptx ptx = grading::ptx_of(options.lab, options.file, options.device);
+  if (!ptx.compiles) {
+    complain(ptx.text);
+    return kPointsLost;
+  }
+  print_or_write(ptx.text, options.output, "-o");
+  return kFullMarks;
+}
+
+}  // namespace
+
+Command ptx_command(CLI::App& lab32) {
+  const auto options = std::make_shared<PtxOptions>();
+  Command command;
+  command.app = lab32.add_subcommand("ptx", "print the PTX by which a lab's file is graded");
+  command.app->add_option("LAB", options->lab, "the lab")->required();
+  command.app->add_option("FILE", options->file, "a .cu file of any name")->required();
+  command.app->add_option("--device", options->device, "sim or sim:NAME (sim)");
+  command.app->add_option("-o", options->output, "write to this file instead of standard output");
+  command.run = [options] { return show_ptx(*options); };
   command.clean_end = CleanSignalExit::Interrupt::too;
   return command;
 }

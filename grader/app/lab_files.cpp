@@ -1,4 +1,3 @@
-#include "app/lab_files.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,3 @@
-#include "app/program_binary.h"
-
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/command.h"
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"

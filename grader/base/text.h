@@ -3,8 +3,12 @@
 // functions take and return UTF-8.
 #pragma once
 
+#include <regex.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,5 +62,36 @@ std::string demangle(const std::string& name);
 
 // Whether the symbol is that of a kernel which Numba has compiled.
 bool is_name_of_numba(const std::string& symbol);
+
+// ---- patterns ----
+
+// A POSIX extended regular expression, with the C library's \w, \s and \b. std::regex is not used:
+// it recurses once per character, so that a long line overflows the stack, and it adds seconds to
+// the compilation of every file that includes it.
+class Pattern {
+ public:
+  // The text of the match, then of each parenthesised group; "" for a group that took no part.
+  using Groups = std::vector<std::string>;
+
+  // Throws Error with the C library's reason if the expression is invalid.
+  explicit Pattern(const std::string& expression);
+
+  // The leftmost match, and the longest of several that begin there.
+  std::optional<Groups> search(const std::string& text) const;
+  // A match of the whole text only.
+  std::optional<Groups> match(const std::string& text) const;
+  std::vector<Groups> all(const std::string& text) const;
+  // Replaces all matches; $0 to $9 stand for the groups.
+  std::string replace(const std::string& text, const std::string& by) const;
+
+ private:
+  struct Match {
+    size_t begin, end;
+    Groups groups;
+  };
+  std::optional<Match> find(const std::string& text, size_t from) const;
+
+  std::shared_ptr<regex_t> compiled_;
+};
 
 }  // namespace lab32

@@ -8,7 +8,7 @@
 
 #include "base/elf.h"
 #include "base/error.h"
-#include "device/kernel_name.h"
+#include "device/names.h"
 #include "simulator/core/warp/quick_refusals.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/listing.h"

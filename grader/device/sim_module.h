@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "device/element_names.h"
+#include "device/names.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/warp/decode.h"
 #include "simulator/ptx/module.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "device/element_names.h"
+#include "device/names.h"
 #include "simulator/core/schedule/launch.h"
 #include "simulator/observers/caches/caches.h"
 #include "simulator/observers/races/cluster_and_engine_checks.h"

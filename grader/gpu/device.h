@@ -2,8 +2,10 @@
 // child process only (timer_process.cpp): a kernel's fault costs the process its GPU.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/work.h"
 #include "device/device.h"
@@ -50,5 +52,18 @@ GpuSearch find_gpu();
 // each run tells outputs apart; the digests of the inputs must not have changed at the end.
 TimingResult run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
                         const std::string& baselines, const SharedRegion& output_region);
+
+// ---- kernels of a PTX text ----
+
+// Lists the kernels of a PTX text with the sizes of their parameters, without parsing instructions:
+// a GPU runs programs whose instructions the simulator does not support. Throws Error for a
+// parameter that it does not understand.
+
+struct EntryPoint {
+  std::string symbol;  // mangled, as in the PTX
+  std::vector<uint32_t> parameter_bytes;
+};
+
+std::vector<EntryPoint> read_entries(const std::string& ptx);
 
 }  // namespace lab32::device

@@ -1,5 +1,6 @@
 // The timer of the first GPU: it locks the card, times in a child process, and builds the
 // baselines.
+
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
@@ -16,7 +17,6 @@
 #include "base/process.h"
 #include "base/random.h"
 #include "base/work.h"
-#include "base/work_time.h"
 #include "gpu/device.h"
 #include "gpu/timer.h"
 #include "toolchain/cache.h"

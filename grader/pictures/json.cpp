@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "pictures/explanation.h"
+#include "pictures/picture.h"
 
 namespace lab32::pictures {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -154,5 +155,19 @@ struct Launch {
   std::vector<Mapping> mappings;  // computed by the student's own function
   std::vector<LineCost> lines;
 };
+
+struct Explanation {
+  std::string lab, check;  // empty for a program
+  std::string file;
+  std::string message;  // the message of the check
+  Launch launch;
+};
+
+// The name and the message of the check; "" for a program.
+std::string heading(const Explanation& shown);
+std::string text(const Explanation& shown, bool colour);
+// Schema lab32-pictures/1 (README.md).
+std::string json(const Explanation& shown);
+nlohmann::ordered_json to_json(const Launch& launch);
 
 }  // namespace lab32::pictures

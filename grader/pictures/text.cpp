@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pictures/explanation.h"
+#include "pictures/picture.h"
 #include "pictures/text.h"
 
 namespace lab32::pictures {

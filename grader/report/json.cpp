@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "pictures/explanation.h"
+#include "pictures/picture.h"
 #include "report/render.h"
 
 namespace lab32::report {

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/pattern.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
 

@@ -1,10 +1,9 @@
-#include "toolchain/messages.h"
-
 #include <sstream>
 #include <utility>
 #include <vector>
 
-#include "base/pattern.h"
+#include "base/text.h"
+#include "toolchain/nvcc.h"
 
 namespace lab32::toolchain {
 namespace {

@@ -12,12 +12,10 @@
 #include <string_view>
 
 #include "base/files.h"
-#include "base/pattern.h"
 #include "base/text.h"
 #include "toolchain/artifact.h"
 #include "toolchain/cache.h"
 #include "toolchain/machine_code.h"
-#include "toolchain/messages.h"
 #include "toolchain/sandbox.h"
 #include "toolchain/submission.h"
 #include "toolchain/toolchain.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/child.h"
-#include "base/pattern.h"
+#include "base/text.h"
 
 namespace lab32::toolchain {
 

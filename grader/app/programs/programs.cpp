@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/program_binary.h"
+#include "app/command.h"
 #include "runtime/profiler/build_program.h"
 #include "runtime/profiler/commands.h"
 #include "runtime/profiler/libraries.h"

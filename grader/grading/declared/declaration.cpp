@@ -8,9 +8,8 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/pattern.h"
 #include "base/text.h"
-#include "grading/declared/counter_names.h"
+#include "simulator/observers/counters.h"
 
 namespace lab32::grading {
 namespace {
@@ -91,7 +90,7 @@ class DeclarationReader {
         counted = table.get("counted");
         if (!ideal) fail(*node, fmt::format("`{}` has no `ideal`", name));
       }
-      declaration.also.push_back({Expression(name, {counter_names(), {}}, place(*node)),
+      declaration.also.push_back({Expression(name, {counters::counter_names(), {}}, place(*node)),
                                   limit(declaration.launch, *ideal),
                                   counted ? text(*counted, "counted") : name});
     }
@@ -157,7 +156,7 @@ class DeclarationReader {
     return expression(node, "ideal", numbers(launch, {"blocks", "threads"}));
   }
   Expression counter(const toml::node& node) const {
-    return expression(node, "counter", {counter_names(), {}});
+    return expression(node, "counter", {counters::counter_names(), {}});
   }
 
   const ElementType& type_of(const toml::table& table, const std::string& name) const {

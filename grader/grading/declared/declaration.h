@@ -1,5 +1,5 @@
 // Declared checks: rubric rows that say what to launch, with which arrays, and what to compare or
-// to count, so that the check needs no code. README.md has the keys. run_declared.h runs them.
+// to count, so that the check needs no code. README.md has the keys. declared_launch.h runs them.
 #pragma once
 
 #include <cstdint>

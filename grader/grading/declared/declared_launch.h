@@ -1,5 +1,6 @@
 // Launches what a rubric row declares: draws its numbers and arrays, launches the kernel as
-// launch/launch.h does, and compares the outputs with the expected values.
+// launch/launch.h does, and compares the outputs with the expected values. run_declared() runs the
+// whole check.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "grading/declared/declaration.h"
+#include "grading/declared/elements.h"
 #include "grading/engine/check.h"
 
 namespace lab32::grading {
@@ -46,5 +48,12 @@ ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch, ui
 
 // "histogram_shared<256>" -> "histogram_shared"
 std::string base_name(const std::string& kernel);
+
+// As mismatch() of launch/arrays.h: empty if all values are equal.
+std::string elements_mismatch(const std::string& name, const std::vector<std::byte>& got,
+                              const Elements& want, double relative_tolerance);
+
+// Runs the check that the row of `check` declares.
+void run_declared(Check& check);
 
 }  // namespace lab32::grading

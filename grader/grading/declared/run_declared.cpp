@@ -1,22 +1,106 @@
-#include "grading/declared/run_declared.h"
+// Runs declared checks (declaration.h): the bodies that a LAB_CHECK would have.
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
 
-#include "grading/declared/counter_names.h"
 #include "grading/declared/declared_launch.h"
-#include "grading/declared/declared_time.h"
 #include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
-#include "grading/engine/questions.h"
 #include "grading/launch/counting.h"
 #include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
+#include "grading/timing/timing_checks.h"
 #include "grading/words/describe.h"
+#include "simulator/observers/counters.h"
 
 namespace lab32::grading {
+
 namespace {
+
+// ---- timing checks: the declared launch, timed as timing/timing_checks.h says ----
+
+using Sets = std::vector<std::shared_ptr<const DeclaredArrays>>;
+
+// The arrays of the timer: inputs, with the values of each set, then outputs.
+std::vector<device::TimedArray> timed_arrays(const DeclaredLaunch& launch, const Sets& sets) {
+  std::vector<device::TimedArray> arrays;
+  for (size_t i = 0; i < launch.inputs.size(); ++i) {
+    device::TimedArray array{launch.inputs[i].name, sets[0]->inputs[i].bytes.size(), {}};
+    for (const auto& set : sets)
+      array.sets.emplace_back(
+          std::shared_ptr<const std::vector<std::byte>>(set, &set->inputs[i].bytes));
+    arrays.push_back(std::move(array));
+  }
+  for (size_t i = 0; i < launch.outputs.size(); ++i) {
+    const Elements& output = sets[0]->outputs[i];
+    arrays.push_back({launch.outputs[i].name, output.count * output.type->bytes, {}});
+  }
+  return arrays;
+}
+
+std::vector<device::TimedStep> steps_of(Check& check, const DeclaredLaunch& launch,
+                                        const std::vector<double>& numbers,
+                                        device::LoadedModule& module) {
+  std::vector<device::TimedStep> steps;
+  const size_t first_output = launch.inputs.size();
+  for (size_t i = 0; i < launch.outputs.size(); ++i)
+    if (!launch.outputs[i].contents.empty())
+      steps.emplace_back(device::Fill{device::ArrayIndex{first_output + i}, 0});
+  device::TimedLaunch timed{
+      given_kernel(launch.kernel, module), shape_of(check, launch, numbers, module), {}};
+  for (const DeclaredArgument& argument : launch.arguments) {
+    if (argument.kind == DeclaredArgument::Kind::input)
+      timed.args.emplace_back(device::ArrayIndex{argument.index});
+    else if (argument.kind == DeclaredArgument::Kind::output)
+      timed.args.emplace_back(device::ArrayIndex{first_output + argument.index});
+    else
+      timed.args.emplace_back(number_of(launch, argument, numbers));
+  }
+  steps.emplace_back(std::move(timed));
+  return steps;
+}
+
+TimedWork work_of(Check& check, const Declaration& declaration, uint32_t n, size_t count) {
+  const DeclaredLaunch& launch = declaration.launch;
+  Random random = check.random();
+  const std::vector<double> numbers = draw_numbers(launch, n, random);
+  Sets sets(count);
+  for (auto& set : sets)
+    set = std::make_shared<const DeclaredArrays>(draw_arrays(launch, numbers, 0, random));
+  TimedWork work;
+  work.arrays = timed_arrays(launch, sets);
+  ExpressionValues values{numbers, {}, nullptr};
+  const device::Shape shape = shape_of(check, launch, numbers, check.session.module);
+  values.numbers.push_back(double{1} * shape.grid.x * shape.grid.y * shape.grid.z);
+  values.numbers.push_back(double{1} * shape.block.x * shape.block.y * shape.block.z);
+  work.bytes = declaration.bytes.count(values, 1, uint64_t{1} << 40);
+  work.steps = [&check, &launch, numbers](device::LoadedModule& module, uint32_t) {
+    return steps_of(check, launch, numbers, module);
+  };
+  const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
+  work.mismatch = [&launch, numbers, sets, tolerance](size_t set, const Outputs& outputs) {
+    const std::vector<Elements> expected = expected_elements(launch, numbers, *sets[set]);
+    for (size_t i = 0; i < launch.outputs.size(); ++i) {
+      const std::vector<std::byte> got = values_of<std::byte>(outputs[i]);
+      const std::string wrong =
+          elements_mismatch(launch.outputs[i].name, got, expected[i], tolerance);
+      if (!wrong.empty()) return wrong;
+    }
+    return std::string();
+  };
+  return work;
+}
+
+void run_declared_time(Check& check, const Declaration& declaration) {
+  credit_speed(check, {base_name(declaration.launch.kernel),
+                       [&declaration](Check& own, uint32_t n, size_t sets) {
+                         return work_of(own, declaration, n, sets);
+                       }});
+}
+
+// ---- counts ----
 
 constexpr uint32_t kLanes = 32;
 
@@ -42,13 +126,13 @@ class CheckedCount {
     std::vector<std::string> names = declaration.limit.counter.used_numbers();
     for (const DeclaredLimit& also : declaration.also)
       for (const std::string& name : also.counter.used_numbers()) names.push_back(name);
-    const auto shared = std::count_if(names.begin(), names.end(), is_shared_counter);
+    const auto shared = std::count_if(names.begin(), names.end(), counters::is_shared_counter);
     const bool all_shared = shared == static_cast<ptrdiff_t>(names.size());
     shared_ = all_shared && shared > 0;
-    counters_.numbers = counter_values(counters_of(check, run,
-                                                   shared == 0 ? Counted::global
-                                                   : shared_   ? Counted::shared
-                                                               : Counted::everything));
+    counters_.numbers = counters::counter_values(counters_of(check, run,
+                                                             shared == 0 ? Counted::global
+                                                             : shared_   ? Counted::shared
+                                                                         : Counted::everything));
   }
 
   double got(const DeclaredLimit& limit) const { return limit.counter.value(counters_); }

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "base/work_time.h"
+#include "base/work.h"
 
 namespace lab32::grading {
 

@@ -1,7 +1,7 @@
 // Limits on what grading a submission may cost. Spending limits the kernels: one launch, all
 // launches of a check, and all launches of a lab. It counts instructions, so that a verdict does
 // not depend on the machine; a limit in seconds catches instructions that take long, and is longer
-// on a slow machine (work_time.h). TimeLimit bounds how long a user waits: the seconds for one
+// on a slow machine (base/work.h). TimeLimit bounds how long a user waits: the seconds for one
 // lab, including its compilation (`lab32 grade --time-limit`).
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/work_time.h"
+#include "base/work.h"
 #include "device/device.h"
 #include "report/result.h"
 
@@ -51,7 +51,7 @@ class Spending {
 class TimeLimit {
  public:
   // The default limit. A reference solution takes two to five seconds, including its compilation.
-  // The default is for a usual machine and grows on a slow one (work_time.h); a limit that the
+  // The default is for a usual machine and grows on a slow one (base/work.h); a limit that the
   // user names does not.
   static double usual();
 

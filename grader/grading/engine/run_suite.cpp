@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/work_time.h"
-#include "grading/declared/run_declared.h"
+#include "base/work.h"
+#include "grading/declared/declared_launch.h"
 #include "grading/engine/check.h"
 #include "grading/engine/registry.h"
 #include "grading/launch/launch_pictures.h"

@@ -16,7 +16,6 @@
 #include "grading/engine/limits.h"
 #include "grading/engine/session.h"
 #include "grading/rubric/rubric.h"
-#include "pictures/explanation.h"
 #include "pictures/picture.h"
 #include "report/result.h"
 

@@ -14,5 +14,4 @@
 #include "grading/launch/launch.h"
 #include "grading/timing/given_time.h"
 #include "grading/words/describe.h"
-#include "grading/words/names.h"
 #include "grading/words/words.h"

@@ -10,10 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "base/random.h"
 #include "device/device.h"
 
 namespace lab32::grading {
@@ -145,6 +147,31 @@ std::string mismatch(const std::string& name, const std::vector<T>& got, const s
   const size_t first = wrong.front();
   return mismatch_message(name, wrong, want.size(), is_poison(got[first]) ? "" : show(got[first]),
                           show(want[first]), unwritten);
+}
+
+// ---- special values ----
+
+// Inputs with values that a wrong kernel may treat differently from others. labs/<lab>/inputs.toml
+// says which of them each task allows.
+
+// Replaces one element of `values` by each of `special`, at places that are drawn. Leaves arrays
+// that are shorter as they are.
+template <class T>
+void scatter(Random& random, std::vector<T>& values, const std::vector<T>& special) {
+  const size_t part = values.size() / special.size();
+  if (part == 0) return;
+  for (size_t i = 0; i < special.size(); ++i)
+    values[i * part + random.below(static_cast<uint32_t>(part))] = special[i];
+}
+
+// Floats of any kind but NaN, which equals nothing.
+inline std::vector<float> any_floats(Random& random, size_t count) {
+  using Limits = std::numeric_limits<float>;
+  std::vector<float> values = random.floats(count);
+  scatter(random, values,
+          {0.0f, -0.0f, Limits::denorm_min(), -Limits::min() / 3, Limits::max(), Limits::lowest(),
+           Limits::infinity(), -Limits::infinity()});
+  return values;
 }
 
 }  // namespace lab32::grading

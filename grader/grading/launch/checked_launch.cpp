@@ -6,7 +6,7 @@
 #include <cstring>
 #include <tuple>
 
-#include "base/pattern.h"
+#include "base/text.h"
 #include "device/run_text.h"
 #include "grading/engine/check.h"
 #include "grading/engine/compiled.h"

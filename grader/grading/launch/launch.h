@@ -83,7 +83,7 @@ device::Run launch_unjudged(Check& check, device::Kernel& kernel, const device::
 // Whether the launch has a race or another hazard.
 bool has_finding(const device::Run& run);
 
-// Ends the check if it is repeated because of one launch in another order (schedule_trial.h) and
+// Ends the check if it is repeated because of one launch in another order (ScheduleTrial) and
 // that launch was right this time, too. For checks that check each launch before they make the next
 // one.
 void end_if_repeated(Check& check);
@@ -107,7 +107,7 @@ void check_parameters(Check& check, const device::KernelInfo& kernel,
 // which launches the kernel and checks its result; later checks get the same run. They still ask
 // the module for the kernel, so that tools know that they depend on it
 // (tools/mutants/reused_checks.h). A check that is repeated in another order of blocks
-// (schedule_trial.h) makes its own launch.
+// (ScheduleTrial) makes its own launch.
 std::shared_ptr<const device::Run> shared_launch(Check& check, const std::string& key,
                                                  const std::string& kernel,
                                                  const std::function<device::Run()>& make);

@@ -8,7 +8,7 @@
 
 #include "base/environment.h"
 #include "base/files.h"
-#include "base/pattern.h"
+#include "base/text.h"
 #include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
 #include "grading/launch/arrays.h"

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -90,5 +91,27 @@ void recount_wavefronts(Check& check, const std::string& where, double limit,
 
 // Loses the check if the kernel declares more static shared memory per block than `bytes`.
 void limit_shared(Check& check, const std::string& kernel, double bytes);
+
+// ---- questions ----
+
+// The questions of a lab. The submission answers with LAB32_ANSWER(question, value); the rubric
+// holds the right answers and the hints.
+
+// The value of LAB32_ANSWER(question, value) in the submission; nullopt: the file has no such
+// answer.
+std::optional<float> answer_to(Check& check, const std::string& question);
+
+// The answer as the student typed it, if it is a plain number: a float would show 16777217 as
+// 16777216. Otherwise `given`, the value of the expression.
+std::string text_of_answer(Check& check, const std::string& question, float given);
+
+// Whether all answers of the check `name` are right, or it asks no questions. If so, other checks
+// may show details that would answer its questions, even checks that come before it.
+bool answers_right(Check& check, const std::string& name);
+
+// Asks all questions of the running check, which passes if every answer is right. A question with
+// `options` asks for a ratio, and an answer counts as the nearest option. Returns whether all
+// answers were right.
+bool ask_questions(Check& check);
 
 }  // namespace lab32::grading

@@ -1,5 +1,3 @@
-#include "grading/rubric/answer.h"
-
 #include <crypt.h>
 #include <fmt/format.h>
 
@@ -10,6 +8,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "grading/rubric/rubric.h"
 
 namespace lab32::grading {
 namespace {

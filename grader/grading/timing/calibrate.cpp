@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/work_time.h"
+#include "base/work.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/run_suite.h"

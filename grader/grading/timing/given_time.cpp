@@ -2,21 +2,120 @@
 
 #include <fmt/core.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <sstream>
+#include <string_view>
 
 #include "base/environment.h"
+#include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "device/device.h"
+#include "device/names.h"
 #include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
-#include "grading/timing/kernel_code.h"
 #include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::grading {
+
+// ---- code of kernels ----
+
+namespace {
+
+bool is_name_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
+}
+
+// The first name after the directives, as in `.func (.param .b32 r) f(`, `.visible .entry k(` and
+// `.global .align 4 .b8 v[16]`.
+std::string defined_name(const std::string& line) {
+  for (size_t at = 0; at < line.size();) {
+    const char c = line[at];
+    if (c == '(') at = std::min(line.find(')', at), line.size());
+    if (c != '.' && !is_name_character(c)) {
+      ++at;
+      continue;
+    }
+    size_t end = at + 1;
+    while (end < line.size() && is_name_character(line[end])) ++end;
+    if (c != '.' && !std::isdigit(static_cast<unsigned char>(c))) return line.substr(at, end - at);
+    at = end;
+  }
+  return "";
+}
+
+bool begins_item(const std::string& line) {
+  static const Pattern begin(
+      "^\\.(visible|weak|common|extern|entry|func|global|const|shared|alias)\\b");
+  return begin.search(line).has_value();
+}
+
+bool is_position(const std::string& line) {
+  const size_t at = std::min(line.find_first_not_of(" \t"), line.size());
+  return line.compare(at, 4, ".loc") == 0 || line.compare(at, 2, "//") == 0 ||
+         line.compare(at, 6, "$L__tm") == 0 || line.compare(at, 7, "$L__fun") == 0;
+}
+
+// Removes the numbers of labels and stacks: nvcc numbers them by the function's place in the file.
+std::string without_numbers(const std::string& text) {
+  static const Pattern label("\\$L__BB[0-9]+_"), stack("__local_depot[0-9]+");
+  return stack.replace(label.replace(text, "$L__BB_"), "__local_depot");
+}
+
+}  // namespace
+
+KernelCode::KernelCode(const std::string& ptx) {
+  std::istringstream lines(ptx);
+  std::string* item = nullptr;
+  for (std::string line; std::getline(lines, line);) {
+    if (begins_item(line)) {
+      const std::string name = defined_name(line);
+      item = &text_[name];
+      if (line.find(".entry") != std::string::npos) kernels_.push_back(name);
+    }
+    if (line.rfind(".section", 0) == 0 || line.rfind(".file", 0) == 0) item = nullptr;
+    if (!item || is_position(line)) continue;
+    *item += line + "\n";
+    if (line == "}") item = nullptr;
+  }
+  for (auto& [name, text] : text_) text = without_numbers(text);
+}
+
+std::string KernelCode::code(const std::string& name) const {
+  std::string symbol = name;
+  if (text_.count(symbol) == 0) {
+    try {
+      const auto kernel = device::find_kernel(kernels_, name);
+      if (!kernel) return "";
+      symbol = kernels_[*kernel];
+    } catch (const Error&) {  // several kernels match
+      return "";
+    }
+  }
+  std::set<std::string> seen{symbol};
+  std::vector<std::string> open{symbol};
+  std::string all;
+  while (!open.empty()) {
+    const std::string& text = text_.at(open.back());
+    open.pop_back();
+    all += text;
+    for (size_t at = 0; at < text.size();) {
+      size_t end = at;
+      while (end < text.size() && is_name_character(text[end])) ++end;
+      const std::string word = text.substr(at, end - at);
+      if (text_.count(word) != 0 && seen.insert(word).second) open.push_back(word);
+      at = end + 1;
+    }
+  }
+  return all;
+}
+
 namespace {
 
 const std::string kSimulator = "sim:";

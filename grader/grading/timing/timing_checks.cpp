@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/work.h"
-#include "base/work_time.h"
 #include "device/run_text.h"
 #include "grading/engine/check.h"
 #include "grading/engine/progress.h"

@@ -12,10 +12,10 @@
 
 #include "base/random.h"
 #include "grading/engine/suite.h"
-#include "grading/launch/special_values.h"
+#include "grading/launch/arrays.h"
 #include "grading/launch/standard_checks.h"
 #include "grading/timing/timing_checks.h"
-#include "grading/words/names.h"
+#include "grading/words/words.h"
 
 namespace lab32::checks::bank_conflicts {
 namespace {

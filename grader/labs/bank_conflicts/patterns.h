@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "grading/words/names.h"
+#include "grading/words/words.h"
 
 namespace lab32::checks::bank_conflicts {
 

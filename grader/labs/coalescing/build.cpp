@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 
-#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/patterns.h"
 #include "grading/launch/standard_checks.h"

@@ -2,9 +2,9 @@
 // labs/occupancy/occupancy.cu.
 
 #include "grading/engine/suite.h"
-#include "grading/launch/special_values.h"
+#include "grading/launch/arrays.h"
 #include "grading/launch/standard_checks.h"
-#include "labs/occupancy/inputs.h"
+#include "labs/occupancy/cases.h"
 
 namespace lab32::checks::occupancy {
 namespace {

@@ -22,8 +22,8 @@
 #include "grading/engine/suite.h"
 #include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/words/names.h"
-#include "labs/occupancy/inputs.h"
+#include "grading/words/words.h"
+#include "labs/occupancy/cases.h"
 
 namespace lab32::checks::occupancy {
 namespace {

@@ -11,7 +11,7 @@
 #include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
 #include "grading/timing/timing_checks.h"
-#include "labs/occupancy/inputs.h"
+#include "labs/occupancy/cases.h"
 
 namespace lab32::checks::occupancy {
 namespace {

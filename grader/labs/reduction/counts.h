@@ -10,7 +10,7 @@
 
 #include "device/device.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/words/names.h"
+#include "grading/words/words.h"
 
 namespace lab32::checks::reduction {
 
@@ -54,7 +54,7 @@ class StepVerdict {
                const std::string& here);
   // Loses the check if the counter is below the rubric's `least_...`: the kernel already uses the
   // idea of a later step, which `later` names. `needed` counts the kernel without its needless work
-  // (grading/launch/needless_work.h); nullopt: it has none.
+  // (grading/launch/counting.h); nullopt: it has none.
   void require_no_later_step(
       Counter counter, const std::string& later,
       const std::function<std::optional<StepCounts>(Counter counter)>& needed);

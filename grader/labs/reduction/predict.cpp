@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "device/run_text.h"
-#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/reduction/counts.h"

@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "grading/engine/suite.h"
+#include "grading/launch/counting.h"
 #include "grading/launch/launch.h"
-#include "grading/launch/needless_work.h"
 #include "labs/reduction/counts.h"
 #include "labs/reduction/sums.h"
 

@@ -14,7 +14,7 @@
 #include "grading/launch/standard_checks.h"
 #include "grading/timing/timed_work.h"
 #include "grading/timing/timing_checks.h"
-#include "grading/words/names.h"
+#include "grading/words/words.h"
 #include "labs/reduction/sums.h"
 
 namespace lab32::checks::reduction {

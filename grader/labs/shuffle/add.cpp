@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/shuffle/values.h"

@@ -9,7 +9,7 @@
 #include "grading/engine/check.h"
 #include "grading/launch/counting.h"
 #include "grading/words/describe.h"
-#include "grading/words/names.h"
+#include "grading/words/words.h"
 
 namespace lab32::checks::shuffle {
 

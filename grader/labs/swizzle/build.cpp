@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/swizzle/mapping.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/words/names.h"
+#include "grading/words/words.h"
 
 namespace lab32::checks::swizzle {
 

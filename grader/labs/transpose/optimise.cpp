@@ -5,10 +5,9 @@
 #include <limits>
 #include <memory>
 
-#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
+#include "grading/launch/arrays.h"
 #include "grading/launch/launch.h"
-#include "grading/launch/special_values.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/transpose/tile.h"
 

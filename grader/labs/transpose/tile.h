@@ -11,7 +11,7 @@
 #include "device/device.h"
 #include "grading/engine/check.h"
 #include "grading/launch/launch.h"
-#include "grading/words/names.h"
+#include "grading/words/words.h"
 
 namespace lab32::checks::transpose {
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/pattern.h"
-#include "device/kernel_name.h"
+#include "base/text.h"
+#include "device/names.h"
 #include "device/sim_device.h"
 #include "runtime/cudart/device_code.h"
 #include "runtime/cudart/errors.h"

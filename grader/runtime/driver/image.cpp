@@ -11,7 +11,7 @@
 
 #include "base/elf.h"
 #include "base/error.h"
-#include "base/pattern.h"
+#include "base/text.h"
 #include "runtime/cudart/registry.h"
 #include "simulator/ptx/link.h"
 #include "toolchain/machine_code.h"

@@ -15,7 +15,7 @@
 #include "base/elf.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "device/kernel_name.h"
+#include "device/names.h"
 #include "device/sim_device.h"
 #include "runtime/cublas/handle.h"
 #include "runtime/cudart/device_code.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pictures/explanation.h"
+#include "pictures/picture.h"
 #include "runtime/profiler/build_program.h"
 #include "simulator/observers/traffic/launch_detail.h"
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/pattern.h"
 #include "base/text.h"
 
 namespace lab32::profiler {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/pattern.h"
+#include "base/text.h"
 
 namespace lab32::profiler {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/pattern.h"
+#include "base/text.h"
 
 namespace lab32::profiler {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/pattern.h"
 #include "base/text.h"
 #include "runtime/profiler/commands.h"
 #include "runtime/profiler/kernel_names.h"

@@ -19,7 +19,6 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/pattern.h"
 #include "base/text.h"
 #include "runtime/profiler/build_program.h"
 #include "runtime/profiler/libraries.h"

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "simulator/ptx/module.h"
 
@@ -113,5 +114,13 @@ SharedTraffic& operator+=(SharedTraffic& to, const SharedTraffic& from);
 BulkTraffic& operator+=(BulkTraffic& to, const BulkTraffic& from);
 OtherTraffic& operator+=(OtherTraffic& to, const OtherTraffic& from);
 Counters& operator+=(Counters& to, const Counters& from);
+
+// The counters by name, for expressions of rubrics: "load.sectors", "shared_load.wavefronts",
+// "block_barriers", and the sums `requests`, `sectors`, `wavefronts` and `conflicts`.
+std::vector<std::string> counter_names();
+// In the order of counter_names().
+std::vector<double> counter_values(const Counters& counters);
+// Whether a counter is one of shared memory; the others belong to global memory or to neither.
+bool is_shared_counter(const std::string& name);
 
 }  // namespace lab32::counters

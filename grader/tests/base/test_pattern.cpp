@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "base/pattern.h"
+#include "base/text.h"
 
 namespace lab32::tests {
 

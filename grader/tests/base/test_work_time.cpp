@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "base/work_time.h"
+#include "base/work.h"
 #include "simulator/core/warp/launch_context.h"
 
 using namespace lab32;

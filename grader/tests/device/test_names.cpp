@@ -1,9 +1,10 @@
 // Kernels are found by the names that people write, whatever their symbols are.
+
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "device/kernel_name.h"
-#include "gpu/entries.h"
+#include "device/names.h"
+#include "gpu/device.h"
 
 using namespace lab32;
 using device::find_kernel;

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include "grading/engine/registry.h"
-#include "grading/rubric/answer.h"
 #include "grading/rubric/rubric.h"
 #include "tests/fixtures/slow.h"
 

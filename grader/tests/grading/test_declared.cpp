@@ -7,11 +7,11 @@
 #include <set>
 
 #include "base/error.h"
-#include "grading/declared/counter_names.h"
 #include "grading/declared/declaration.h"
 #include "grading/declared/elements.h"
 #include "grading/declared/expression.h"
 #include "grading/rubric/rubric.h"
+#include "simulator/observers/counters.h"
 #include "tests/fixtures/scratch.h"
 
 namespace lab32::grading {
@@ -118,12 +118,12 @@ TEST_CASE("grading: each distribution fills arrays of each type that it fits") {
 }
 
 TEST_CASE("grading: all counters have names, and sums of them, too") {
-  const std::vector<std::string> names = counter_names();
+  const std::vector<std::string> names = counters::counter_names();
   counters::Counters counters;
   counters.red = {1, 30};
   counters.atom = {2, 12};
   counters.other.bulk_load.sectors = 9;
-  const std::vector<double> values = counter_values(counters);
+  const std::vector<double> values = counters::counter_values(counters);
   REQUIRE(values.size() == names.size());
   const auto value = [&](const std::string& name) {
     const auto at = std::find(names.begin(), names.end(), name);
@@ -135,8 +135,8 @@ TEST_CASE("grading: all counters have names, and sums of them, too") {
   CHECK(value("red.sectors") == 30);
   CHECK(value("other.bulk_load.sectors") == 9);
   CHECK(value("shared_load.wavefronts") == 0);
-  CHECK(is_shared_counter("shared_atom.requests"));
-  CHECK_FALSE(is_shared_counter("red.sectors"));
+  CHECK(counters::is_shared_counter("shared_atom.requests"));
+  CHECK_FALSE(counters::is_shared_counter("red.sectors"));
 }
 
 // Lines 1 to 49.

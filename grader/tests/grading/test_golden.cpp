@@ -11,7 +11,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/pattern.h"
+#include "base/text.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/runner.h"
 #include "report/render.h"

@@ -1,6 +1,7 @@
 // A check of the checks: what the kernels of a lab get over one grading. A shortcut can foresee a
 // parameter that has one value, and a wrong kernel can pass where a value that the task allows
 // never occurs. labs/<lab>/inputs.toml lists both.
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "base/environment.h"
-#include "base/pattern.h"
+#include "base/text.h"
 #include "base/toml_file.h"
 #include "device/forwarding.h"
 #include "tests/fixtures/each_lab.h"

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "grading/timing/kernel_code.h"
+#include "grading/timing/given_time.h"
 
 namespace lab32::tests {
 

@@ -1,10 +1,11 @@
 // The reference solutions as lab32 ships them: the kernels run, and everything that reveals their
 // source is gone.
+
 #include <doctest/doctest.h>
 
 #include "base/environment.h"
 #include "device/device.h"
-#include "gpu/entries.h"
+#include "gpu/device.h"
 #include "grading/engine/compiled.h"
 #include "grading/timing/reference_module.h"
 #include "tests/fixtures/each_lab.h"

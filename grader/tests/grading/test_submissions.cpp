@@ -12,7 +12,7 @@
 
 #include "base/environment.h"
 #include "base/files.h"
-#include "base/pattern.h"
+#include "base/text.h"
 #include "gpu/timer.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"

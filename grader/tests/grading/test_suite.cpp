@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "base/work_time.h"
+#include "base/work.h"
 #include "grading/engine/limits.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/run_suite.h"

@@ -1,5 +1,6 @@
 // Pictures on a terminal: golden texts (tests/golden/pictures.txt), and properties of every
 // picture.
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "pictures/explanation.h"
 #include "pictures/make.h"
+#include "pictures/picture.h"
 #include "pictures/text.h"
 #include "tests/fixtures/golden.h"
 #include "tests/fixtures/sample_pictures.h"

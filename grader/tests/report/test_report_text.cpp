@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/environment.h"
-#include "base/pattern.h"
 #include "base/text.h"
 #include "report/render.h"
 #include "tests/fixtures/sample_result.h"

@@ -1,5 +1,6 @@
 // Plans for real kernels, compiled by nvcc for Turing, Ada and Hopper; and the plans that result
 // when the machine code does not match.
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/pattern.h"
+#include "base/text.h"
 #include "simulator/core/warp/access_plan.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/operands.h"

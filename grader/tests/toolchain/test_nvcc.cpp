@@ -1,4 +1,5 @@
 // Compiling a .cu file to an artifact, and everything that refuses a file.
+
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -6,7 +7,6 @@
 #include "tests/fixtures/scratch.h"
 #include "tests/fixtures/slow.h"
 #include "toolchain/cache.h"
-#include "toolchain/messages.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/submission.h"
 

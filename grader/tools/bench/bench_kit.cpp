@@ -8,7 +8,7 @@
 
 #include "base/environment.h"
 #include "base/error.h"
-#include "device/kernel_name.h"
+#include "device/names.h"
 #include "simulator/core/warp/trap.h"
 #include "simulator/observers/races/global_races.h"
 #include "simulator/observers/races/hazards.h"

@@ -1,7 +1,59 @@
+// build/lab32_bench, and its benchmarks of reading and decoding PTX.
+
 #include <cstdio>
+#include <string>
 
 #include "base/error.h"
+#include "simulator/ptx/parser.h"
 #include "tools/bench/bench_kit.h"
+
+namespace lab32::bench {
+namespace {
+
+// A module as large as those of heavily templated code.
+std::string large_module() {
+  static const Kernels kernels("reduction.cu");
+  const std::string& text = kernels.text();
+  const size_t first = text.find(".visible .entry");
+  const size_t end = text.rfind("\n}") + 3;
+  std::string large = text.substr(0, first);
+  for (int copy = 0; copy < 100; ++copy) {
+    std::string part = text.substr(first, end - first);
+    const std::string tag = "copy" + std::to_string(copy) + "_";
+    for (size_t at = 0; (at = part.find("_Z", at)) != std::string::npos; at += tag.size() + 2)
+      part.insert(at, tag);
+    large += part;
+  }
+  return large + text.substr(end);
+}
+
+void parse(benchmark::State& state) {
+  const std::string text = large_module();
+  for (auto _ : state) benchmark::DoNotOptimize(ptx::parse(text));
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * text.size()));
+}
+
+void decode(benchmark::State& state) {
+  const ptx::Module module = ptx::parse(large_module());
+  size_t instructions = 0;
+  for (auto _ : state)
+    for (const ptx::Function& f : module.functions) {
+      if (!f.is_entry) continue;
+      benchmark::DoNotOptimize(sim::decode(module, f, {}, 0, {}));
+      instructions += f.body.size();
+    }
+  state.counters["instr/s"] =
+      benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
+}
+
+}  // namespace
+
+void register_reading() {
+  benchmark::RegisterBenchmark("ptx/parse", parse)->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("ptx/decode", decode)->Unit(benchmark::kMillisecond);
+}
+
+}  // namespace lab32::bench
 
 int main(int argc, char** argv) {
   using namespace lab32;

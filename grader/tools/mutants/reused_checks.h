@@ -14,7 +14,7 @@
 #include "device/forwarding.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"
-#include "grading/timing/kernel_code.h"
+#include "grading/timing/given_time.h"
 
 namespace lab32::mutants {
 

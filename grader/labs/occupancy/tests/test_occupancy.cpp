@@ -1,11 +1,11 @@
 // The occupancy lab's cases: compared with the toolkit's cuda_occupancy.h, and chosen so that a
 // wrong calculator fails.
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "labs/occupancy/cases.h"
-#include "labs/occupancy/inputs.h"
 
 using namespace lab32;
 using namespace checks::occupancy;

@@ -10,7 +10,7 @@
 
 #include "base/environment.h"
 #include "base/files.h"
-#include "base/pattern.h"
+#include "base/text.h"
 #include "grading/engine/runner.h"
 #include "labs/swizzle/mapping.h"
 

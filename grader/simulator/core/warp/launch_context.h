@@ -14,7 +14,7 @@
 
 #include "base/grid.h"
 #include "base/memory.h"
-#include "base/work_time.h"
+#include "base/work.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/warp/kernel_program.h"
 
@@ -25,7 +25,7 @@ namespace lab32::sim {
 
 class LaunchMeter {
  public:
-  // 0: no limit. Seconds are those of a reference machine (base/work_time.h).
+  // 0: no limit. Seconds are those of a reference machine (base/work.h).
   LaunchMeter(uint64_t most_instructions, double most_seconds, uint64_t most_local_bytes)
       : most_(most_instructions), seconds_(most_seconds), local_(most_local_bytes) {}
 
