@@ -117,7 +117,7 @@ $(call objects_of,app): $(BUILD)/version
 
 # cuda_occupancy.h and the runtime's declarations come from the toolkit, which set-up finds or installs.
 TOOLKIT_HEADERS = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include -idirafter grader/runtime/cublas/include
-NEEDS_TOOLKIT := $(call objects_below,simulator/timing) $(foreach u,cudart driver cublas,$(call objects_below,$u))
+NEEDS_TOOLKIT := $(call objects_below,simulator/timing) $(foreach u,cudart driver cublas tests_runtime,$(call objects_below,$u))
 $(NEEDS_TOOLKIT): TOOLKIT = $(TOOLKIT_HEADERS)
 $(NEEDS_TOOLKIT): | setup-cuda
 

@@ -16,7 +16,7 @@
 #include "device/sim_observers.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/schedule/launch.h"
-#include "simulator/core/warp/quick_refusals.h"
+#include "simulator/core/warp/decode.h"
 #include "simulator/core/warp/trap.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/timing/occupancy.h"

@@ -9,7 +9,7 @@
 #include "base/elf.h"
 #include "base/error.h"
 #include "device/names.h"
-#include "simulator/core/warp/quick_refusals.h"
+#include "simulator/core/warp/decode.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/listing.h"
 #include "simulator/sass/reconcile.h"

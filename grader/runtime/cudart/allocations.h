@@ -13,7 +13,7 @@
 #include <string>
 
 #include "runtime/cudart/api.h"
-#include "runtime/cudart/call_site.h"
+#include "runtime/cudart/errors.h"
 #include "runtime/cudart/streams.h"
 #include "simulator/core/memory/memory.h"
 

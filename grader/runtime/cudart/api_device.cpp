@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "runtime/cudart/call.h"
-#include "runtime/cudart/host_findings.h"
 #include "runtime/cudart/runtime.h"
 
 using namespace lab32::cudart;

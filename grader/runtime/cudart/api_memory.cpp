@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "runtime/cudart/call.h"
-#include "runtime/cudart/host_findings.h"
 
 using namespace lab32::cudart;
 

@@ -1,17 +1,26 @@
 #include "runtime/cudart/call.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <new>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
+#include <tuple>
 #include <utility>
+#include <vector>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "runtime/cudart/host_access.h"
-#include "runtime/cudart/host_findings.h"
+#include "base/text.h"
+#include "base/work.h"
+#include "runtime/cudart/errors.h"
 
 namespace lab32::cudart {
 
@@ -130,6 +139,164 @@ cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(
   const cudaError_t error = call_alone(name, waits, body, &dead);
   for (const auto& [destroy, pointer] : dead) destroy(pointer);
   return error;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr const char* kLaunch = "cudaLaunchKernel";  // what `kernel<<<...>>>()` calls
+
+bool is_launch(const std::string& call) {
+  return call.rfind(kLaunch, 0) == 0 || call.rfind("cuLaunchKernel", 0) == 0 ||
+         call == "cudaLaunchCooperativeKernel" || call == "cuLaunchCooperativeKernel";
+}
+
+struct Failure {
+  std::string call;
+  cudaError_t error;
+  std::string reason;
+  CallSite site;
+
+  std::string text(bool with_name) const {
+    const std::string name = with_name ? fmt::format("{}: ", error_names()(error)) : "";
+    return fmt::format("failed ({}{}){}", name, error_text(error),
+                       reason.empty() ? "" : ": " + reason);
+  }
+};
+
+// The first failed call whose error the program has not looked at.
+std::optional<Failure>& ignored() {
+  static auto* const first = new std::optional<Failure>;
+  return *first;
+}
+
+// Interpreters and their extension modules try calls that may fail, and have no line of a .cu file.
+bool is_of_program(const CallSite& site) {
+  std::error_code error;
+  return site.file == std::filesystem::read_symlink("/proc/self/exe", error);
+}
+
+}  // namespace
+
+CurrentCall& current_call() {
+  struct OfThread;
+  return thread_variable<CurrentCall, OfThread>();
+}
+
+cudaError_t fail(cudaError_t error, std::string reason) {
+  current_call().reason = std::move(reason);
+  return error;
+}
+
+void record_finding(record::HostFinding finding, const CallSite& site) {
+  const auto kind = static_cast<int>(finding.kind);
+  static auto* const sites = new std::set<std::tuple<CallSite, std::string, int>>;
+  if (!sites->emplace(site, finding.call, kind).second) return;
+  const SourcePlace place = source_place(site);
+  if (place.line == 0 && !is_of_program(site)) return;
+  // One line may have several calls.
+  static auto* const lines = new std::set<std::tuple<std::string, int, std::string, int>>;
+  if (place.line != 0 && !lines->emplace(place.file, place.line, finding.call, kind).second) return;
+  finding.file = place.file;
+  finding.line = place.line;
+  if (const std::string path = value_of(variables::kRecord); !path.empty())
+    record::append_line(path, record::to_line(finding));
+}
+
+void note_failure(Runtime& r, cudaError_t error) {
+  // "Not ready" is an answer. The kernel whose fault persists has its own message.
+  if (error == cudaSuccess || error == cudaErrorNotReady || error == r.sticky) return;
+  const CurrentCall& call = current_call();
+  const Failure failure{call.name, error, call.reason, CallSite::current()};
+  const bool launch = is_launch(failure.call);
+  if (r.tool == Tool::check || (r.tool == Tool::profile && launch)) {
+    record::HostFinding finding;
+    finding.call = failure.call;
+    finding.launch = launch;
+    finding.text = failure.text(true);
+    record_finding(std::move(finding), failure.site);
+  }
+  // The driver's functions have no error that a program could ask for later.
+  if (r.tool == Tool::run && !driver_function() && !ignored()) ignored() = failure;
+}
+
+void note_question(cudaError_t error) {
+  const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
+  if (ignored() && ignored()->error == error) ignored().reset();
+}
+
+void note_unwritten_copy(const sim::Allocation& from, uint64_t first, uint64_t bytes) {
+  record::HostFinding finding;
+  finding.kind = record::HostFinding::Kind::initialisation;
+  finding.call = current_call().name;
+  finding.text = fmt::format(
+      "copies {} bytes to the host that no kernel and no copy has written, the first at offset {} "
+      "of `{}` ({} bytes)",
+      grouped(bytes), grouped(first), from.name, grouped(from.end - from.begin));
+  record_finding(std::move(finding), CallSite::current());
+}
+
+void note_leaks(Runtime& r, int device) {
+  if (r.tool != Tool::check || r.sticky || r.gpu(device).fault) return;
+  // A function whose memory is never freed leaves that to the end of the program, which is no leak.
+  std::set<std::string> functions;
+  for (const CallSite& site : r.allocations.freed_sites())
+    functions.insert(source_place(site).function);
+  functions.erase("");
+  if (functions.empty()) return;
+  struct Leak {
+    std::string call;
+    uint64_t count = 0, bytes = 0;
+  };
+  std::map<CallSite, Leak> leaks;
+  r.allocations.each([&](const AllocationInfo& held) {
+    if (held.device != device || held.site.addresses.empty()) return;
+    Leak& leak = leaks[held.site];
+    leak.call = held.call;
+    ++leak.count;
+    leak.bytes += held.bytes;
+  });
+  for (const auto& [site, leak] : leaks) {
+    const std::string function = source_place(site).function;
+    if (functions.count(function) == 0) continue;
+    record::HostFinding finding;
+    finding.call = leak.call;
+    finding.text = fmt::format(
+        "allocates {} bytes{} that the program never frees, although it frees other memory that "
+        "`{}` allocates",
+        grouped(leak.bytes), leak.count == 1 ? "" : fmt::format(" in {} pieces", leak.count),
+        function);
+    record_finding(std::move(finding), site);
+  }
+}
+
+namespace {
+
+// The program has ended with this exit status.
+void note_end(int status) {
+  const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
+  Runtime& r = runtime();
+  // A program that ends with an error may have left its memory for that reason.
+  if (status == 0)
+    for (int device = 0; device < r.devices(); ++device) note_leaks(r, device);
+  if (!ignored()) return;
+  // `kernel<<<...>>>()` has no result, so its error is known to have been ignored. The result of
+  // another call may have been looked at if the program then ended with an error.
+  const bool launch = is_launch(ignored()->call);
+  if (!launch && status != 0) return;
+  print_message(fmt::format("{}{} {}; {}", prefix(source_place(ignored()->site)), ignored()->call,
+                            ignored()->text(false),
+                            launch ? "the program never asked for this error (cudaGetLastError)"
+                                   : "the program ended as if it had not"));
+}
+
+}  // namespace
+
+void note_exit(int status) {
+  static std::atomic<int> of_program;
+  of_program = status;
+  run_at_end([] { note_end(of_program); });
 }
 
 }  // namespace lab32::cudart

@@ -2,10 +2,13 @@
 // function waits, reports a kernel's fault, and turns an Error into a refusal.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string>
 
 #include "runtime/cudart/errors.h"
 #include "runtime/cudart/runtime.h"
+#include "runtime/record/recording.h"
 
 namespace lab32::cudart {
 
@@ -34,5 +37,49 @@ class DriverCallScope {
 // and reports a kernel's fault; after that, every call reports it. If `body` throws Error, its text
 // goes to stderr as a refusal. `name` is the function's name.
 cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body);
+
+// ---------------------------------------------------------------------------------------------
+// Faults in the host's part of a program: calls that fail, copies of memory that nothing has
+// written, memory that is never freed. `lab32 check` reports all of them, `profile` says which
+// launches failed, and `run` names at the program's end a failed call that the program ignored.
+
+// The call that this thread is in.
+struct CurrentCall {
+  const char* name = "";
+  bool waits = false;
+  std::string reason;  // why it fails, in words; empty: the error's own text says enough
+};
+CurrentCall& current_call();
+
+// Gives the current call's failure a reason, and returns the error.
+cudaError_t fail(cudaError_t error, std::string reason);
+
+// The current call has ended with this error.
+void note_failure(Runtime& runtime, cudaError_t error);
+// The program has looked at this error, or at the last one.
+void note_question(cudaError_t error);
+
+// Under `check`: bytes that nothing has written are copied from an allocation to the host.
+// `first`: the offset of the first such byte.
+void note_unwritten_copy(const sim::Allocation& from, uint64_t first, uint64_t bytes);
+
+// Records a finding, once for each call, place and kind.
+void record_finding(record::HostFinding finding, const CallSite& site);
+
+// The program resets a device, or ends.
+void note_leaks(Runtime& runtime, int device);
+// The program has called exit() with this status. What it leaves is reported when none of its code
+// runs any more.
+void note_exit(int status);
+
+// ---------------------------------------------------------------------------------------------
+// The host's own accesses to the memory of the simulated devices (host_access.cpp). An access to
+// device memory ends the program with a segmentation fault, which a message names. Under `check`,
+// an access to managed or pinned memory is a finding if a kernel or a copy writes it and no call
+// has waited for them.
+
+// Handles segmentation faults from now on, unless the program does so itself. Returns whether it
+// does.
+bool watch_host_accesses();
 
 }  // namespace lab32::cudart

@@ -1,4 +1,4 @@
-#include "runtime/cudart/host_access.h"
+// The host's own accesses to the memory of the simulated devices (call.h).
 
 #include <execinfo.h>
 #include <fmt/format.h>
@@ -13,9 +13,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "runtime/cudart/call_site.h"
+#include "runtime/cudart/call.h"
 #include "runtime/cudart/errors.h"
-#include "runtime/cudart/host_findings.h"
 #include "runtime/cudart/runtime.h"
 #include "runtime/cudart/unfinished_writes.h"
 

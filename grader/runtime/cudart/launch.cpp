@@ -13,10 +13,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "device/run_text.h"
-#include "runtime/cudart/early_warnings.h"
+#include "runtime/cudart/call.h"
 #include "runtime/cudart/errors.h"
-#include "runtime/cudart/host_access.h"
-#include "runtime/cudart/host_findings.h"
+#include "runtime/cudart/registry.h"
 #include "runtime/record/recording.h"
 #include "simulator/timing/occupancy.h"
 

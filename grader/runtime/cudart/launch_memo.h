@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "device/device.h"
-#include "simulator/core/memory/digest.h"
 #include "simulator/core/memory/memory.h"
 
 namespace lab32::cudart {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cudart/call_site.h"
+#include "runtime/cudart/errors.h"
 #include "simulator/core/memory/memory.h"
 
 namespace lab32::cudart {

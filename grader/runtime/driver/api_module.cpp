@@ -8,7 +8,6 @@
 
 #include "base/files.h"
 #include "runtime/driver/call.h"
-#include "runtime/driver/image.h"
 #include "runtime/driver/modules.h"
 
 using namespace lab32::driver;

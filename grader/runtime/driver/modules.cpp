@@ -1,13 +1,249 @@
 #include "runtime/driver/modules.h"
 
+#include <elf.h>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
 #include <utility>
-#include <vector>
 
-#include "runtime/cudart/early_warnings.h"
+#include "base/elf.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "runtime/cudart/registry.h"
+#include "simulator/ptx/link.h"
+#include "toolchain/machine_code.h"
+#include "toolchain/toolchain.h"
 
 namespace lab32::driver {
+namespace {
+
+constexpr char kNoPtx[] =
+    "the cubin has no PTX, and the simulator runs PTX, not machine code: load PTX, or a cubin "
+    "compiled with -lineinfo, which contains its PTX";
+
+// "sm_90a" from `.target sm_90a, debug`; empty if the text is not PTX.
+std::string target_of(const std::string& ptx) {
+  const size_t at = ptx.find(".target");
+  const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
+  if (name == std::string::npos) return {};
+  return ptx.substr(name, ptx.find_first_of(", \t\r\n", name) - name);
+}
+
+unsigned number_of(const std::string& arch) {
+  return static_cast<unsigned>(std::strtoul(arch.c_str() + arch.find('_') + 1, nullptr, 10));
+}
+
+// The architecture of a cubin, such as 90; 0: not a cubin.
+unsigned architecture_of(const std::string& cubin) {
+  constexpr uint16_t kCuda = 190;
+  Elf64_Ehdr header;
+  std::memcpy(&header, cubin.data(), sizeof header);
+  if (header.e_machine != kCuda) return 0;
+  // CUDA 13 changed the format.
+  return (header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 : header.e_flags) & 0xff;
+}
+
+cudart::DeviceCode from_cubin(const std::string& cubin, const std::string& arch) {
+  const unsigned own = architecture_of(cubin), gpu = number_of(arch);
+  if (own == 0) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
+  // Machine code runs only on GPUs of the same generation that are not older.
+  if (own > gpu || own / 10 != gpu / 10) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
+  cudart::DeviceCode code;
+  code.ptx = ptx_in_cubin(cubin);
+  if (code.ptx.empty()) throw Error(kNoPtx);
+  code.cubin = cubin;
+  code.places = places_in(cudart::shorten_paths(toolchain::disassemble(cubin)));
+  return code;
+}
+
+cudart::DeviceCode from_fatbin(const void* image, const std::string& arch) {
+  const cudart::FatBinary binary = cudart::read_fatbin(image);
+  using Kind = cudart::FatEntry::Kind;
+  bool has_ptx = false;
+  const cudart::FatEntry* cubin = nullptr;
+  for (const auto& entry : binary.entries) {
+    has_ptx |= entry.kind == Kind::ptx && entry.arch <= number_of(arch);
+    // A cubin of the same generation, not newer than the GPU.
+    if (entry.kind == Kind::cubin && entry.arch <= number_of(arch) &&
+        entry.arch / 10 == number_of(arch) / 10)
+      cubin = &entry;
+  }
+  if (has_ptx) {
+    cudart::DeviceCode code = cudart::choose(binary, arch);
+    return code.cubin.empty() ? assemble_ptx(code.ptx, arch) : code;
+  }
+  if (!cubin) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
+  return from_cubin(cudart::unpack(*cubin), arch);
+}
+
+}  // namespace
+
+JitOptions::JitOptions(unsigned count, const CUjit_option* options, void** values) {
+  for (unsigned i = 0; options && values && i < count; ++i) {
+    const auto number = reinterpret_cast<uintptr_t>(values[i]);
+    switch (options[i]) {
+      case CU_JIT_INFO_LOG_BUFFER:
+        info_ = values[i];
+        break;
+      case CU_JIT_ERROR_LOG_BUFFER:
+        errors_ = values[i];
+        break;
+      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+        info_room_ = static_cast<unsigned>(number);
+        info_size_ = &values[i];
+        break;
+      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+        errors_room_ = static_cast<unsigned>(number);
+        errors_size_ = &values[i];
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void JitOptions::put(const std::string& text, void* buffer, size_t room, void** size) {
+  const size_t bytes = buffer && room ? std::min(text.size(), room - 1) : 0;
+  if (buffer && room) {
+    std::memcpy(buffer, text.data(), bytes);
+    static_cast<char*>(buffer)[bytes] = '\0';
+  }
+  if (size) *size = reinterpret_cast<void*>(bytes);
+}
+
+std::string ptx_in_cubin(const std::string& cubin) {
+  const ElfFile elf = read_elf(cubin, "the cubin");
+  const ElfSection* section = elf.find(".nv_debug_ptx_txt");
+  if (!section) return {};
+  // The section's text ends with zeros.
+  std::string text(section->data);
+  std::replace(text.begin(), text.end(), '\0', '\n');
+  return target_of(text).empty() ? std::string() : text;
+}
+
+std::string elf_at(const void* image) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof header);
+  const auto* begin = static_cast<const char*>(image);
+  uint64_t end = std::max(header.e_shoff + uint64_t{header.e_shnum} * sizeof(Elf64_Shdr),
+                          header.e_phoff + uint64_t{header.e_phnum} * sizeof(Elf64_Phdr));
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, begin + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_NOBITS) end = std::max(end, section.sh_offset + section.sh_size);
+  }
+  return {begin, end};
+}
+
+cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
+                                toolchain::Linking linking) {
+  const std::string target = target_of(ptx);
+  if (target.empty()) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
+  if (number_of(target) > number_of(arch))
+    throw BadImage{CUDA_ERROR_INVALID_PTX, "ptxas fatal   : the PTX is for " + target +
+                                               ", which is newer than this GPU (" + arch + ")"};
+  cudart::DeviceCode code;
+  code.ptx = ptx;
+  try {
+    toolchain::installed();
+  } catch (const Error&) {
+    return code;
+  }
+  // Code for exactly one GPU (suffix "a") must be assembled for that GPU.
+  const bool own = number_of(target) == number_of(arch);
+  const toolchain::Assembled made = toolchain::assemble_program(ptx, own ? target : arch, linking);
+  code.cubin = made.cubin;
+  if (code.cubin.empty()) throw BadImage{CUDA_ERROR_INVALID_PTX, made.errors};
+  return code;
+}
+
+cudart::DeviceCode read_image(const void* image, const std::string& arch) {
+  if (std::memcmp(image, ELFMAG, SELFMAG) == 0) return from_cubin(elf_at(image), arch);
+  if (cudart::is_fatbin(image)) return from_fatbin(image, arch);
+  return assemble_ptx(static_cast<const char*>(image), arch);
+}
+
+toolchain::Places places_in(const std::string& listing) {
+  static const Pattern note(
+      "//## File \"([^\"]*)\", line ([0-9]+)( inlined at \"([^\"]*)\", line ([0-9]+))?");
+  toolchain::Places places;
+  std::pair<std::string, int> source;
+  std::istringstream lines(listing);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("//## File") == std::string::npos) {
+      if (line.rfind("\t.section\t.text.", 0) == 0) source = {};
+      continue;
+    }
+    const auto found = note.search(line);
+    if (!found) continue;
+    const std::string& file = (*found)[1];
+    if (file.rfind(".nv_debug_ptx_txt", 0) == 0) {
+      if (source.second) places.emplace(std::stoi((*found)[2]), source);
+    } else if (file.find("/include/") != std::string::npos && !(*found)[4].empty()) {
+      source = {(*found)[4], std::stoi((*found)[5])};  // a header of the toolkit
+    } else {
+      source = {file, std::stoi((*found)[2])};
+    }
+  }
+  return places;
+}
+
+namespace {
+
+void add_text(CUlinkState_st& state, const std::string& ptx, const std::string& arch) {
+  assemble_ptx(ptx, arch, toolchain::Linking::later);  // throws an error if the PTX is wrong
+  state.texts.push_back(ptx);
+}
+
+}  // namespace
+
+void add(CUlinkState_st& state, CUjitInputType type, const std::string& data,
+         const std::string& name, const std::string& arch) {
+  switch (type) {
+    case CU_JIT_INPUT_PTX:
+      add_text(state, data.substr(0, data.find('\0')), arch);
+      return;
+    case CU_JIT_INPUT_CUBIN:
+    case CU_JIT_INPUT_FATBINARY:
+      add_text(state, read_image(data.data(), arch).ptx, arch);
+      return;
+    case CU_JIT_INPUT_OBJECT:
+    case CU_JIT_INPUT_LIBRARY:
+      throw Error("linking objects and libraries of device code is not simulated: " + name);
+    case CU_JIT_INPUT_NVVM:
+      throw Error("LTO code (NVVM IR) is not simulated; use PTX: " + name);
+    default:
+      throw BadImage{CUDA_ERROR_INVALID_VALUE, ""};
+  }
+}
+
+void complete_link(CUlinkState_st& state, const std::string& arch) {
+  cudart::DeviceCode code;
+  try {
+    code.ptx = state.texts.empty()       ? ".version 8.0\n.target " + arch + "\n.address_size 64\n"
+               : state.texts.size() == 1 ? state.texts[0]
+                                         : ptx::link(state.texts).text;
+  } catch (const Error& e) {
+    throw BadImage{CUDA_ERROR_UNKNOWN, e.what()};  // the error that a GPU's driver returns
+  }
+  try {
+    code = assemble_ptx(code.ptx, arch);
+  } catch (const BadImage& bad) {
+    // Each text assembles on its own. ptxas gets all texts as one, in which a declaration may come
+    // in the wrong order; this is not an error of the program.
+    if (state.texts.size() < 2 || bad.log.find("nresolved extern") != std::string::npos)
+      throw BadImage{CUDA_ERROR_UNKNOWN, bad.log};
+  }
+  const auto number = std::strtoul(arch.c_str() + arch.find('_') + 1, nullptr, 10);
+  state.image = cudart::write_fatbin(code.ptx, code.cubin, static_cast<uint32_t>(number));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Loaded modules.
 
 Modules& modules() {
   static auto* all = new Modules;

@@ -1,12 +1,84 @@
-// Modules and libraries that the program loads, and the handles for them.
+// Modules and libraries that the program loads, and the handles for them; the images from which
+// programs load them (PTX, fat binaries, cubins); and linking of PTX as the driver's cuLink
+// functions do it.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "runtime/cudart/device_code.h"
 #include "runtime/cudart/runtime.h"
-#include "runtime/driver/image.h"
+#include "runtime/driver/call.h"
+#include "toolchain/artifact.h"
+#include "toolchain/machine_code.h"
+
+namespace lab32::driver {
+
+// The options of cuModuleLoadDataEx and cuLinkCreate that have an effect here.
+struct JitOptions {
+  JitOptions(unsigned count, const CUjit_option* options, void** values);
+  // Writes to the program's buffer; text beyond its end is lost.
+  void put_info(const std::string& text) { put(text, info_, info_room_, info_size_); }
+  void put_errors(const std::string& text) { put(text, errors_, errors_room_, errors_size_); }
+
+ private:
+  static void put(const std::string& text, void* buffer, size_t room, void** size);
+  void *info_ = nullptr, *errors_ = nullptr;
+  size_t info_room_ = 0, errors_room_ = 0;
+  // The variables in which the program expects the sizes of the logs.
+  void **info_size_ = nullptr, **errors_size_ = nullptr;
+};
+
+// An image that no driver would load. `log` has the compiler's messages.
+struct BadImage {
+  CUresult error;
+  std::string log;
+};
+
+// The code that a GPU of `arch` would run. Throws BadImage, and Error for a cubin without its PTX,
+// which only the simulator cannot run.
+cudart::DeviceCode read_image(const void* image, const std::string& arch);
+// PTX with the machine code that ptxas generates, if ptxas is installed.
+cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
+                                toolchain::Linking linking = toolchain::Linking::none);
+
+// The PTX in a cubin made with -lineinfo or -G; empty otherwise.
+std::string ptx_in_cubin(const std::string& cubin);
+
+// The bytes of the ELF file at `image`.
+std::string elf_at(const void* image);
+
+// Maps lines of the PTX in a cubin to source lines.
+//
+// Uses the cubin's disassembly (nvdisasm -gi -gp), which has both lines for each instruction,
+// because the PTX in a cubin has no line information. Empty if nvdisasm is not installed.
+toolchain::Places places_in(const std::string& listing);
+
+}  // namespace lab32::driver
+
+// cuLink*: links several pieces of PTX and generates machine code.
+
+struct CUlinkState_st {
+  lab32::driver::JitOptions options;
+  std::vector<std::string> texts;  // PTX, in the order of addition
+  // The linked fat binary, from which modules are loaded; empty before cuLinkComplete().
+  std::string image;
+};
+
+namespace lab32::driver {
+
+// Throws BadImage and Error as read_image() does, and Error for data that is not PTX and contains
+// none.
+void add(CUlinkState_st& state, CUjitInputType type, const std::string& data,
+         const std::string& name, const std::string& arch);
+void complete_link(CUlinkState_st& state, const std::string& arch);
+
+}  // namespace lab32::driver
+
+// ---------------------------------------------------------------------------------------------
+// Loaded modules.
 
 struct CUmod_st {
   lab32::cudart::Binary* binary = nullptr;

@@ -22,7 +22,6 @@
 #include "base/text.h"
 #include "runtime/profiler/libraries.h"
 #include "runtime/profiler/nvcc_words.h"
-#include "runtime/profiler/old_code.h"
 #include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
 

@@ -14,7 +14,6 @@
 #include "base/source_file.h"
 #include "base/text.h"
 #include "device/run_text.h"
-#include "runtime/profiler/check_text.h"
 #include "runtime/profiler/commands.h"
 #include "runtime/profiler/kernel_names.h"
 #include "runtime/profiler/start.h"

@@ -63,4 +63,10 @@ struct CommandWords {
 CommandWords split_command(const std::vector<std::string>& words,
                            const std::function<std::optional<bool>(const std::string&)>& is_ours);
 
+// ---------------------------------------------------------------------------------------------
+// Recognises code for earlier toolkits, which CUDA 13 does not compile, in nvcc's messages.
+
+// What replaces the first such function, member or option. nullopt: the messages name none.
+std::optional<std::string> replacement_of_old_code(const std::string& messages);
+
 }  // namespace lab32::profiler

@@ -16,7 +16,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "runtime/profiler/build_program.h"
-#include "runtime/profiler/check_text.h"
+#include "runtime/profiler/commands.h"
 #include "runtime/profiler/libraries.h"
 #include "runtime/profiler/profile_text.h"
 #include "runtime/record/recording.h"

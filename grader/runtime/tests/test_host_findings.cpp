@@ -1,8 +1,8 @@
 // Padding that nothing has written, and kernels that order memory for the host.
 #include <doctest/doctest.h>
 
+#include "runtime/cudart/copy.h"
 #include "runtime/cudart/device_code.h"
-#include "runtime/cudart/unwritten_copies.h"
 #include "tests/fixtures/slow.h"
 
 using namespace lab32;

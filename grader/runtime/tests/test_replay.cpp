@@ -206,9 +206,10 @@ void compare_printed(const std::string& table, const Printed& printed,
   }
 }
 
-// What CUDA's dim3 is: the list of launches is also a program's.
-struct dim3 : Dim3 {
-  dim3(uint32_t x, uint32_t y = 1, uint32_t z = 1) : Dim3{x, y, z} {}  // NOLINT: implicit
+// CUDA's dim3, because the list of launches is also a program's. A test that uses the list gives
+// this type that name.
+struct LaunchSize : Dim3 {
+  LaunchSize(uint32_t x, uint32_t y = 1, uint32_t z = 1) : Dim3{x, y, z} {}  // NOLINT: implicit
 };
 
 // Why a figure may differ, by table and metric.
@@ -251,6 +252,7 @@ TEST_SUITE("counters: replay") {
     const device::Buffer p = loaded.zeros(1 << 20, "p");
     const std::vector<Printed> printed = read_printed("ncu/h200-shapes.csv");
     size_t launch = 0;
+    using dim3 = LaunchSize;
     const auto shape = [&](const char* name, const dim3& grid, const dim3& block, uint32_t shared) {
       REQUIRE(launch < printed.size());
       CHECK(printed[launch].kernel == std::string(name) + "(float *)");
@@ -276,11 +278,12 @@ TEST_SUITE("counters: replay") {
     const std::vector<Printed> printed = read_printed("ncu/h200-sample.csv");
     REQUIRE(printed.size() == 2);
     const std::string table = "ncu/h200-sample.csv";
-    compare_printed(table, printed[0],
-                    loaded.launch("strided_copy<float>", {dim3((n + 255) / 256), dim3(256), 0},
-                                  {from, to, n, 4}));
+    compare_printed(
+        table, printed[0],
+        loaded.launch("strided_copy<float>", {LaunchSize((n + 255) / 256), LaunchSize(256), 0},
+                      {from, to, n, 4}));
     compare_printed(table, printed[1],
-                    loaded.launch("histogram", {dim3(100), dim3(1000), 0},
+                    loaded.launch("histogram", {LaunchSize(100), LaunchSize(1000), 0},
                                   {in, bins, total, static_cast<int>(n)}));
     ++cases_compared();
   }
@@ -294,7 +297,7 @@ TEST_SUITE("counters: replay") {
       const std::string& kernel = row.at("kernel");
       const device::Buffer a = loaded.zeros(16384, "a"), c = loaded.zeros(16384, "c");
       const record::LaunchProfile r =
-          loaded.launch(kernel, {dim3(1), dim3(64), 0}, {a, c, uint32_t{24}});
+          loaded.launch(kernel, {LaunchSize(1), LaunchSize(64), 0}, {a, c, uint32_t{24}});
       for (const std::string op : {"ld", "st", "red", "atom"}) {
         const std::string metric = "l1tex__t_requests_pipe_lsu_mem_global_op_" + op + ".sum";
         if (!compare(table, metric, value_of(r, metric), row.at(op))) different.insert(kernel);

@@ -9,9 +9,32 @@
 
 #include "simulator/ptx/graph.h"
 #include "simulator/ptx/module.h"
-#include "simulator/ptx/reconvergence.h"
 
 namespace lab32::ptx {
+
+// ---------------------------------------------------------------------------------------------
+// Where the diverged lanes of a warp reconverge, as ptxas would decide. The simulator's warps wait
+// at these points, so that counters of divergent code agree with the hardware. reconvergence.cpp
+// has the rules and their sources.
+
+// A point at which lanes reconverge after a branch.
+struct ReconvergencePoint {
+  int block = 0;  // at the beginning of this block
+  // By block: whether lanes in that block may still reach the point. The warp does not wait for
+  // lanes in other blocks.
+  NodeSet from;
+};
+
+struct ReconvergencePoints {
+  std::vector<ReconvergencePoint> reconvergence_points;
+  // For the branch at the end of each block: the index in reconvergence_points at which lanes of
+  // two of its successors first reconverge, and the one at which lanes of all successors do; -1:
+  // nowhere, since paths leave the function separately or never end.
+  std::vector<int> reconvergence_of, full_reconvergence_of;
+};
+ReconvergencePoints find_reconvergence_points(const std::vector<BasicBlock>& blocks);
+
+// ---------------------------------------------------------------------------------------------
 
 constexpr uint32_t kNoReconverge = 0xffffffffu;
 
@@ -57,5 +80,15 @@ struct RegisterSlots {
   std::vector<int> live_into_entry;
 };
 RegisterSlots assign_slots(const Function& function, const ControlFlow& flow);
+
+// ---------------------------------------------------------------------------------------------
+// Finds polls: strong loads, and atomics with a result, that a loop repeats at one address until
+// they return the awaited value. `while (!ready[b]) {}` has one. What a poll returns first depends
+// on time, but what it has returned when the loop ends does not.
+
+// By instruction. A copy of a poll before its loop, which nvcc makes when it rotates the loop, is a
+// poll, too.
+std::vector<bool> find_polls(const Module& module, const Function& function,
+                             const BasicBlocks& blocks);
 
 }  // namespace lab32::ptx

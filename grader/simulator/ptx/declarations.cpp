@@ -1,10 +1,9 @@
-#include "simulator/ptx/declarations.h"
-
 #include <cstring>
 #include <optional>
 
 #include "base/memory.h"
 #include "simulator/ptx/lexer.h"
+#include "simulator/ptx/module_parser.h"
 
 namespace lab32::ptx {
 namespace {

@@ -196,7 +196,7 @@ struct MemoryOrder {
   Scope scope = Scope::device;
   bool is_volatile = false;
   bool read_only = false;  // a load that need not see what the launch writes
-  bool polls = false;      // a loop repeats it until it returns the awaited value (polling.h)
+  bool polls = false;      // a loop repeats it until it returns the awaited value (control_flow.h)
 };
 
 // The memory order of a load, store, update or fence.

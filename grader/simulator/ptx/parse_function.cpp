@@ -1,7 +1,6 @@
 // Parses the body of a function: scopes, declarations, labels, instructions.
 #include <utility>
 
-#include "simulator/ptx/declarations.h"
 #include "simulator/ptx/module_parser.h"
 
 namespace lab32::ptx {

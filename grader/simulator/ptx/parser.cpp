@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "simulator/ptx/declarations.h"
 #include "simulator/ptx/lexer.h"
 #include "simulator/ptx/module_parser.h"
 

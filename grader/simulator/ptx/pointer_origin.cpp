@@ -1,6 +1,7 @@
 #include "simulator/ptx/pointer_origin.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "simulator/ptx/register_uses.h"
@@ -101,6 +102,142 @@ std::vector<uint32_t> pointer_parameters(const Function& function, const Instruc
   if (!address || address->reg < 0) return {};
   Trace trace(function);
   return trace.add_register(address->reg) ? trace.take() : std::vector<uint32_t>{};
+}
+
+// ---------------------------------------------------------------------------------------------
+
+namespace {
+
+// The variable that a register's value points into, by number.
+using Origin = int;
+constexpr Origin kNone = -1;      // a number
+constexpr Origin kUnknown = -2;   // a number, or a pointer that was loaded or passed
+constexpr Origin kComputed = -3;  // computed from several pointers, such as their distance
+
+bool is_variable(Origin origin) { return origin >= 0; }
+
+// The origin of a value that is either a or b.
+Origin either(Origin a, Origin b) {
+  if (a == kNone || a == b) return b;
+  if (b == kNone) return a;
+  return a == kComputed || b == kComputed ? kComputed : kUnknown;
+}
+
+// The origin of a sum of a and b: of a pointer and an offset.
+Origin sum(Origin a, Origin b) {
+  if ((is_variable(a) && is_variable(b)) || a == kComputed || b == kComputed) return kComputed;
+  return is_variable(a) ? a : is_variable(b) ? b : either(a, b);
+}
+
+class Finder {
+ public:
+  explicit Finder(const Function& function)
+      : function_(function), origin_(function.registers.size(), kNone) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Instruction& in : function.body) changed |= visit(in);
+    }
+  }
+
+  std::vector<std::string> of_addresses() const {
+    std::vector<std::string> names;
+    for (const Instruction& in : function_.body) {
+      std::string& name = names.emplace_back();
+      for (const Operand& op : in.operands) {
+        if (op.kind != Operand::Kind::address) continue;
+        const Origin found = op.reg >= 0 ? origin_[static_cast<size_t>(op.reg)] : kNone;
+        if (is_variable(found))
+          name = names_[static_cast<size_t>(found)];
+        else if (op.reg < 0)
+          name = op.name;
+        break;
+      }
+    }
+    return names;
+  }
+
+ private:
+  // Propagates origins through the instruction. True: a register has changed.
+  bool visit(const Instruction& in) {
+    const Origin result = result_of(in);
+    bool changed = false;
+    for_each_register(function_, in, [&](int reg, bool is_destination) {
+      if (!is_destination) return;
+      Origin& known = origin_[static_cast<size_t>(reg)];
+      const Origin now = either(known, result);
+      changed |= now != known;
+      known = now;
+    });
+    return changed;
+  }
+
+  Origin result_of(const Instruction& in) {
+    if (in.call >= 0 || in.op->traits.may_change()) return kUnknown;
+    switch (in.op->id) {
+      case OpId::mov:
+      case OpId::cvta:
+      case OpId::cvta_to:
+      case OpId::cvt:
+        return source(in, 1);
+      case OpId::add_int:
+      case OpId::or_bits:
+      case OpId::xor_bits:
+      case OpId::and_bits:
+        return sum(source(in, 1), source(in, 2));
+      case OpId::sub_int:
+        return is_variable(source(in, 2)) ? kComputed : sum(source(in, 1), source(in, 2));
+      case OpId::mad_lo:
+      case OpId::mad_wide:
+        return sum(product(in), source(in, 3));
+      case OpId::selp:
+        return either(source(in, 1), source(in, 2));
+      default:
+        return of_any_source(in);
+    }
+  }
+
+  Origin source(const Instruction& in, size_t operand) {
+    const Operand& op = in.operands[operand];
+    if (op.kind == Operand::Kind::symbol) return number_of(op.name);
+    if (op.kind == Operand::Kind::vector) return of_any_source(in);
+    return op.reg >= 0 ? origin_[static_cast<size_t>(op.reg)] : kNone;
+  }
+
+  Origin product(const Instruction& in) {
+    const auto is_pointer = [](Origin origin) {
+      return is_variable(origin) || origin == kComputed;
+    };
+    return is_pointer(source(in, 1)) || is_pointer(source(in, 2)) ? kComputed : kNone;
+  }
+
+  // The origin of what an instruction computes: a number, unless a pointer is among its sources.
+  Origin of_any_source(const Instruction& in) const {
+    if (in.op->traits.memory_count > 0) return kUnknown;
+    Origin result = kNone;
+    for_each_register(function_, in, [&](int reg, bool is_destination) {
+      const Origin own = origin_[static_cast<size_t>(reg)];
+      if (is_destination || own == kNone) return;
+      result = own == kUnknown ? either(result, kUnknown) : kComputed;
+    });
+    return result;
+  }
+
+  Origin number_of(const std::string& name) {
+    const auto [at, is_new] = numbers_.try_emplace(name, static_cast<Origin>(names_.size()));
+    if (is_new) names_.push_back(name);
+    return at->second;
+  }
+
+  const Function& function_;
+  std::vector<Origin> origin_;  // by register
+  std::unordered_map<std::string, Origin> numbers_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::vector<std::string> address_origins(const Function& function) {
+  return Finder(function).of_addresses();
 }
 
 }  // namespace lab32::ptx

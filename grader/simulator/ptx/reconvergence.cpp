@@ -13,14 +13,13 @@
 //    lanes do not reconverge.
 // 4. Lanes also reconverge at a point that some of them avoid: in `if (a) { …; if (b) return; } x;`
 //    at x. They do not if the lanes that avoid it jump to different targets behind it.
-#include "simulator/ptx/reconvergence.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/graph.h"
 
 namespace lab32::ptx {

@@ -69,8 +69,8 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
 // a compare-and-swap loop, the number of entries.
 double runs(const EmittedBlock& block, const std::vector<uint64_t>& times);
 
-// ---- compare-and-swap loops, which ptxas makes of sums in shared memory (spin_loops.cpp) ----
-// machine code (spin_loops.cpp) ----
+// ---------------------------------------------------------------------------------------------
+// Compare-and-swap loops, which ptxas makes of sums in shared memory (atomics.cpp).
 
 // Whether the instruction is ATOMS.CAST.SPIN, the swap of such a loop.
 bool is_spinning_swap(const MemorySite& site);

@@ -6,10 +6,111 @@
 #include <queue>
 #include <utility>
 
-#include "simulator/timing/sm_warps.h"
 #include "simulator/timing/warp_paths.h"
 
 namespace lab32::model {
+namespace {
+
+// Cycles that a sector takes from L2 to a multiprocessor: 64 bytes per clock (the peak of Nsight
+// Compute's l1tex__m_xbar2l1tex_read_sectors).
+constexpr double kPort = 0.5;
+
+// The backlog of L1, in cycles of work, beyond which warps cannot issue more accesses.
+constexpr double kBacklog = 40;
+
+// Cycles by which multiprocessors with equal work are apart (data/measured/model/h200-atomics.csv,
+// `tail`).
+constexpr double kSpread = 4500;
+
+constexpr double kTogether = 1.0 / 16;
+
+}  // namespace
+
+MemoryPath::MemoryPath(const Time& time, const SmWork& work, double congestion)
+    : memory_cycles_(work.memory_cycles),
+      update_cycles_(work.update_cycles),
+      congestion_(congestion),
+      shared_latency_(time.shared_latency * time.sm_hz),
+      l1_latency_(time.l1_latency * time.sm_hz),
+      l2_latency_(time.l2_latency * time.sm_hz),
+      dram_latency_(time.dram_latency * time.sm_hz),
+      first_access_(time.first_access_seconds * time.sm_hz) {}
+
+double MemoryPath::accepts_from() const { return l1_free_ - kBacklog; }
+
+double MemoryPath::end() const { return std::max({l1_free_, memory_free_, updates_free_}); }
+
+MemoryPath::AccessTimes MemoryPath::shared(const TraceInstruction& in, double now) {
+  const double start = std::max(now, l1_free_);
+  l1_free_ = start + in.busy;
+  return {l1_free_ - 1 + shared_latency_ + in.latency, start + kOperandsRead};
+}
+
+// Whether this access of the warp waits for L2, and in `waits_for_dram` whether it also waits for
+// device memory. A warp's first access has different rates than its later ones.
+bool MemoryPath::waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
+                              bool& waits_for_dram) {
+  const size_t which = in.group % kLoadGroups;
+  const uint32_t requests = history.requests[which]++;
+  if (requests == 0) {
+    if (repetitions(warp, in.first_l1_misses) == 0) return false;
+    waits_for_dram = repetitions(first_misses_[which]++, in.first_l2_misses) > 0;
+    return true;
+  }
+  // Warps that advance together miss together if most accesses miss; rare misses are spread over
+  // the warps.
+  const double rate = in.l1_misses;
+  const double phase = rate < kTogether ? std::fmod(static_cast<double>(warp) * kGolden, 1.0) : 0;
+  if (std::floor(requests * rate + phase) <= std::floor((requests - 1) * rate + phase))
+    return false;
+  waits_for_dram = repetitions(later_misses_[which]++, in.l2_misses) > 0;
+  return true;
+}
+
+// Half of the latency is the way to L2. Requests of other multiprocessors arrived up to kSpread
+// cycles earlier, since they do not run in step. The slices also serve loads and stores between
+// updates: two kinds of requests that keep them equally busy slow each other down.
+double MemoryPath::update(const TraceInstruction& in, double now) {
+  const double cycles = in.updates * update_cycles_, others = std::min(busy_since_update_, cycles);
+  busy_since_update_ = 0;
+  const double came = now + l2_latency_ / 2 - std::min(now / 2, kSpread);
+  updates_free_ =
+      std::max(updates_free_, came) + std::cbrt(std::pow(cycles, 3) + std::pow(others, 3));
+  return std::max(updates_free_, now + l2_latency_ / 2) + l2_latency_ / 2;
+}
+
+MemoryPath::AccessTimes MemoryPath::global(const TraceInstruction& in, double now, uint64_t warp,
+                                           LoadHistory& history) {
+  const bool store = in.kind == TraceInstruction::Kind::global_store;
+  double& way = store ? stores_free_ : l1_free_;
+  way = std::max(now, way) + in.busy;
+  if (store) l1_free_ = std::max(l1_free_, now) + 1;
+  AccessTimes times{way - 1 + l1_latency_, way + kOperandsRead};
+  bool waits_for_dram = false;
+  const bool misses = store || waits_for_l2(in, warp, history, waits_for_dram);
+  const double latency = (waits_for_dram ? dram_latency_ : l2_latency_) * congestion_;
+  const double weight = in.weight;
+  if (weight > 0) {
+    const double requests = std::max(way, memory_free_);
+    busy_ += weight * memory_cycles_;
+    busy_since_update_ += weight * memory_cycles_;
+    memory_free_ = requests + weight * std::max(memory_cycles_, kPort);
+    if (misses) times.ready = requests + latency;
+  } else if (misses) {
+    times.ready = way + latency;
+  }
+  if (in.updates > 0) times.ready = std::max(times.ready, update(in, way));
+  // The first access waits for the address translation of its page.
+  if (misses && !store) {
+    if (first_page_known_ < 0) first_page_known_ = now + first_access_;
+    times.ready =
+        std::max(times.ready, first_page_known_ + (waits_for_dram ? dram_latency_ : l2_latency_));
+  }
+  return times;
+}
+
+// ---------------------------------------------------------------------------------------------
+
 namespace {
 
 // The most instructions per cycle that one warp issues on average, since it waits for results; the

@@ -4,13 +4,156 @@
 // finishes last, and therefore of the launch.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <utility>
 #include <vector>
 
 #include "simulator/timing/profile.h"
 #include "simulator/timing/warp_paths.h"
 
 namespace lab32::model {
+
+// The golden ratio: the fractional parts of its multiples are evenly distributed between 0 and 1.
+constexpr double kGolden = 0.6180339887498949;
+
+// Cycles from the start of service until an instruction has read its operands.
+constexpr double kOperandsRead = 8;
+
+constexpr size_t kLoadGroups = 32;  // upper bound of TraceInstruction::group
+
+// The number of times that a warp has issued each load.
+struct LoadHistory {
+  std::array<uint32_t, kLoadGroups> requests{};
+};
+
+// The memory path: accesses queue for L1 and the banks of shared memory, and behind them for the
+// multiprocessor's share of L2 and of device memory. All times are in cycles since the start of the
+// launch.
+class MemoryPath {
+ public:
+  // `congestion` is the factor by which loads take longer because L2 and device memory are busy.
+  MemoryPath(const Time& time, const SmWork& work, double congestion);
+
+  struct AccessTimes {
+    double ready = 0;  // when the result is available
+    double read = 0;   // when the operands have been read
+  };
+  AccessTimes shared(const TraceInstruction& in, double now);
+  AccessTimes global(const TraceInstruction& in, double now, uint64_t warp, LoadHistory& history);
+
+  // The earliest time at which a warp can issue an access; before that too many are waiting.
+  double accepts_from() const;
+  double end() const;                           // when all accesses have been served
+  double busy_cycles() const { return busy_; }  // cycles in which L2 and device memory were busy
+
+ private:
+  bool waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
+                    bool& waits_for_dram);
+
+  // The atomic part of an access that L1 passes on at `now`. Returns the time when it has been
+  // served.
+  double update(const TraceInstruction& in, double now);
+
+  const double memory_cycles_, update_cycles_, congestion_;
+  const double shared_latency_, l1_latency_, l2_latency_, dram_latency_, first_access_;
+  // Each unit is busy until this time.
+  double l1_free_ = 0, stores_free_ = 0, memory_free_ = 0, updates_free_ = 0;
+  // The time at which the address translation of the first page is known; -1: not yet requested.
+  double first_page_known_ = -1;
+  // Cycles in which L2 and device memory were busy: in total, and since the last update.
+  double busy_ = 0, busy_since_update_ = 0;
+  std::array<uint64_t, kLoadGroups> first_misses_{}, later_misses_{};
+};
+
+// The warps of one multiprocessor, instruction by instruction: four schedulers, the units that
+// execute instructions, barriers, and the resident blocks. run_multiprocessor() calls run() once
+// per iteration of its fixed point. Times are in cycles.
+class SmWarps {
+ public:
+  // `congestion`: see MemoryPath. All other arguments must outlive this object.
+  SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& work,
+          const WarpPaths& paths, double congestion);
+
+  // Runs these blocks until the last one has ended.
+  SmTiming run(const std::vector<uint64_t>& blocks);
+  // The cycles in which L2 and device memory were busy.
+  double memory_cycles() const { return memory_.busy_cycles(); }
+
+ private:
+  static constexpr size_t kSchedulers = 4, kUnits = 9, kBarriers = 6;
+
+  struct WarpState {
+    std::vector<uint16_t> path;
+    size_t block = 0, instruction = 0;  // position in the path
+    const TraceInstruction* in = nullptr;
+    double next = 0;  // when `in` has its operands
+    double free = 0;  // when `in` could be issued if it had no operands
+    size_t scheduler = 0;
+    size_t resident = 0;  // index of its block's ResidentBlock
+    uint64_t number = 0;
+    double copied = 0;
+    std::deque<double> groups;
+    std::vector<double> ready;
+    // State of a compare-and-swap loop: when the word was read; the accumulated share of failed
+    // attempts; the lanes that must still succeed; whether this attempt failed, whether it is a
+    // retry, and whether its swap has been issued.
+    double read_at = 0, failed_share = 0, lanes = 1;
+    bool failed = false, is_retry = false, swapped = false;
+    std::array<double, kBarriers> barriers{};  // sass::Control: when each barrier is clear
+    LoadHistory history;
+  };
+
+  struct ResidentBlock {
+    size_t live = 0, arrived = 0;
+    double last = 0;  // time of the last arrival
+    std::vector<size_t> warps;
+    std::deque<std::pair<double, uint64_t>> swaps;  // recent swaps: time, and number of the warp
+  };
+
+  void begin(size_t p, uint64_t block, double now);
+  void fetch(WarpState& warp);
+  size_t unit_of(const TraceInstruction& in, size_t s, double now) const;
+  void choose(size_t s);
+  bool issues_before(size_t slot, size_t s) const;
+  void issue(WarpState& warp, double now);
+  void go_on(WarpState& warp, double now);
+  MemoryPath::AccessTimes access(WarpState& warp, double now);
+  static bool branch_taken(const WarpState& warp);
+  static bool leaves_loop(const WarpState& warp);
+  void attempt_swap(WarpState& warp, double served);
+  void arrive(WarpState& warp, double now);
+  void release(ResidentBlock& place);
+  void end(WarpState& warp);
+
+  const Time& t_;
+  const WarpTrace& trace_;
+  const SmWork& work_;
+  const WarpPaths& paths_;
+  MemoryPath memory_;
+  std::array<double, kUnits> every_{};  // cycles from one instruction to the next of a scheduler
+  double mean_ = 0;                     // mean number of instructions of a warp
+  double launcher_ = 0;                 // cycles from one ended block to the next
+  double reconvergences_ = 0, divergence_rate_ = 0;
+  std::vector<double> lines_;  // when each line of instructions has been fetched
+  std::vector<WarpState> warps_;
+  std::vector<ResidentBlock> resident_;
+  std::array<std::vector<size_t>, kSchedulers> of_scheduler_;
+  std::array<std::array<double, kUnits>, kSchedulers> units_{};
+  std::array<std::array<double, 2>, kSchedulers> banks_{};  // register banks: busy until this time
+  std::array<double, kSchedulers> slots_{}, chosen_time_{};
+  std::array<size_t, kSchedulers> chosen_{}, last_{};
+  std::array<bool, kSchedulers> stale_{true, true, true, true};
+  double barrier_free_ = 0, warp_start_free_ = 0, launcher_free_ = 0, fetched_ = 0, exit_free_ = 0;
+  double end_ = 0, issued_ = 0;
+  size_t next_ = 0, ended_ = 0, freed_ = 0;
+  // The scheduler of the next block's first warp.
+  size_t first_ = 0;
+};
+
+// ---------------------------------------------------------------------------------------------
 
 SmTiming run_multiprocessor(const Profile& profile, const WarpTrace& trace, const SmWork& work);
 

@@ -1,8 +1,9 @@
-#include "simulator/timing/sm_warps.h"
-
+// The simulation of warps (SmWarps).
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "simulator/timing/multiprocessor.h"
 
 namespace lab32::model {
 namespace {

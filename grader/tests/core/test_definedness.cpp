@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "simulator/core/undefined/bit_flow.h"
+#include "simulator/core/undefined/definedness.h"
 #include "tests/fixtures/opcode_harness.h"
 #include "tests/fixtures/sim_kit.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "simulator/core/memory/digest.h"
+#include "simulator/core/memory/memory.h"
 
 using namespace lab32;
 

@@ -1,7 +1,7 @@
 // The variable from which an address is computed.
 #include <doctest/doctest.h>
 
-#include "simulator/ptx/address_origin.h"
+#include "simulator/ptx/pointer_origin.h"
 #include "tests/fixtures/ptx_support.h"
 
 using namespace lab32;

@@ -6,7 +6,6 @@
 
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/parser.h"
-#include "simulator/ptx/polling.h"
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;

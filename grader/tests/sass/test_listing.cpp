@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "simulator/sass/access_placement.h"
 #include "simulator/sass/control_flow.h"
+#include "simulator/sass/function_plan.h"
 #include "simulator/sass/listing.h"
 #include "simulator/sass/operands.h"
 

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "simulator/core/isa/texture_op.h"
 #include "simulator/core/semantics/lanes.h"
+#include "simulator/core/warp/kernel_program.h"
 #include "simulator/core/warp/warp.h"
 
 namespace lab32::sim {

@@ -5,9 +5,9 @@
 
 #include "simulator/core/isa/memory_lanes.h"
 #include "simulator/core/isa/texel_access.h"
-#include "simulator/core/isa/texture_op.h"
 #include "simulator/core/warp/function_slots.h"
 #include "simulator/core/warp/instruction.h"
+#include "simulator/core/warp/kernel_program.h"
 
 namespace lab32::sim {
 

@@ -1,9 +1,10 @@
-#include "simulator/core/memory/digest.h"
-
+// Digests of allocations (memory.h).
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
+
+#include "simulator/core/memory/memory.h"
 
 namespace lab32::sim {
 namespace {

@@ -1,9 +1,9 @@
-#include "simulator/core/schedule/block_barriers.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "simulator/core/schedule/block.h"
 
 namespace lab32::sim {
 

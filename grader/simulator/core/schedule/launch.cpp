@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "simulator/core/isa/device_calls.h"
+#include "simulator/core/schedule/block_group.h"
 #include "simulator/core/schedule/independent_blocks.h"
-#include "simulator/core/schedule/resident_blocks.h"
 #include "simulator/core/schedule/thread_pool.h"
 
 namespace lab32::sim {

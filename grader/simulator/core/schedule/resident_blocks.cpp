@@ -1,6 +1,6 @@
-#include "simulator/core/schedule/resident_blocks.h"
-
 #include <algorithm>
+
+#include "simulator/core/schedule/block_group.h"
 
 namespace lab32::sim {
 namespace {

@@ -1,9 +1,8 @@
-#include "simulator/core/undefined/bit_flow.h"
-
 #include <cstring>
 
 #include "simulator/core/isa/shuffle_lane.h"
 #include "simulator/core/semantics/lanes.h"
+#include "simulator/core/undefined/definedness.h"
 
 namespace lab32::sim {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "simulator/core/isa/fragments.h"
 #include "simulator/core/isa/memory_lanes.h"
-#include "simulator/core/undefined/bit_flow.h"
 #include "simulator/core/warp/warp.h"
 
 namespace lab32::sim {

@@ -4,7 +4,6 @@
 
 #include "simulator/core/memory/access.h"
 #include "simulator/core/semantics/lanes.h"
-#include "simulator/core/undefined/bit_flow.h"
 #include "simulator/core/undefined/definedness.h"
 #include "simulator/core/undefined/undefined_bits.h"
 #include "simulator/core/warp/warp.h"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "simulator/core/warp/kernel_program.h"
+#include "simulator/ptx/module.h"
 
 namespace lab32::sim {
 
@@ -18,5 +19,13 @@ std::unique_ptr<KernelProgram> decode(const ptx::Module& module, const ptx::Func
                                       const SymbolTable& symbols, uint64_t param_address,
                                       const std::map<std::string, FunctionPlans>& plans,
                                       bool heap = false);
+
+// ---------------------------------------------------------------------------------------------
+// Finds kernels that cannot run, without decoding them, for a quick list of a module's kernels.
+
+// Returns the reason by the kernel's symbol, in the words of decode(): refusals of the parser,
+// forms of instructions that the simulator lacks, and calls of functions that are not defined.
+// decode() may find more (operands). `heap`: as in decode().
+std::map<std::string, std::string> quick_refusals(const ptx::Module& module, bool heap);
 
 }  // namespace lab32::sim

@@ -120,7 +120,7 @@ struct LaunchContext {
   uint64_t warp_budget = 0;
   LaunchMeter* meter = nullptr;  // limits all warps together; null: no limit
   // Blocks that the device holds at once and that may therefore wait for each other
-  // (resident_blocks.h).
+  // (block_group.h).
   uint64_t resident_blocks = 1;
   // The address where grid.sync() counts arrived blocks; 0: not a cooperative launch.
   uint64_t grid_workspace = 0;

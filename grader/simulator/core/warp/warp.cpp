@@ -239,4 +239,9 @@ Warp::Progress Warp::run(uint64_t slice) {
   }
 }
 
+void note_out_of_range_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount,
+                              uint32_t limit) {
+  if (x.warp != nullptr) x.warp->block().note_out_of_range_amount(in.site, shuffle, amount, limit);
+}
+
 }  // namespace lab32::sim
