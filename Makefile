@@ -19,8 +19,9 @@ SEED   :=
 SUBMISSIONS := submissions
 OUT         := graded
 OPTIONS     :=
-# For dist: the labs that its autograders grade (default: all).
-LABS :=
+# For dist: the labs that its autograders grade (default: all). For dist and wheel: a course.toml.
+LABS   :=
+COURSE :=
 # For install.
 PREFIX  := /usr/local
 DESTDIR :=
@@ -73,9 +74,9 @@ install: runtime | setup-python  ## install lab32, labs and handouts in PREFIX=/
 
 wheel: | setup-cuda setup-python setup-wheel  ## build/wheels/lab32-*.whl: a wheel with which pip installs all except gcc
 	@$(MAKE) --no-print-directory PORTABLE=yes runtime
-	@$(VENV) grader/setup/wheel/make_wheel.py '$(VERSION)' build/portable build/wheels
+	@$(VENV) grader/setup/wheel/make_wheel.py '$(VERSION)' build/portable build/wheels $(COURSE)
 
-dist: wheel  ## build/dist: students' pack, autograders, a workflow; LABS=reduction
+dist: wheel  ## build/dist: students' pack, autograders, a workflow; LABS=reduction COURSE=course.toml
 	@$(VENV) grader/setup/dist/make_dist.py '$(VERSION)' build/wheels/lab32-*.whl build/dist $(LABS)
 
 mutants: build/lab32_mutants | setup-cuda setup-python  ## grade solutions with one change each, and list those that keep their points

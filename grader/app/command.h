@@ -45,6 +45,7 @@ Command devices_command(CLI::App& lab32);
 // These are Python programs (grader/python/lab32), which start this program.
 Command report_command(CLI::App& lab32);
 Command class_command(CLI::App& lab32);
+Command course_command(CLI::App& lab32);
 Command similarity_command(CLI::App& lab32);
 Command new_lab_command(CLI::App& lab32);
 Command try_lab_command(CLI::App& lab32);
@@ -114,6 +115,15 @@ const ProgramCommands*& linked_programs();
 // The folder of LAB/LAB.cu if --dir names none: labs/ of this folder, or of the nearest folder
 // above it whose labs/ has a lab.
 std::string labs_folder();
+
+// The folder of `--labs`, as a value of LAB32_LABS. Throws Error if it has no rubric, or a lab of a
+// name that lab32 has.
+std::string checked_labs(const std::string& folder);
+
+// Writes the rubrics of a course `into` a folder, by lab32.course, and makes `options` use them.
+// Throws Error for a course file that is wrong, and for labs that are not in it.
+void take_course(const std::string& course, const std::filesystem::path& into,
+                 grading::GradeOptions& options);
 
 // Replaces the words of `options.labs` that name a file or a folder of a lab by the lab, and enters
 // their files. Throws Error for a file that does not exist or whose name tells no lab.

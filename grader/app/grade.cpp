@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "app/command.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "grading/engine/compiled.h"
@@ -20,7 +21,7 @@ namespace {
 
 struct GradeCommand {
   grading::GradeOptions options;
-  std::string dir, rubric;
+  std::string dir, rubric, course, labs;
   std::string format = "text", output, json;  // -o, --json
   bool watches = false, keeps_history = false, pictures = false, all = false;
 };
@@ -66,10 +67,17 @@ report::Style style_for(const GradeCommand& given) {
 
 int grade(GradeCommand& given) {
   grading::GradeOptions& options = given.options;
-  options.dir = given.dir.empty() ? labs_folder() : given.dir;
+  std::optional<ScopedVariable> elsewhere;
+  if (!given.labs.empty()) elsewhere.emplace(variables::kLabs, checked_labs(given.labs));
+  options.dir = !given.dir.empty()    ? given.dir
+                : !given.labs.empty() ? given.labs + "/labs"
+                                      : labs_folder();
   options.rubric = given.rubric;
   options.progress = true;
+  options.runs_hidden = given.format == "gradescope";  // Gradescope hides them itself
   take_named_files(options);
+  std::optional<Scratch> rubrics;
+  if (!given.course.empty()) take_course(given.course, rubrics.emplace().path, options);
   choose_files(options);
   if (given.pictures) options.launch_detail.emplace();
   const auto& [format, output, json] = std::tie(given.format, given.output, given.json);
@@ -108,6 +116,10 @@ Command grade_command(CLI::App& lab32) {
   app->add_option("--dir", given->dir,
                   "the folder of LAB/LAB.cu, or of what a student handed in (labs, here or above)");
   app->add_option("--rubric", given->rubric, "the folder of LAB.toml (that of this lab32)");
+  app->add_option("--course", given->course,
+                  "the course's file, which changes points and thresholds (course.toml)");
+  app->add_option("--labs", given->labs,
+                  "a folder of labs of your own, laid out as this lab32; without LAB, all of them");
   app->add_option("--device", options.device, "auto, sim, sim:NAME or gpu (auto)");
   app->add_option("--seed", options.seed, "repeat the random inputs of an earlier run")
       ->check(kWholeNumber);

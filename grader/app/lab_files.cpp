@@ -124,6 +124,49 @@ std::vector<Choice> choices(const fs::path& dir, const std::vector<std::string>&
 
 }  // namespace
 
+std::string checked_labs(const std::string& folder) {
+  std::error_code error;
+  if (!fs::is_directory(fs::path(folder) / "data/limits", error))
+    throw Error(
+        fmt::format("--labs {}: it has no data/limits; `lab32 new-lab NAME --labs {}` "
+                    "makes a lab there",
+                    visible_name(folder), visible_name(folder)));
+  for (const auto& entry : fs::directory_iterator(fs::path(folder) / "data/limits"))
+    if (fs::exists(root() / "data/limits" / entry.path().filename()))
+      throw Error(fmt::format("{}: lab32 has a lab of this name, too; rename yours",
+                              visible_name(entry.path().string())));
+  return fs::absolute(folder).lexically_normal().string();
+}
+
+void take_course(const std::string& course, const fs::path& into, grading::GradeOptions& options) {
+  const fs::path python = python_program();
+  if (!is_file(python))
+    throw MachineError(
+        fmt::format("{}: --course needs this Python, which does not exist; `make "
+                    "class` installs it",
+                    python.string()));
+  lab32::Command command;
+  command.argv = {python.string(), "-P", "-m", "lab32.course", "rubrics", course, into.string()};
+  if (!options.rubric.empty())
+    command.argv.insert(command.argv.end(), {"--rubric", options.rubric.string()});
+  const fs::path self = fs::read_symlink("/proc/self/exe");
+  command.argv.insert(command.argv.end(), {"--binary", self.string()});
+  command.environment = environment();
+  const Outcome outcome = run_process(command);
+  if (!outcome.ok()) {
+    const size_t last = outcome.err.find_last_not_of('\n');
+    const std::string said = outcome.err.substr(0, last == std::string::npos ? 0 : last + 1);
+    throw Error(said.compare(0, 7, "lab32: ") == 0 ? said.substr(7) : said);
+  }
+  std::istringstream lines(outcome.out);
+  for (std::string lab; std::getline(lines, lab);) options.all.push_back(lab);
+  for (const std::string& lab : options.labs)
+    if (std::find(options.all.begin(), options.all.end(), lab) == options.all.end())
+      throw Error(fmt::format("{}: the course has no lab `{}`; its labs are: {}",
+                              visible_name(course), lab, fmt::join(options.all, ", ")));
+  options.rubric = into;
+}
+
 std::string labs_folder() {
   std::error_code error;
   const fs::path here = fs::current_path(error);
@@ -157,7 +200,8 @@ void take_named_files(grading::GradeOptions& options) {
 }
 
 void choose_files(grading::GradeOptions& options) {
-  const std::vector<std::string> labs = grading::labs_or_all(options.labs);
+  const std::vector<std::string> labs =
+      grading::labs_or_all(options.labs.empty() ? options.all : options.labs);
   std::vector<std::string> absent;
   for (const std::string& lab : labs) {
     if (options.files.count(lab)) continue;

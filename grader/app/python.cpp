@@ -1,5 +1,5 @@
-// `lab32 report`, `class`, `similarity`, `new-lab` and `try-lab`: Python programs, which start this
-// program.
+// `lab32 report`, `class`, `course`, `similarity`, `new-lab` and `try-lab`: Python programs, which
+// start this program.
 
 #include <fmt/core.h>
 #include <sys/mman.h>
@@ -116,6 +116,11 @@ Command similarity_command(CLI::App& lab32) {
   return for_all_labs(python_command(
       lab32, "similarity", "list submissions of a class that are worth reading side by side",
       "lab32.similarity"));
+}
+
+Command course_command(CLI::App& lab32) {
+  return python_command(lab32, "course", "check the file of a course, and print it as a table",
+                        "lab32.course");
 }
 
 Command new_lab_command(CLI::App& lab32) {

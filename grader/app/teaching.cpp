@@ -111,12 +111,16 @@ int init(const std::string& directory) {
 
 struct SealOptions {
   std::string lab, module, rubric;
+  bool only_checks = false;
 };
 
 int seal(const SealOptions& options) {
-  const std::filesystem::path folder =
-      options.rubric.empty() ? grading::rubric_folder() : std::filesystem::path(options.rubric);
-  print(grading::sealed_answers({folder, options.lab}));
+  const std::filesystem::path folder = options.rubric.empty()
+                                           ? grading::rubric_folder(options.lab)
+                                           : std::filesystem::path(options.rubric);
+  const grading::Rubric rubric(folder, options.lab);
+  if (options.only_checks) return kFullMarks;
+  print(grading::sealed_answers(rubric));
   if (!options.module.empty())
     write_file(options.module, grading::sealed_reference(options.lab), "--reference");
   return kFullMarks;
@@ -148,7 +152,7 @@ Command init_command(CLI::App& lab32) {
   return command;
 }
 
-// Only `make dist` uses this command, so the help does not list it.
+// Only `make dist` and lab32.course use this command, so the help does not list it.
 Command seal_command(CLI::App& lab32) {
   const auto options = std::make_shared<SealOptions>();
   Command command;
@@ -157,6 +161,7 @@ Command seal_command(CLI::App& lab32) {
   command.app->add_option("--reference", options->module,
                           "write the lab's reference solution to this file, sealed");
   command.app->add_option("--rubric", options->rubric, kRubricHelp);
+  command.app->add_flag("--check", options->only_checks, "only say whether the rubric is valid");
   command.run = [options] { return seal(*options); };
   return command;
 }

@@ -75,4 +75,10 @@ fs::path root() {
   return found;
 }
 
+fs::path root_of(const std::string& lab) {
+  const fs::path more = value_of(variables::kLabs);
+  std::error_code error;
+  return !more.empty() && fs::exists(more / "data/limits" / (lab + ".toml"), error) ? more : root();
+}
+
 }  // namespace lab32

@@ -20,6 +20,8 @@ namespace variables {
 
 // lab32's root directory, if it is not a parent directory of this program.
 inline constexpr Variable kRoot{"LAB32_ROOT"};
+// A folder with more labs, in the same places as in lab32's root: `lab32 grade --labs`.
+inline constexpr Variable kLabs{"LAB32_LABS"};
 // The nvcc and the nvdisasm to use instead of those that are found (toolchain/toolchain.h).
 inline constexpr Variable kNvcc{"LAB32_NVCC"}, kNvdisasm{"LAB32_NVDISASM"};
 // The size limit of the cache of compiled artifacts, in megabytes.
@@ -100,5 +102,9 @@ class ScopedVariable {
 // and labs/include. It is searched for at run time, so that it may be moved. LAB32_ROOT overrides
 // the search. Throws MachineError if there is none.
 std::filesystem::path root();
+
+// The directory with a lab's rubric, given kernels and solution: LAB32_LABS, if the lab is there,
+// else root().
+std::filesystem::path root_of(const std::string& lab);
 
 }  // namespace lab32

@@ -31,7 +31,7 @@ GradescopeJson gradescope_test(const Lab& lab, const Test& test, bool scored) {
   }
   record["output"] = visible(reason_with_numbers(test));
   record["output_format"] = "text";  // neither HTML nor Markdown nor terminal escapes
-  record["visibility"] = "visible";
+  record["visibility"] = test.after_due ? "after_due_date" : "visible";
   record["tags"] = {lab.name};
   record["extra_data"] = {{"status", to_string(test.status)},
                           {"bonus", test.bonus},

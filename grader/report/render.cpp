@@ -73,6 +73,8 @@ const char* to_string(NotRun::Kind kind) {
       return "no_reference";
     case NotRun::Kind::no_such_step:
       return "no_such_step";
+    case NotRun::Kind::hidden:
+      return "hidden";
   }
   return "no_gpu";
 }

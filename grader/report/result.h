@@ -62,7 +62,8 @@ struct NotRun {
     no_gpu,        // no GPU to time on; `modelled` is set if the device has a model
     no_counters,   // `device` has no counters
     no_reference,  // no reference solution that runs on `device`, with which a step is compared
-    no_such_step   // the reference solution gains only `gain` on `device`, less than `least_gain`
+    no_such_step,  // the reference solution gains only `gain` on `device`, less than `least_gain`
+    hidden         // the course shows the check after the deadline only
   };
   struct Modelled {
     uint64_t n = 0;
@@ -102,6 +103,7 @@ struct Test {
   double seconds = 0;                     // the duration of the check
   std::optional<Failure> failure;         // for the status failed
   std::optional<NotRun> not_run;          // for the status not_run
+  bool after_due = false;                 // the student may see it after the deadline only
   std::map<std::string, double> figures;  // machine-readable: "sectors": 1048576
   // Pictures of the launch with the most waste, if they were requested; or the check that has to be
   // passed before they are shown, since they would give its answer away.

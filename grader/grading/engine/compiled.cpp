@@ -92,7 +92,7 @@ std::string place_of(const std::string& piece, const SourceFile& source) {
 }  // namespace
 
 toolchain::Surroundings around_submission(const std::string& lab, const SourceFile& source) {
-  const auto text = read_file(root() / "grader/labs" / lab / "given.cu");
+  const auto text = read_file(root_of(lab) / "grader/labs" / lab / "given.cu");
   if (!text) return {};
   const std::string open = "namespace lab32_given {\n", close = "}  // namespace lab32_given\n";
   toolchain::Surroundings around{open, open};

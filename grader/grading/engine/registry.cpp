@@ -109,41 +109,50 @@ bool declares_all_checks(const std::filesystem::path& rubric) {
   }
 }
 
-std::vector<std::filesystem::path> rubrics() {
-  std::vector<std::filesystem::path> found;
+// The labs with a rubric below `directory`, and whether each rubric declares all of its checks.
+std::map<std::string, bool> labs_below(const std::filesystem::path& directory) {
+  std::map<std::string, bool> found;
   std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(root() / "data/limits", none))
-    if (entry.path().extension() == ".toml") found.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(directory / "data/limits", none))
+    if (entry.path().extension() == ".toml")
+      found[entry.path().stem().string()] = declares_all_checks(entry.path());
   return found;
+}
+
+bool has_suite(const std::string& lab) {
+  return std::any_of(
+      found_checks().begin(), found_checks().end(),
+      [suite = suite_of(lab)](const RegisteredInSuite& found) { return found.suite == suite; });
+}
+
+// The labs that LAB32_LABS adds. Reading the rubric reports a check that it does not declare.
+std::vector<std::string> added_labs() {
+  std::vector<std::string> labs;
+  if (const std::string more = value_of(variables::kLabs); !more.empty())
+    for (const auto& [lab, declared] : labs_below(more)) labs.push_back(lab);
+  return labs;
 }
 
 }  // namespace
 
 std::vector<std::string> known_labs() {
-  const std::string prefix = suite_of("");
-  std::set<std::string> labs;
-  for (const RegisteredInSuite& found : found_checks()) {
-    if (found.suite.compare(0, prefix.size(), prefix) != 0) continue;
-    const std::string lab = found.suite.substr(prefix.size());
-    if (lab.compare(0, 1, ".") != 0) labs.insert(lab);
-  }
-  for (const std::filesystem::path& rubric : rubrics())
-    if (const std::string lab = rubric.stem().string();
-        labs.count(lab) == 0 && declares_all_checks(rubric))
-      labs.insert(lab);
+  const std::vector<std::string> added = added_labs();
+  std::set<std::string> labs(added.begin(), added.end());
+  for (const auto& [lab, declared] : labs_below(root()))
+    if (declared || has_suite(lab)) labs.insert(lab);
   return {labs.begin(), labs.end()};
 }
 
 bool all_suites_linked() {
-  const std::vector<std::string> known = known_labs();
-  const std::vector<std::filesystem::path> all = rubrics();
-  return std::all_of(all.begin(), all.end(), [&](const std::filesystem::path& rubric) {
-    return std::binary_search(known.begin(), known.end(), rubric.stem().string());
-  });
+  const std::map<std::string, bool> labs = labs_below(root());
+  return std::all_of(labs.begin(), labs.end(),
+                     [](const auto& lab) { return lab.second || has_suite(lab.first); });
 }
 
 std::vector<std::string> labs_or_all(const std::vector<std::string>& named) {
   const std::vector<std::string> known = known_labs();
+  if (const std::vector<std::string> added = added_labs(); named.empty() && !added.empty())
+    return added;
   const std::string names = fmt::format("{}", fmt::join(known, ", "));
   if (named.empty() && !all_suites_linked())
     throw Error(

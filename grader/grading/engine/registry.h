@@ -59,15 +59,15 @@ size_t place_of_case(const std::string& lab, const std::string& check);
 // The suite of a lab: "lab:coalescing". The grader's own tests leave suites of this prefix out.
 inline std::string suite_of(const std::string& lab) { return "lab:" + lab; }
 
-// The labs that have a suite, or a rubric that declares all of its checks, sorted. A lab whose name
-// begins with a dot is hidden; a test of the harness uses one.
+// The labs that have a rubric, and a suite unless the rubric declares all of its checks, and the
+// labs of LAB32_LABS; sorted.
 std::vector<std::string> known_labs();
 
 // Whether each lab that has a rubric also has a suite in this program.
 bool all_suites_linked();
 
-// The labs that a command works on: `named`, or all labs if `named` is empty. Throws Error for a
-// lab without a suite in this program.
+// The labs that a command works on: `named` or, if that is empty, those of LAB32_LABS, or all labs.
+// Throws Error for a lab without a suite in this program.
 std::vector<std::string> labs_or_all(const std::vector<std::string>& named);
 
 }  // namespace lab32::grading

@@ -16,6 +16,7 @@
 #include "grading/engine/check.h"
 #include "grading/engine/registry.h"
 #include "grading/launch/launch_pictures.h"
+#include "grading/words/words.h"
 
 namespace lab32::grading {
 namespace {
@@ -228,6 +229,13 @@ void run_row(Session& session, const RubricRow& row, report::Lab& lab) {
   lab.tests.back().seconds = seconds;
 }
 
+report::Test hidden_test(const RubricRow& row, const Session& session) {
+  Verdict verdict;
+  verdict.not_run = NotRun{NotRun::Kind::hidden, session.setup.device.name()};
+  verdict.message = words(*verdict.not_run);
+  return result_of(row, verdict, session.source.display());
+}
+
 // The rows of `checks`, their prerequisites, and all checks with questions, since open questions
 // decide what a check may show. All rows if `checks` is empty.
 std::set<const RubricRow*> rows_to_run(const std::vector<RubricRow>& rows,
@@ -269,10 +277,14 @@ void run_suite(Session& session, report::Lab& lab) {
   const std::set<const RubricRow*> rows = rows_to_run(session.rubric.rows(), session.setup.checks);
   for (const RubricRow& row : session.rubric.rows()) {
     if (rows.count(&row) == 0) continue;
-    if (as_passed && as_passed(row))
+    const bool hidden = row.hidden() && !session.setup.runs_hidden;
+    if (row.dropped() || hidden || (as_passed && as_passed(row))) {
       session.passed.insert(&row);
-    else
-      run_row(session, row, lab);
+      if (hidden && !row.dropped()) lab.tests.push_back(hidden_test(row, session));
+      continue;
+    }
+    run_row(session, row, lab);
+    lab.tests.back().after_due = row.hidden();
   }
   for (const report::Test& test : lab.tests) {
     if (test.status == report::Status::not_run) continue;

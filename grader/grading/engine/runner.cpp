@@ -48,7 +48,7 @@ uint64_t fresh_seed() {
 
 std::vector<std::string> chosen_labs(const GradeOptions& options) {
   std::vector<std::string> labs;  // without repetitions
-  for (const std::string& lab : labs_or_all(options.labs))
+  for (const std::string& lab : labs_or_all(options.labs.empty() ? options.all : options.labs))
     if (std::find(labs.begin(), labs.end(), lab) == labs.end()) labs.push_back(lab);
   std::error_code error;
   const bool elsewhere = std::all_of(labs.begin(), labs.end(), [&](const std::string& lab) {
@@ -77,7 +77,8 @@ void fail_all(report::Lab& lab, const Rubric& rubric, const std::string& file,
   lab.tests.clear();
   lab.score = lab.max_score = 0;
   for (const RubricRow& row : rubric.rows()) {
-    if (row.bonus) continue;  // a bonus that is not timed loses no points
+    // A bonus that is not timed loses no points.
+    if (row.bonus || row.dropped() || row.hidden()) continue;
     report::Test test;
     test.name = row.check;
     test.status = Status::error;
@@ -195,7 +196,7 @@ report::Result grade(const GradeOptions& options) {
   // All rubrics are read first, so that an error in one is reported before the compilation starts.
   std::vector<Rubric> rubrics;
   for (const std::string& lab : chosen_labs(options))
-    rubrics.emplace_back(options.rubric.empty() ? rubric_folder() : options.rubric, lab);
+    rubrics.emplace_back(options.rubric.empty() ? rubric_folder(lab) : options.rubric, lab);
   toolchain::installed();  // throws if there is no nvcc
   const std::unique_ptr<device::Device> device = device::open_device(options.device);
   const std::unique_ptr<device::Timer> timer = device::open_timer(options.device);
@@ -227,6 +228,7 @@ report::Result grade(const GradeOptions& options) {
     setup.launch_detail = options.launch_detail;
     setup.every_launch = options.every_launch;
     setup.checks = options.checks;
+    setup.runs_hidden = options.runs_hidden;
     report::Lab lab = grade_begun(rubrics[i], file(i), std::move(now), setup);
     result.score = report::add_points(result.score, lab.score);
     result.max_score = report::add_points(result.max_score, lab.max_score);
@@ -288,6 +290,7 @@ bool begins_with(const std::string& name, const std::string& with) {
 std::vector<std::string> checks_named(const Rubric& rubric, const std::string& check) {
   std::vector<std::string> found, names;
   for (const RubricRow& row : rubric.rows()) {
+    if (row.dropped()) continue;
     names.push_back(row.check);
     if (row.check == check) return {check};
     if (begins_with(row.check, check)) found.push_back(row.check);
@@ -355,8 +358,9 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
   if (!options.launch_detail) options.launch_detail.emplace();
   // Explaining models caches and time for each launch, which takes longer than grading.
   options.time_limit *= 4;
+  const std::string& named = options.labs.at(0);
   options.checks = checks_named(
-      Rubric(options.rubric.empty() ? rubric_folder() : options.rubric, options.labs.at(0)), check);
+      Rubric(options.rubric.empty() ? rubric_folder(named) : options.rubric, named), check);
   const report::Result result = grade(options);
   const report::Lab& lab = result.labs.at(0);
   if (lab.status == report::Status::error || lab.status == report::Status::not_graded)

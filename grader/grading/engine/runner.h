@@ -22,8 +22,9 @@
 namespace lab32::grading {
 
 struct GradeOptions {
-  std::vector<std::string> labs;                            // empty: all labs that `dir` holds
-  std::filesystem::path dir = "labs";                       // <dir>/<lab>/<lab>.cu
+  std::vector<std::string> labs;       // empty: all labs that `dir` holds
+  std::vector<std::string> all = {};   // these are all labs: those of a course; empty: every lab
+  std::filesystem::path dir = "labs";  // <dir>/<lab>/<lab>.cu
   std::map<std::string, std::filesystem::path> files = {};  // of labs whose file lies elsewhere
   std::filesystem::path rubric;  // <rubric>/<lab>.toml; empty: data/limits
   std::string device = "auto";
@@ -39,6 +40,8 @@ struct GradeOptions {
   bool modelled_times = true;  // without a GPU, report the modelled time of timed kernels
   // A missing file of `labs` loses its lab's points instead of being an error.
   bool allow_missing = false;
+  // Runs checks that the rubric hides until the deadline, and marks them in the result.
+  bool runs_hidden = false;
 };
 
 // Grades the labs. Throws Error if nothing can be graded: no such lab, no file, no device, no nvcc,

@@ -34,6 +34,7 @@ struct GradingSetup {
   std::optional<counters::DetailFilter> launch_detail = {};
   std::function<void(const pictures::Launch&)> every_launch = {};
   std::vector<std::string> checks = {};
+  bool runs_hidden = false;
   // Called before each check. A check for which it returns true counts as passed, is not run, and
   // has no row in the result.
   std::function<bool(const RubricRow&)> counts_as_passed = {};

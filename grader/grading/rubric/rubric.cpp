@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -30,7 +31,8 @@ struct RubricText {
 namespace {
 
 // Keys about the whole lab, which no check takes.
-const std::vector<std::string> kAboutTheLab = {"lab", "max_score", "order", "subject", "level"};
+const std::vector<std::string> kAboutTheLab = {"lab",     "max_score", "order",
+                                               "subject", "level",     "hours"};
 
 unsigned line_of(const toml::node& node) { return node.source().begin.line; }
 
@@ -125,6 +127,7 @@ class RubricReader {
       fail(line_of(*table.get("credit")), "`credit` is \"all\" or \"share\", not \"{}\"", credit);
     row.credit = credit == "all" ? Credit::all : Credit::share;
     if (table.contains("hides")) row.hides = text_at(table, "hides");
+    if (const toml::node* until = table.get("hidden_until")) row.hidden_until = time_at(*until);
     demand_keys(row, table);
     rows_.push_back(std::move(row));
   }
@@ -169,8 +172,9 @@ class RubricReader {
       fail(row.line, "[{}] has either `points` or `bonus`", row.table);
     const toml::node& node = *table.get(row.bonus ? "bonus" : "points");
     const auto value = node.value<double>();
-    if (!value || *value <= 0)
-      fail(line_of(node), "the points of [{}] must be more than 0", row.table);
+    if (!value || !(*value >= 0))
+      fail(line_of(node), "the points of [{}] must be 0, which drops the check, or more",
+           row.table);
     row.points = *value;
   }
 
@@ -178,7 +182,7 @@ class RubricReader {
   // check nor the harness knows.
   void demand_keys(const RubricRow& row, const toml::table& table) const {
     static const std::set<std::string> own = {"check", "points", "bonus", "credit",
-                                              "after", "reason", "hides"};
+                                              "after", "reason", "hides", "hidden_until"};
     for (auto&& [key, node] : table) {
       const std::string name(key.str());
       if (own.count(name) || is_one_of(row.takes_, name)) continue;
@@ -260,6 +264,8 @@ class RubricReader {
     if (const toml::node* order = file_->values.get("order"); order && !order->is_integer())
       fail(line_of(*order), "`order` is a whole number: the lab's place in the course");
     if (file_->values.contains("subject")) text_at(file_->values, "subject");
+    if (const toml::node* hours = file_->values.get("hours"); hours && !hours->is_number())
+      fail(line_of(*hours), "`hours` is a number: how long students are expected to work");
     if (!file_->values.contains("level")) return;
     const std::string level = text_at(file_->values, "level");
     if (level != "core" && level != "extra")
@@ -274,7 +280,7 @@ class RubricReader {
     double sum = 0;
     for (const RubricRow& row : rows_)
       if (!row.bonus) sum += row.points;
-    if (sum != *max)
+    if (std::abs(sum - *max) > 0.001)  // points may be hundredths, which doubles only approximate
       fail(line_of(*node), "max_score is {}, and the points add up to {}", *max, sum);
   }
 
@@ -283,6 +289,19 @@ class RubricReader {
     const auto value = node ? node->value<std::string>() : std::nullopt;
     if (!value) fail(node ? line_of(*node) : std::max(1u, line_of(table)), "`{}` is a text", key);
     return *value;
+  }
+
+  std::time_t time_at(const toml::node& node) const {
+    const auto when = node.value<toml::date_time>();
+    if (!when || !when->offset)
+      fail(line_of(node), "`hidden_until` is a time with its zone: 2026-11-23T23:59:00+01:00");
+    std::tm parts{};
+    parts.tm_year = when->date.year - 1900;
+    parts.tm_mon = when->date.month - 1;
+    parts.tm_mday = when->date.day;
+    parts.tm_hour = when->time.hour;
+    parts.tm_min = when->time.minute - when->offset->minutes;
+    return timegm(&parts);
   }
 
   std::string nearest_name(const std::string& name) const {
@@ -376,6 +395,10 @@ bool RubricRow::flag(const std::string& key) const {
   file_->fail(line_of(node), fmt::format("`{}` is true or false", key));
 }
 
+bool RubricRow::dropped() const { return points == 0; }
+
+bool RubricRow::hidden() const { return std::time(nullptr) < hidden_until; }
+
 bool RubricRow::has(const std::string& key) const { return is_one_of(takes_, key); }
 
 bool RubricRow::asks() const { return is_one_of(takes_, "questions"); }
@@ -411,7 +434,9 @@ Rubric::Rubric(const std::filesystem::path& folder, const std::string& lab,
                const std::vector<RegisteredCheck>& checks)
     : lab_(lab), rows_(RubricReader(folder / (lab + ".toml"), checks).read_rows(lab)) {}
 
-std::filesystem::path rubric_folder() { return root() / "data" / "limits"; }
+std::filesystem::path rubric_folder(const std::string& lab) {
+  return root_of(lab) / "data" / "limits";
+}
 
 std::string sealed_answers(const Rubric& rubric) {
   std::string lines;

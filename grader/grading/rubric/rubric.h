@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -63,11 +64,16 @@ class RubricRow {
   Credit credit = Credit::all;
   std::vector<size_t> after;  // indices of its prerequisites, which come earlier
   std::string
-      hides;         // which later pictures its open questions hide: "all", "shuffles" or "atomics"
+      hides;  // which later pictures its open questions hide: "all", "shuffles" or "atomics"
+  // Before this time the check is not run: its verdict would help with the submission.
+  std::time_t hidden_until = 0;
   std::string path;  // the rubric
   unsigned line = 0;
   // What to launch and to compare (declared/declaration.h); null: a LAB_CHECK does it.
   std::shared_ptr<const Declaration> declaration;
+
+  bool dropped() const;  // a check without points is not run; for its successors it has passed
+  bool hidden() const;
 
   // The value of a key that the check takes: from its own table or, if that has none, from the top
   // of the file. Throws Error with file and line if the type is wrong.
@@ -105,8 +111,8 @@ class Rubric {
   std::vector<RubricRow> rows_;
 };
 
-// The folder of the project's own rubrics.
-std::filesystem::path rubric_folder();
+// The folder of a lab's rubric; without a lab, that of the project's own rubrics.
+std::filesystem::path rubric_folder(const std::string& lab = {});
 
 // A line "TABLE QUESTION HASH" for each question of the lab, for `lab32 seal`.
 std::string sealed_answers(const Rubric& rubric);

@@ -117,7 +117,7 @@ Calibration calibrate(const std::vector<std::string>& labs, const std::filesyste
   const WorkTimer watch;
   std::vector<Rubric> rubrics;
   for (const std::string& lab : labs_or_all(labs))
-    rubrics.emplace_back(rubric.empty() ? rubric_folder() : rubric, lab);
+    rubrics.emplace_back(rubric.empty() ? rubric_folder(lab) : rubric, lab);
   toolchain::installed();
   const std::unique_ptr<device::Timer> timer = device::open_timer("gpu");
   const std::unique_ptr<device::Device> device = device::open_device("sim");

@@ -30,7 +30,9 @@ constexpr const char* kOldest[] = {"sm_75", "sm_80", "sm_90"};
 constexpr char kMagic[] = "lab32 reference 1\n";
 constexpr uint64_t kKey = 0x6c61623332207265u;
 
-fs::path solution_of(const std::string& lab) { return root() / "solutions" / lab / (lab + ".cu"); }
+fs::path solution_of(const std::string& lab) {
+  return root_of(lab) / "solutions" / lab / (lab + ".cu");
+}
 fs::path sealed_file(const std::string& lab) { return root() / "build/references" / lab; }
 
 std::string compiled_ptx(const std::string& lab, const fs::path& solution) {

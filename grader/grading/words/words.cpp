@@ -65,6 +65,8 @@ std::string words(const NotRun& reason) {
           "This step is not timed on {}: it makes the reference solution, timed "
           "just now, only {:.2f} times as fast, and the check needs {:.2f}.",
           reason.device, reason.gain, reason.least_gain);
+    case NotRun::Kind::hidden:
+      return "The course shows the result of this check after the deadline.";
   }
   return "";
 }

@@ -5,7 +5,7 @@ Prints a line per lab: its name, the file below FOLDER, and the files that were 
 import sys
 from pathlib import Path
 
-from lab32 import ROOT
+from lab32 import labs
 from lab32.classroom import chooser
 from lab32.classroom.entries import folder_entries, is_junk
 from lab32.classroom.problem import Problem, visible
@@ -13,7 +13,7 @@ from lab32.classroom.problem import Problem, visible
 
 def main(arguments=None):
     folder, *asked = arguments or sys.argv[1:]
-    known = sorted({path.stem for path in (ROOT / "data/limits").glob("*.toml")} | set(asked))
+    known = sorted({*labs.rubric_files(), *asked})
     try:
         entries = [entry for entry in folder_entries(folder) if entry.kind == "file" and not is_junk(entry.parts)]
     except (Problem, OSError) as error:

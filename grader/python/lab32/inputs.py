@@ -42,7 +42,7 @@ def read_text(path, most=SMALL):
 
 
 def read_toml(path, most=SMALL):
-    """(the table, {key of its top level: line})"""
+    """(the table, {path of a key, as a tuple: its line})"""
     text = read_text(path, most)
     try:
         table = tomllib.loads(text)
@@ -50,11 +50,26 @@ def read_toml(path, most=SMALL):
         said = visible(error) or "nested too deeply"
         where = re.search(r" \(at line (\d+), column \d+\)", said)
         raise Problem(f"{visible(path)}{':' + where[1] if where else ''}: {said.replace(where[0], '') if where else said}") from None
-    lines = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if found := re.match(r"\s*\[?\s*([\w-]+)\s*[\]=.]", line):
-            lines.setdefault(found[1], number)
+    lines, header = {}, ()
+    for number, line in enumerate(text.split("\n"), 1):
+        if found := re.match(rf"\s*\[\[?\s*({KEYS})\s*\]", line):
+            header = path = _parts(found[1])
+        elif found := re.match(rf"\s*({KEYS})\s*=", line):
+            path = header + _parts(found[1])
+        else:
+            continue
+        for depth in range(1, len(path) + 1):
+            lines.setdefault(path[:depth], number)
     return table, lines
+
+
+# A key of TOML, and keys with points between them.
+KEY = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
+KEYS = rf"{KEY}(?:\s*\.\s*{KEY})*"
+
+
+def _parts(keys):
+    return tuple(part.strip("\"'") for part in re.findall(KEY, keys))
 
 
 def _finite(text):

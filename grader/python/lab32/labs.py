@@ -3,9 +3,11 @@ A lab's own Python files, grader/labs/<lab>/*.py, are imported as lab32.labs.<la
 report, `figures` and `tables` for its handout."""
 
 import importlib
+import os
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from lab32 import ROOT
 
@@ -21,11 +23,18 @@ class Lab:
     level: str  # "core": it has all parts of the course; "extra": it needs checks only
 
 
+def rubric_files(folder=""):
+    """{lab: its rubric} of a folder of rubrics; without one, those of lab32 and of the labs that LAB32_LABS adds."""
+    roots = [ROOT, *filter(None, [os.environ.get("LAB32_LABS")])]
+    folders = [Path(folder)] if folder else [Path(root, "data/limits") for root in roots]
+    return {path.stem: path for each in folders for path in sorted(each.glob("*.toml"))}
+
+
 @cache
 def all_labs():
     """Every Lab in the order of the course."""
     labs = []
-    for path in (ROOT / "data/limits").glob("*.toml"):
+    for path in rubric_files().values():
         rubric = tomllib.loads(path.read_text())
         place = rubric.get("order", 1000), rubric.get("subject", ""), rubric.get("level", "extra")
         labs.append(Lab(path.stem, *place))

@@ -1,8 +1,9 @@
 """What of labs, handouts and data students get: no solutions, no answers, no reasons.
 
-usage: students.py TREE LAB32
+usage: students.py TREE LAB32 [COURSE]
 
-Writes TREE/labs, TREE/handouts and TREE/data; LAB32 is the built program, which seals the answers.
+Writes TREE/labs, TREE/handouts and TREE/data; LAB32 is the built program, which seals the answers. With a
+course.toml, only its released labs are packed; they have the points of the course, and notes after the deadline.
 """
 
 import csv
@@ -11,7 +12,8 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
+import tempfile
+from datetime import datetime
 from pathlib import Path
 
 import tomlkit
@@ -20,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 sys.path.insert(0, str(ROOT / "grader/python"))
 from lab32 import labs  # noqa: E402
+from lab32.course.reader import read_course, without_file  # noqa: E402
+from lab32.course.rubrics import adapted, write_rubrics  # noqa: E402
 
 
 class AllBut(set):
@@ -27,7 +31,7 @@ class AllBut(set):
         return not super().__contains__(value)
 
 
-def records():
+def records(packed):
     """{files below data/: {column: the values of the rows that students get}}: what the grader and the
     notebooks read. What concerns one lab stands in its grader/labs/<lab>/notebook.py."""
     withheld = set().union(*(labs.notebook_attribute(lab, "WITHHELD_KERNELS", set()) for lab in labs.names()))
@@ -39,7 +43,7 @@ def records():
         "simulated/solutions-checks.csv": {},
         "measured/h200-labs.csv": {},
     }
-    for lab in labs.names():
+    for lab in packed:
         found |= labs.notebook_attribute(lab, "STUDENTS_RECORDS", {})
         times = f"measured/h200-{lab}.csv"
         if lab in labs.names("core") or (ROOT / "data" / times).exists():
@@ -47,18 +51,16 @@ def records():
     return found
 
 
-# A link to what is not there: its words remain.
-LINK = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?:data|grader|solutions)\b[^)]*\)")
+LINK = re.compile(r"\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
-def sealed_rubric(lab, program):
-    """The text of data/limits/LAB.toml, its answers hashed, without reasons and comments."""
+def sealed_rubric(lab, limits, program):
+    """The text of a lab's rubric, its answers hashed, without reasons and comments."""
     lines = subprocess.run(
         [program, "seal", lab], env=os.environ | {"LAB32_ROOT": str(ROOT)},
         stdout=subprocess.PIPE, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
     hashes = {(table, question): sealed for table, question, sealed in map(str.split, lines)}
-    limits = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())
     for name, table in limits.items():
         if not isinstance(table, dict):
             continue
@@ -89,18 +91,31 @@ def write(path, text):
     path.write_text(text)
 
 
-def copy_texts(tree):
-    """labs/ and handouts/ without the instructors' page; hidden files are editors'."""
-    left_out = shutil.ignore_patterns(".*", "__*__", "instructors.md")
+def lab_of(path):
+    """The lab that a file or folder of labs/ or handouts/ is about, by its name; None: all labs."""
+    name = path.name.partition(".")[0].partition("-")[0]
+    return name if name in labs.names() else None
+
+
+def copy_texts(tree, packed, with_notes):
+    """labs/ and handouts/ without the instructors' page; hidden files are editors'. Links to files that are not packed
+    become plain words."""
+
+    def left_out(folder, names):
+        paths = [Path(folder, name) for name in names]
+        return [path.name for path in paths if path.name.startswith((".", "__")) or path.name == "instructors.md"
+                or ((lab := lab_of(path)) and (lab not in packed or (path.stem.endswith("-notes") and lab not in with_notes)))]  # fmt: skip
+
     for top in ("labs", "handouts"):
         shutil.copytree(ROOT / top, tree / top, ignore=left_out)
+    for top in ("labs", "handouts"):
         for page in (tree / top).rglob("*.md"):
-            page.write_text(LINK.sub(r"\1", page.read_text()))
+            page.write_text(LINK.sub(lambda link, page=page: link[0] if (page.parent / link[2]).exists() else link[1], page.read_text()))
 
 
-def copy_records(tree):
+def copy_records(tree, packed):
     data = ROOT / "data"
-    for pattern, wanted in records().items():
+    for pattern, wanted in records(packed).items():
         found = sorted(data.glob(pattern))
         if not found:
             raise FileNotFoundError(f"data/{pattern}")
@@ -109,11 +124,20 @@ def copy_records(tree):
 
 
 def main():
-    tree, program = Path(sys.argv[1]), sys.argv[2]
-    copy_texts(tree)
-    copy_records(tree)
-    for lab in labs.names():
-        write(tree / f"data/limits/{lab}.toml", sealed_rubric(lab, program))
+    tree, program, *file = sys.argv[1:]
+    course, now = read_course(*file) if file else without_file(), datetime.now().astimezone()
+    packed = course.released(now)
+    if not packed:
+        sys.exit(f"{file[0]}: no lab of the course is released yet")
+    if file:
+        with tempfile.TemporaryDirectory() as folder:
+            write_rubrics(course, folder, program, now)  # checks them
+    with_notes = [lab for lab in packed if not (due := course.last_due(lab)) or due <= now]
+    copy_texts(Path(tree), packed, with_notes)
+    copy_records(Path(tree), packed)
+    for lab in packed:
+        limits = adapted(course, course.labs[lab], now)
+        write(Path(tree, f"data/limits/{lab}.toml"), sealed_rubric(lab, limits, program))
 
 
 if __name__ == "__main__":

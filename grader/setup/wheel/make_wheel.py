@@ -1,10 +1,10 @@
 """Makes OUT/lab32-VERSION-*.whl of what `make PORTABLE=yes build` has built in PROGRAMS.
 
-usage: make_wheel.py VERSION PROGRAMS OUT
+usage: make_wheel.py VERSION PROGRAMS OUT [COURSE]
 
 The wheel has the program, the runtime library, labs, handouts, data and the Python package; it asks
 pip for nvcc and nvdisasm. What Linux distributions do not all have is put into it by auditwheel, which
-also says on which of them it runs.
+also says on which of them it runs. COURSE is a course.toml: the wheel has its labs that are released, with its points.
 """
 
 import json
@@ -70,7 +70,7 @@ def main():
     stage = out / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
-    subprocess.run([ROOT / "grader/setup/install", stage / "tree", programs], check=True)
+    subprocess.run([ROOT / "grader/setup/install", stage / "tree", programs, *sys.argv[4:]], check=True)
     # The tree lies in the package, and not the package in the tree.
     (stage / "tree/grader/python/lab32").rename(stage / "lab32")
     shutil.rmtree(stage / "tree/grader/python")

@@ -128,7 +128,7 @@ TEST_CASE("grading: a rubric that does not fit its checks is an error with file 
                 "17: [sectors] comes after [time], which");
   check_refused("after = \"result\"", "after = 3", "17: `after` is the name of a table");
   check_refused("points = 6", "points = 7", "2: max_score is 10, and the points add up to 11");
-  check_refused("points = 6", "points = -6", "15: the points of [sectors] must be more than 0");
+  check_refused("points = 6", "points = -6", "15: the points of [sectors] must be 0, which drops");
   check_refused("points = 6", "points = 6\nbonus = 1",
                 "13: [sectors] has either `points` or `bonus`");
   check_refused("credit = \"share\"", "credit = \"half\"", "16: `credit` is \"all\" or \"share\"");
@@ -136,6 +136,27 @@ TEST_CASE("grading: a rubric that does not fit its checks is an error with file 
   check_refused("answer = 5", "answer = \"five\"", "18: the question how_many has");
   check_refused("lab = \"lab\"", "lab = \"other\"", "1: the file of lab lab says");
   check_refused("max_score = 10", "max_score = ", "2: ");
+}
+
+TEST_CASE("grading: a check without points is dropped, and a hidden one waits for its time") {
+  std::string text = kText;
+  text.replace(text.find("points = 4"), 10, "points = 0\nhidden_until = 2999-01-01T00:00:00+01:00");
+  text.replace(text.find("points = 6"), 10, "points = 10\nhidden_until = 1999-01-01T00:00:00Z");
+  const Rubric rubric = read(text);
+  CHECK(rubric.rows()[0].dropped());
+  CHECK(rubric.rows()[0].hidden());
+  CHECK_FALSE(rubric.rows()[1].dropped());
+  CHECK_FALSE(rubric.rows()[1].hidden());
+  CHECK(rubric.rows()[0].hidden_until == 32472140400);  // by `date`
+  check_refused("points = 6", "points = 6\nhidden_until = 2999-01-01",
+                "16: `hidden_until` is a time with its zone");
+}
+
+TEST_CASE("grading: points in hundredths add up") {
+  std::string text = kText;
+  text.replace(text.find("points = 4"), 10, "points = 3.34");
+  text.replace(text.find("points = 6"), 10, "points = 6.66");
+  CHECK(read(text).rows()[0].points == 3.34);
 }
 
 TEST_CASE("grading: a check without a row and two checks of one name are errors") {

@@ -125,6 +125,29 @@ TEST_CASE("grading: a right kernel gets all points, and its memory is freed") {
   CHECK(graded.leaked == 0);
 }
 
+TEST_CASE(
+    "grading: dropped and hidden checks are not run, and count as passed for their successors") {
+  const auto without = [](const std::string& points) {
+    std::string text = kRubric;
+    text.replace(text.find("points = 4"), 10, points);
+    text.replace(text.find("max_score = 7"), 13,
+                 points[9] == '0' ? "max_score = 3" : "max_score = 7");
+    return grade_harness(nullptr, 7, text);  // there is no kernel
+  };
+  const Graded dropped = without("points = 0"),
+               hidden = without("points = 4\nhidden_until = 2999-01-01T00:00:00Z");
+  for (const Graded* graded : {&dropped, &hidden}) {
+    CHECK(graded->test("after").status == Status::passed);
+    CHECK(graded->lab.score == 3);
+    CHECK(graded->lab.max_score == 3);
+  }
+  CHECK(dropped.lab.tests.size() == 2);
+  CHECK(hidden.test("kernel").status == Status::not_run);
+  CHECK(hidden.test("kernel").not_run->kind == report::NotRun::Kind::hidden);
+  CHECK(hidden.test("kernel").message ==
+        "The course shows the result of this check after the deadline.");
+}
+
 TEST_CASE("grading: the output of a failing kernel is shown, shortened and without control codes") {
   const auto graded = [](bool right) {
     return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {

@@ -7,15 +7,16 @@ import pytest
 import sample_pictures as sample
 
 from lab32 import inputs, results
-from lab32.classroom import late, people
+from lab32.classroom import people
 from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.problem import Problem
 from lab32.classroom.table import csv_text
+from lab32.course.reader import read_course
 from lab32.report import __main__ as report
 from lab32.report import history
 
 READERS = {
-    "late policy": lambda path: late.read_policy(path, ["shuffle"]),
+    "course": read_course,
     "roster": people.read_roster,
     "groups": people.read_groups,
     "gradebook": lambda path: read_gradebook(path, ["shuffle"]),

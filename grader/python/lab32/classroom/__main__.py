@@ -6,13 +6,14 @@ import hashlib
 import os
 import signal
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.classroom import collect, feedback, pages, people, run, scores, slurm, worker
+from lab32.classroom import attempts, collect, feedback, pages, people, run, scores, slurm, worker
 from lab32.classroom.gradebook import read_gradebook
-from lab32.classroom.late import read_policy
 from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
+from lab32.classroom.overrides import read_overrides
 from lab32.classroom.problem import Problem, last_sentence, visible
 from lab32.classroom.progress import ProgressDisplay, failure_summary
 from lab32.classroom.shell import (
@@ -25,6 +26,8 @@ from lab32.classroom.shell import (
     whole_number,
 )
 from lab32.classroom.store import NOT_GRADED, REFUSED, Store, slug_of
+from lab32.course.reader import read_course, without_file
+from lab32.course.rubrics import write_rubrics
 
 ALL_GRADED, NOT_ALL_GRADED, INTERRUPTED = 0, 2, 130
 
@@ -73,7 +76,7 @@ def options_of(arguments):
         type=whole_number(0, 2**64 - 1),
         help="seed of the random inputs, shared by all students (default: a secret one)",
     )
-    parser.add_argument("--late", metavar="TOML", type=Path, help="the policy for late submissions")
+    parser.add_argument("--course", metavar="TOML", type=Path, help="the file of the course: deadlines, points, late submissions, ...")
     parser.add_argument(
         "--gradebook",
         metavar="CSV",
@@ -143,8 +146,9 @@ class Session:
             raise Problem(
                 f"{visible(options.rubric)}: no such folder; --rubric names the folder of the LAB.toml files"
             )
-        self.labs = chosen_labs(options.submissions, options.labs, options.rubric)
-        self.policy = read_policy(options.late, self.labs) if options.late else None
+        self.course = read_course(options.course, options.rubric) if options.course else without_file(options.rubric)
+        self.labs = chosen_labs(options.submissions, options.labs, self.course.labs)
+        self.overrides = read_overrides(self.course)
         roster = people.read_roster(options.roster) if options.roster else []
         self.book = (
             read_gradebook(options.gradebook, self.labs, options.column)
@@ -152,7 +156,8 @@ class Session:
             else None
         )
         groups = people.read_groups(options.groups) if options.groups else None
-        students, self.left_out = collect.collect(options.submissions, self.labs, groups)
+        every_attempt = self.course.attempt != "last"
+        students, self.left_out = collect.collect(options.submissions, self.labs, groups, every_attempt)
         found, self.unmatched = people.match_students(students, roster) if roster else ({}, [])
         there = {id(person) for person in found.values()}
         for person in roster:
@@ -169,11 +174,15 @@ class Session:
         self.store = Store(options.out)
         self.store.create()
         self.store.lock()
+        if options.course:
+            options.rubric = str(self.store.state / "rubrics")
+            write_rubrics(self.course, options.rubric, options.binary)
 
-    def tasks(self, seed):
-        version = run.grader_version(self.options.binary, self.options.rubric)
-        for slug, row in self.rows.items():
-            tree = collect.tree_of(row.student.files)
+    def tasks(self, store, submissions, seed):
+        """The worker.Tasks of [(name in the store, row, {lab: Source})]."""
+        version = run.grader_version(self.options.binary, self.options.rubric, self.labs)
+        for slug, row, files in submissions:
+            tree = collect.tree_of(files)
             told = [*row.student.notes, *([f"Not readable: {row.student.unread}."] if row.student.unread else [])]
             words = (
                 version, seed, self.options.device, self.options.time_limit, self.options.modelled_times, *self.labs, row.student.refused,
@@ -181,26 +190,59 @@ class Session:
             )  # fmt: skip
             key = hashlib.sha256(repr(words).encode("utf-8", "backslashreplace"))
             key.update(collect.content_hash(tree).encode())
-            self.store.put_submission(slug, tree)
+            store.put_submission(slug, tree)
             yield worker.Task(slug, key.hexdigest(), row.student.refused, tuple(visible(note, 300) for note in told))
 
     def grade(self):
         """Grades all remaining submissions. Returns False if the run was interrupted."""
-        options, store = self.options, self.store
-        seed = run.seed_of(store, options.seed)
+        seed = run.seed_of(self.store, self.options.seed)
+        if self.course.attempt != "last" and not self.choose_attempts(seed):
+            return False
+
+        def on_record(task, record):
+            row = scores.apply_record(self.rows[task.slug], record, self.course, self.overrides)
+            if self.options.pages and row.scored():
+                with contextlib.suppress(Exception):  # pages() tries again and reports the error
+                    pages.write_page(self.store, row)
+            return row
+
+        return self.run(self.store, [(slug, row, row.student.files) for slug, row in self.rows.items()], seed, on_record)
+
+    def choose_attempts(self, seed):
+        """Grades the attempts of students with several, and makes the best their submission."""
+        store, points = Store(self.store.state / "attempts"), defaultdict(dict)
+        store.create()
+        store.lock()
+        several = [(f"{number}-{row.slug}", row, number, files)
+                   for row, number, files in attempts.submissions(self.course, self.rows.values())]  # fmt: skip
+        graded = {name: (row, number) for name, row, number, _ in several}
+
+        def on_record(task, record):
+            row, number = graded[task.slug]
+            points[row.slug] |= {(lab["lab"], number): lab["score"] for lab in record["labs"]}
+            return scores.apply_record(scores.Row(row.student, row.slug, row.person), record, self.course, {})
+
+        if not self.run(store, [(name, row, files) for name, row, _, files in several], seed, on_record):
+            return False
+        for row in self.rows.values():
+            attempts.choose(self.course, row, points[row.slug])
+        return True
+
+    def run(self, store, submissions, seed, on_record):
+        """Grades [(name in the store, row, {lab: Source})] and calls `on_record` for each; returns False if interrupted."""
+        options, tasks, done = self.options, [], 0
         store.forget_tries()
-        tasks, done = [], 0
-        for task in self.tasks(seed):
+        for task in self.tasks(store, submissions, seed):
             record = store.valid(task.slug, task.key)
             if record and record["status"] != NOT_GRADED:
-                scores.apply_record(self.rows[task.slug], record, self.policy)
+                on_record(task, record)
                 done += 1
             else:
                 store.forget(task.slug)
                 tasks.append(task)
         mine = os.getpid()
         plan = worker.Plan(
-            str(options.out.resolve()), str(options.binary.resolve()), tuple(self.labs), seed, options.device,
+            str(store.out.resolve()), str(options.binary.resolve()), tuple(self.labs), seed, options.device,
             str(Path(options.rubric).resolve()) if options.rubric else "", options.limit, options.time_limit or 0,
             options.modelled_times, (mine, worker.started_at(mine)) if options.executor == "local" else (), tuple(tasks),
         )  # fmt: skip
@@ -208,19 +250,11 @@ class Session:
             return True
         with (
             run.errors_to(store.state / "jobs/errors") as errors,
-            ProgressDisplay(len(self.rows), done, errors) as shown,
+            ProgressDisplay(len(submissions), done, errors) as shown,
         ):
-
-            def on_record(task, record):
-                row = scores.apply_record(self.rows[task.slug], record, self.policy)
-                shown.finished(row)
-                if options.pages and row.scored():
-                    with contextlib.suppress(Exception):  # pages() tries again and reports the error
-                        pages.write_page(store, row)
-
             jobs = options.jobs or os.cpu_count() or 1
             executor = run.executor_of(options, store)
-            group = run.Class(plan, store, executor, jobs, on_record, shown.print_above)
+            group = run.Class(plan, store, executor, jobs, lambda *of: shown.finished(on_record(*of)), shown.print_above)
             try:
                 group.run()
             except KeyboardInterrupt:
@@ -285,6 +319,9 @@ class Session:
         self.write()
         print_list("not in the roster", self.unmatched)
         print_list("left out", self.left_out)
+        there = {people.plain_id(value) for row in rows for _, value in row.ids()}
+        strangers = {*self.course.extensions, *self.course.excused, *self.overrides} - there
+        print_list("in the course's file, and no student's id", sorted(strangers))
         unread = [f"{row.name()}: {row.student.unread}" for row in rows if row.status == scores.NOT_READABLE]
         print_list("not readable; no points until you have looked", unread)
         print_list("refused", [f"{row.name()}: {row.reason}" for row in rows if row.status == REFUSED])

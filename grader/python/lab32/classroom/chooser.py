@@ -24,6 +24,11 @@ class Candidate:
     entry: Entry
     rank: tuple  # the smallest is chosen
 
+    def attempt(self):
+        """The attempt that the file's name and its folder's name tell."""
+        _, _, order, number, _, folder, *_ = self.rank
+        return order, number, folder
+
 
 def candidates(entries, labs, asked):
     """(the Candidates for the labs in `asked`, the .cu files that belong to none of these). Names are read with all

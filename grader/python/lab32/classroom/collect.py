@@ -50,6 +50,7 @@ class Student:
     name: str
     ids: tuple
     files: dict = field(default_factory=dict)  # lab: Source
+    attempts: dict = field(default_factory=dict)  # lab: the Sources of all attempts, the last one first, if asked for
     notes: list = field(default_factory=list)
     refused: str = ""
     unread: str = ""  # what was handed in that cannot be read, if a lab has no file
@@ -287,6 +288,11 @@ def _seconds(time):
     return time.timestamp() if time else 0.0
 
 
+def attempt_of(candidate, parcel, entries):
+    """What tells a candidate's attempt from others; several files of one attempt are alternatives."""
+    return _seconds(parcel.time), parcel.who.order, candidate.attempt()
+
+
 def source_of(candidate, parcel, entries):
     entry, time = candidate.entry, candidate.entry.time
     data = entry.read(SOURCE_BYTES + 1)
@@ -310,7 +316,7 @@ def listed(entries, most=3):
     return ", ".join(shown) + (" ..." if len(entries) > most else "")
 
 
-def student_of(key, parcels, labs):
+def student_of(key, parcels, labs, every_attempt=False):
     """One person's attempts as a Student; an error in them affects this student only."""
     first = parcels[0].who
     student = Student(key, first.name, tuple(dict.fromkeys(i for p in parcels for i in p.who.ids)))
@@ -321,13 +327,17 @@ def student_of(key, parcels, labs):
             hand.take(parcel, labs, budget)
         for lab, several in hand.by_lab().items():
             student.files[lab] = source_of(*several[0])
+            attempts = {}
+            for each in several if every_attempt else ():
+                attempts.setdefault(attempt_of(*each), each)
+            student.attempts[lab] = [source_of(*each) for each in attempts.values()]
             if len(several) > 1:
                 graded, *passed = places(several)
                 student.notes.append(
                     f"{lab}: {len(several)} files, graded is {graded}; passed over: {', '.join(passed[:3])}"
                 )
     except Refused as error:
-        student.files, student.notes, student.refused = {}, [], str(error)
+        student.files, student.attempts, student.notes, student.refused = {}, {}, [], str(error)
         return student
     included = {path.rpartition("/")[2] for source in student.files.values() for path in source.headers}
     code = [e for e in hand.left if e.parts[-1] not in included]
@@ -381,15 +391,16 @@ def of_members(parcel, groups):
     ]  # fmt: skip
 
 
-def collect(path, labs, groups=None):
-    """(students sorted by name, what was left out because it cannot be read). `groups` is {name: its people.Person}."""
+def collect(path, labs, groups=None, every_attempt=False):
+    """(students sorted by name, what was left out because it cannot be read). `groups` is {name: its people.Person};
+    `every_attempt`: a student also has the Sources of earlier attempts."""
     left_out, people = [], defaultdict(list)
     for parcel in parcels_of(entries_of(path), labs, left_out):
         for each in of_members(parcel, groups):
             people[each.who.kind, each.who.id].append(each)
     people = merged_attempts(people)
     students = [
-        student_of(f"{kind}:{value}", parcels, labs) for (kind, value), parcels in people.items()
+        student_of(f"{kind}:{value}", parcels, labs, every_attempt) for (kind, value), parcels in people.items()
     ]
     return sorted(students, key=lambda s: (natural_sort_key(s.name.casefold()), s.key)), left_out
 

@@ -22,13 +22,13 @@ def generator_hash():
 
 
 def notes_of(row):
-    """Facts that the score report does not have: the late policy's deduction, and which file was chosen."""
+    """Facts that the score report does not have: the rules of the course, and which file was chosen."""
     notes = [visible(note, 300) for note in row.notes]
     before, after = row.total(row.raw), row.total(row.final)
     if before != after:
         notes.insert(
             0,
-            f"{after:g} of {row.max_score:g} points count; {before:g} before the deduction for lateness.",
+            f"{after:g} of {row.max_score:g} points count; {before:g} before lateness and changes by the instructor.",
         )
     return notes
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import submitit
 
-from lab32 import ROOT
+from lab32 import ROOT, labs
 from lab32.classroom import slurm, worker
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.store import NOT_GRADED, TRIES
@@ -24,16 +24,17 @@ POLL_SHARED = 1
 IN_VAIN = 3  # consecutive rounds of jobs that begin no submission, after which the run gives up
 STOP = 10  # seconds in which jobs must stop
 # Files, besides the program itself, that a score depends on.
-VERSION = ("data/limits/*.toml", "data/devices/*.toml", "data/measured/**/*.csv", "labs/include/*",
-           "grader/labs/*/given.cu", "build/toolchain.env")  # fmt: skip
+VERSION = ("data/devices/*.toml", "data/measured/**/*.csv", "labs/include/*", "build/toolchain.env")
 
 
-def grader_version(binary, rubric):
-    """A hash that changes whenever a score might change."""
+def grader_version(binary, rubric, graded):
+    """A hash that changes whenever a score of the graded labs might change."""
     digest = hashlib.sha256()
     files = [Path(binary)] + sorted(path for pattern in VERSION for path in ROOT.glob(pattern))
-    if rubric:
-        files += sorted(Path(rubric).glob("*.toml"))
+    rubrics, homes = labs.rubric_files(rubric), labs.rubric_files()
+    for lab in graded:
+        files.append(rubrics[lab])
+        files += homes[lab].parents[2].glob(f"grader/labs/{lab}/given.cu") if lab in homes else []
     for path in files:
         digest.update(path.name.encode() + b"\n" + hashlib.sha256(read_bytes(path, PROGRAM_BYTES)).digest())
     return digest.hexdigest()

@@ -1,10 +1,11 @@
-"""Writes OUT/scores.csv and OUT/class.json: a row per student, after the late policy."""
+"""Writes OUT/scores.csv and OUT/class.json: a row per student, after the course's rules."""
 
 import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from lab32.classroom.late import points_after_deduction
+from lab32.classroom.late import deductions, points_after_deduction
+from lab32.classroom.overrides import overrides_of, with_override
 from lab32.classroom.problem import visible
 from lab32.classroom.store import NOT_GRADED
 from lab32.classroom.table import csv_text
@@ -28,6 +29,8 @@ class Row:
     raw: dict = field(default_factory=dict)  # lab: points
     final: dict = field(default_factory=dict)  # lab: points that count
     most: dict = field(default_factory=dict)  # lab: the maximum
+    weights: dict = field(default_factory=dict)  # lab: its weight in the total
+    excused: list = field(default_factory=list)  # labs that do not count
     notes: list = field(default_factory=list)
     failed: str = ""  # "does not compile", ... for the progress bar
 
@@ -36,7 +39,10 @@ class Row:
 
     def total(self, points):
         """A sum over the labs; None if a lab's points are not known, because its file cannot be read."""
-        return total(points.values()) if self.scored() and self.status != NOT_READABLE else None
+        return self.weighted(points) if self.scored() and self.status != NOT_READABLE else None
+
+    def weighted(self, points):
+        return total(Fraction(str(self.weights.get(lab, 1))) * Fraction(str(each)) for lab, each in points.items())
 
     def ids(self):
         return tuple(dict.fromkeys((*self.student.ids, *(self.person.ids if self.person else ()))))
@@ -61,8 +67,9 @@ def total(points):
     return rounded_to_hundredths(sum((Fraction(str(each)) for each in points), Fraction(0)))
 
 
-def apply_record(row, record, policy):
-    """Copies a student's record into the row and applies the late policy."""
+def apply_record(row, record, course, overrides):
+    """Copies a student's record into the row and applies the course: excused labs, lateness, then overrides."""
+    row.weights = {name: lab.weight for name, lab in course.labs.items()}
     row.notes = list(row.student.notes)
     if record is None:
         row.status = UNFINISHED
@@ -74,25 +81,32 @@ def apply_record(row, record, policy):
     if row.student.unread and not row.reason:
         row.status = NOT_READABLE
         row.notes.append(f"not readable: {row.student.unread}")
+    row.excused = [lab["lab"] for lab in record["labs"] if course.is_excused(lab["lab"], row.ids())]
+    counts = [lab["lab"] for lab in record["labs"] if lab["score"] and lab["lab"] not in row.excused]
+    graded = {lab: row.student.files[lab] for lab in counts if lab in row.student.files}
+    late = deductions(course, graded, row.ids(), row.person and row.person.submitted)
+    own = overrides_of(overrides, row.ids())
     for lab in record["labs"]:
         name, source = lab["lab"], row.student.files.get(lab["lab"])
         if source is None and row.status == NOT_READABLE:
             continue
-        per_cent, note = Fraction(0), ""
-        if policy and source:
-            per_cent, note = policy.applied(name, source, row.person and row.person.submitted)
-        if note:
-            row.notes.append(note)
-        if per_cent:
-            row.notes.append(f"{name}: late, {float(per_cent):g} % taken")
+        if name in row.excused:
+            row.notes.append(f"{name}: excused")
+            continue
+        per_cent, notes = late.get(name, (Fraction(0), []))
+        row.notes += notes
         points = rounded_to_hundredths(lab["score"])
         row.raw[name], row.most[name] = points, rounded_to_hundredths(lab["max_score"])
         row.final[name] = points_after_deduction(points, per_cent) if per_cent else points
+        for override in own:
+            if override.lab == name:
+                row.final[name] = rounded_to_hundredths(with_override(override, row.final[name], lab.get("checks", {})))
+                row.notes.append(override.note())
         if lab["status"] == "error" and source:
             row.failed = "cannot be compiled or loaded"
         if not points and row.student.files:
             row.notes.append(f"{name}: {lab['why'] if source else ABSENT}" if lab["why"] else f"{name}: no check passed")
-    row.max_score = total(row.most.values())
+    row.max_score = row.weighted(row.most)
     if row.reason:
         row.failed = row.reason
     elif row.status == NOT_READABLE:
@@ -116,7 +130,7 @@ def scores_csv(rows, labs):
                 visible(row.name()),
                 row.status,
                 *points,
-                *(row.final.get(lab, "") for lab in labs),
+                *(row.final.get(lab, "excused" if lab in row.excused else "") for lab in labs),
                 notes,
                 row.slug,
             ]

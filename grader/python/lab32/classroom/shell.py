@@ -5,9 +5,8 @@ import contextlib
 import os
 import signal
 import sys
-from pathlib import Path
 
-from lab32 import ROOT
+from lab32 import labs
 from lab32.classroom import collect
 from lab32.classroom.problem import Problem, visible
 
@@ -28,29 +27,24 @@ def whole_number(least, most):
     return parse
 
 
-def known_labs(rubric):
-    folder = Path(rubric) if rubric else ROOT / "data/limits"
-    return sorted(path.stem for path in folder.glob("*.toml"))
-
-
-def chosen_labs(submissions, asked, rubric=""):
-    """The labs to work on; `asked` is the value of --labs."""
-    known = known_labs(rubric)
+def chosen_labs(submissions, asked, known=None):
+    """The labs to work on, of all that are `known`; `asked` is the value of --labs."""
+    known = sorted(known or labs.rubric_files())
     if asked is None:
-        labs = collect.labs_handed_in(submissions, known)
-        if not labs:
+        found = collect.labs_handed_in(submissions, known)
+        if not found:
             raise Problem(
                 f"{visible(submissions)}: no file there is named after a lab ({', '.join(known)}); "
                 "name the labs with --labs"
             )
-        return labs
-    labs = list(dict.fromkeys(filter(None, asked.split(","))))
-    for lab in labs:
+        return found
+    chosen = list(dict.fromkeys(filter(None, asked.split(","))))
+    for lab in chosen:
         if lab not in known:
             raise Problem(f"there is no lab `{visible(lab, 40)}`; the labs are: {', '.join(known)}")
-    if not labs:
+    if not chosen:
         raise Problem("--labs names no lab")
-    return labs
+    return chosen
 
 
 def print_list(heading, lines, most=20):

@@ -229,7 +229,8 @@ def record_of(task, store, why, result=None, seconds=0.0):
         "max_score": 0 if why else result.max_score,
         "labs": [] if why else [
             {"lab": lab.name, "status": lab.status, "score": lab.score, "max_score": lab.max_score,
-             "why": zero_reason(lab.message) if lab.status == "error" else ""}
+             "why": zero_reason(lab.message) if lab.status == "error" else "",
+             "checks": {test.name: test.score for test in lab.tests}}
             for lab in result.labs
         ],
         "seconds": round(seconds, 3),

@@ -137,7 +137,7 @@ def test_a_grader_that_disappears_during_the_run_is_reported(classroom):
         (["--jobs", "0"], "argument --jobs: 0 is not a whole number from 1 to 10000; see `lab32 class --help`"),
         (["--seed", "-1"], "argument --seed: -1 is not a whole number from 0 to 18446744073709551615; see"),
         (["--frobnicate"], "unrecognized arguments: --frobnicate; see"),
-        (["--late", "none.toml"], "none.toml: cannot be read: No such file or directory"),
+        (["--course", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["--roster", "none.csv"], "none.csv: cannot be read: No such file or directory"),
         (["--gradebook", "none.csv"], "none.csv: cannot be read: No such file or directory"),
         (["--rubric", "/none"], "/none: no such folder; --rubric names the folder of the LAB.toml files"),

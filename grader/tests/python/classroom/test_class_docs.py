@@ -1,12 +1,16 @@
 """The README of classes names every existing option, file, status and key, and no others."""
 
 import re
+import tomllib
+from dataclasses import fields
 
 import pytest
 
 from lab32 import ROOT
 from lab32.classroom import __main__ as command
-from lab32.classroom import late, scores, store
+from lab32.classroom import scores, store
+from lab32.course import reader
+from lab32.course.reader import read_course
 
 README = (ROOT / "grader/python/lab32/classroom/README.md").read_text()
 
@@ -28,12 +32,17 @@ def test_the_readme_lists_every_option(capsys):
     assert written == options_of_the_parser(capsys) - {"-h", "--help"}
 
 
-def test_the_readmes_example_policy_is_valid(tmp_path):
-    text = section("Late submissions").partition("```toml\n")[2].partition("```")[0]
-    (tmp_path / "late.toml").write_text(text)
-    policy = late.read_policy(tmp_path / "late.toml", ["shuffle"])
-    assert (policy.grace_minutes, policy.per_cent_per_day, policy.cap_per_cent) == (15, 10, 50)
-    assert set(re.findall(r"^(\w+) =", text, re.M)) == {"due", "use_file_times", *late.NUMBERS}
+def test_the_readmes_example_of_a_course_is_valid_and_has_every_key(tmp_path):
+    text = section("The course").partition("```toml\n")[2].partition("```")[0]
+    (tmp_path / "course.toml").write_text(text)
+    course = read_course(tmp_path / "course.toml")
+    record = tomllib.loads(text)
+    (lab,) = record["labs"].values()
+    changes = course.labs["histogram"].changes
+    assert changes == {"by_warp": {"points": 0}, "by_block_adds": {"ideal": "40 * blocks"}, "by_block": {}}
+    assert record.keys() == set(reader.TOP_KEYS)
+    assert lab.keys() == set(reader.LAB_KEYS)
+    assert record["late"].keys() == {key.name for key in fields(reader.Late)}
 
 
 def test_the_readme_lists_every_status():

@@ -117,17 +117,17 @@ def test_the_roster_decides_which_students_have_rows(classroom):
     )
 
 
-def test_the_gradebook_gets_scores_after_the_late_policy(classroom):
+def test_the_gradebook_gets_scores_after_the_deduction_for_lateness(classroom):
     put(
         classroom.submissions,
         {"doe_11_1_shuffle.cu": "// score 60", "lee_LATE_12_2_shuffle.cu": "// score 70"},
     )
     put(classroom.folder, {
-        "late.toml": "due = 2026-11-23T12:00:00Z\nper_cent_per_day = 10\n",
+        "course.toml": "due = 2026-11-23T12:00:00Z\nlate.per_cent_per_day = 10\n",
         "roster.csv": "canvas id,name,submitted_at\n11,Jane Doe,\n12,Ann Lee,2026-11-24T13:00:00Z\n",
         "book.csv": "Student,ID,Shuffle (9)\n    Points Possible,,10\nDoe,11,\nLee,12,\n",
     })  # fmt: skip
-    options = [("--late", "late.toml"), ("--roster", "roster.csv"), ("--gradebook", "book.csv")]
+    options = [("--course", "course.toml"), ("--roster", "roster.csv"), ("--gradebook", "book.csv")]
     assert classroom.run(*(w for k, v in options for w in (k, classroom.folder / v))) == 0
     row = classroom.rows()["Ann Lee"]
     assert (row["score"], row["before_late"], row["notes"]) == (

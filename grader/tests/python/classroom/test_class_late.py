@@ -1,27 +1,30 @@
 """The deduction for late submissions."""
 
-import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from lab32.classroom.collect import Source
-from lab32.classroom.late import points_after_deduction, read_policy
-from lab32.classroom.problem import Problem
+from lab32.classroom.late import days_late, deductions, per_cent, points_after_deduction
 from lab32.classroom.scores import rounded_to_hundredths, total
+from lab32.course.reader import read_course
 
-LABS = ["shuffle", "swizzle"]
 DUE = datetime(2026, 11, 23, 22, 59, tzinfo=UTC)
-TEXT = "due = 2026-11-23T23:59:00+01:00\ngrace_minutes = 15\nper_cent_per_day = 10\ncap_per_cent = 45\n"
+TEXT = "due = 2026-11-23T23:59:00+01:00\n[late]\ngrace_minutes = 15\nper_cent_per_day = 10\ncap_per_cent = 45\n"
+DAY = timedelta(days=1)
 
 
-def policy(folder, text):
-    (folder / "late.toml").write_text(text)
-    return read_policy(folder / "late.toml", LABS)
+def course(folder, text):
+    (folder / "course.toml").write_text(text)
+    return read_course(folder / "course.toml")
+
+
+def taken(of_course, lab, when):
+    return per_cent(of_course, days_late(of_course, lab, Source(b"", "x", time=when))[0])
 
 
 @pytest.mark.parametrize(
-    "late, per_cent",
+    "late, taken_of_it",
     [
         (timedelta(days=-3), 0),
         (timedelta(0), 0),
@@ -34,32 +37,59 @@ def policy(folder, text):
         (timedelta(days=900), 45),
     ],
 )
-def test_each_started_day_costs_points(tmp_path, late, per_cent):
-    assert policy(tmp_path, TEXT).per_cent("shuffle", DUE + late) == per_cent
+def test_each_started_day_costs_points(tmp_path, late, taken_of_it):
+    assert taken(course(tmp_path, TEXT), "shuffle", DUE + late) == taken_of_it
 
 
 def test_each_lab_may_have_its_own_due_time(tmp_path):
-    text = "per_cent_per_day = 10\n[due]\nshuffle = 2026-11-23T23:59:00+01:00\n"
-    late = policy(tmp_path, text)
-    assert late.per_cent("shuffle", DUE + timedelta(hours=1)) == 10
-    assert late.per_cent("swizzle", DUE + timedelta(hours=1)) == 0
+    text = "[late]\nper_cent_per_day = 10\n[labs]\nshuffle.due = 2026-11-23T23:59:00+01:00\nswizzle = {}\n"
+    late = course(tmp_path, text)
+    assert taken(late, "shuffle", DUE + timedelta(hours=1)) == 10
+    assert taken(late, "swizzle", DUE + timedelta(hours=1)) == 0
 
 
 def test_the_rosters_time_precedes_the_platforms(tmp_path):
-    day = timedelta(days=1)
-    source = Source(b"", "x", time=DUE + day, file_time=DUE + 3 * day)
-    late = policy(tmp_path, TEXT)
-    assert late.applied("shuffle", source, DUE - day)[0] == 0  # the roster's
-    assert late.applied("shuffle", source, None)[0] == 10  # the platform's
+    source = Source(b"", "x", time=DUE + DAY, file_time=DUE + 3 * DAY)
+
+    def deducted(of_course, when=None):
+        return deductions(of_course, {"shuffle": source}, when=when)["shuffle"]
+
+    late = course(tmp_path, TEXT)
+    assert deducted(late, DUE - DAY) == (0, [])  # the roster's
+    assert deducted(late) == (10, ["shuffle: late, 10 % taken"])  # the platform's
     source.time = None
-    assert late.applied("shuffle", source, None) == (0, "shuffle: submission time unknown: nothing taken")
+    assert deducted(late) == (0, ["shuffle: submission time unknown: nothing taken"])
     source.late = True
     said = "shuffle: LATE according to the platform, which gives no time: counted as"
-    assert late.applied("shuffle", source, None) == (10, f"{said} 1 day")
-    mild = policy(tmp_path, TEXT + "marked_late_days = 0\n")
-    assert mild.applied("shuffle", source, None) == (0, f"{said} 0 days")
-    by_files = policy(tmp_path, TEXT + "use_file_times = true\n")
-    assert by_files.applied("shuffle", source, None)[0] == 30
+    assert deducted(late) == (10, [f"{said} 1 day", "shuffle: late, 10 % taken"])
+    mild = course(tmp_path, TEXT + "marked_late_days = 0\n")
+    assert deducted(mild) == (0, [f"{said} 0 days"])
+    by_files = course(tmp_path, TEXT + "use_file_times = true\n")
+    assert deducted(by_files)[0] == 30
+
+
+def test_slip_days_are_used_in_the_order_of_the_deadlines(tmp_path):
+    text = TEXT + "slip_days = 3\n[labs]\nswizzle.due = 2026-11-24T23:59:00+01:00\nshuffle = {}\n"
+    files = {lab: Source(b"", "x", time=DUE + 3 * DAY) for lab in ("swizzle", "shuffle")}
+    found = deductions(course(tmp_path, text), files)
+    assert found == {
+        "shuffle": (0, ["shuffle: late, 3 slip days used, 0 left"]),
+        "swizzle": (20, ["swizzle: late, 20 % taken"]),
+    }
+    files["shuffle"].time = DUE + DAY
+    assert deductions(course(tmp_path, text), files)["swizzle"] == (0, ["swizzle: late, 2 slip days used, 0 left"])
+    files["swizzle"].time = DUE + 4 * DAY
+    assert deductions(course(tmp_path, text), files)["swizzle"] == (
+        10, ["swizzle: late, 2 slip days used, 0 left", "swizzle: late, 10 % taken"],
+    )  # fmt: skip
+
+
+def test_an_extension_moves_a_students_deadline(tmp_path):
+    late = course(tmp_path, TEXT + "[extensions.ada]\ndays = 2\nswizzle = 2026-12-01T00:00:00Z\n")
+    for lab, when, days in (("shuffle", DUE + 3 * DAY, 1), ("swizzle", DUE + 7 * DAY, 0), ("transpose", DUE + DAY, 0)):
+        source = Source(b"", "x", time=when)
+        assert days_late(late, lab, source, [("sid", "Ada")])[0] == days
+        assert days_late(late, lab, source, [("sid", "ben")])[0] > days
 
 
 @pytest.mark.parametrize(
@@ -67,33 +97,6 @@ def test_the_rosters_time_precedes_the_platforms(tmp_path):
 )
 def test_points_are_cut_to_hundredths(points, per_cent, rest):
     assert points_after_deduction(points, per_cent) == rest
-
-
-@pytest.mark.parametrize(
-    "text, words",
-    [
-        ("due = 2026-11-23T23:59:00+01:00\nper_cent = 10\n", "there is no key `per_cent`; the keys are cap_per_cent, "),
-        ("due = 2026-11-23T23:59:00+01:00\n", "per_cent_per_day must be a number of at least 0, such as per_cent_per_day = 10"),
-        (TEXT.replace("45", "101"), "cap_per_cent must be at most 100"),
-        (TEXT.replace("45", "nan"), "cap_per_cent must be a number of at least 0"),
-        (TEXT.replace("45", "true"), "cap_per_cent must be a number of at least 0"),
-        (TEXT.replace("15", "-1"), "grace_minutes must be a number of at least 0"),
-        (TEXT.replace("+01:00", ""), "due must be a time with its zone"),
-        ("per_cent_per_day = 10\n", "due must be a time with its zone"),
-        (TEXT + "use_file_times = 1\n", "use_file_times must be true or false"),
-        ("per_cent_per_day = 10\n[due]\nreduction = 2026-11-23T23:59:00Z\n", "[due] names `reduction`, which is not graded"),
-        ("due =\n", "Invalid value"),
-    ],
-)  # fmt: skip
-def test_a_bad_policy_is_reported(tmp_path, text, words):
-    with pytest.raises(Problem) as caught:
-        policy(tmp_path, text)
-    assert re.search(rf"late\.toml(:\d)?: {re.escape(words)}", str(caught.value))
-
-
-def test_a_missing_policy_is_reported(tmp_path):
-    with pytest.raises(Problem, match="none.toml: cannot be read: No such file"):
-        read_policy(tmp_path / "none.toml", LABS)
 
 
 def test_sums_of_points_have_no_rounding_errors():

@@ -18,7 +18,7 @@ TEXTS = {
     "gus": "// machine no nvcc",
 }
 LATE = (
-    "due = 2001-01-01T00:00:00Z\nper_cent_per_day = 50\ncap_per_cent = 10\nuse_file_times = true\n"
+    "due = 2001-01-01T00:00:00Z\n[late]\nper_cent_per_day = 50\ncap_per_cent = 10\nuse_file_times = true\n"
 )
 
 
@@ -62,8 +62,8 @@ def test_a_page_is_rewritten_when_its_contents_change(classroom):
         return ann.stat().st_mtime_ns != before
 
     assert not written_by()
-    assert written_by("--late", put(classroom.folder, {"late.toml": LATE}) / "late.toml")
-    assert "90 of 100 points count; 100 before the deduction for lateness." in ann.read_text()
+    assert written_by("--course", put(classroom.folder, {"course.toml": LATE}) / "course.toml")
+    assert "90 of 100 points count; 100 before lateness and changes by the instructor." in ann.read_text()
     assert "shuffle: late, 10 % taken" in ann.read_text()
     ann.unlink()
     assert written_by()

@@ -30,10 +30,10 @@ def classroom(tmp_path_factory):
     put(
         made.folder,
         {
-            "late.toml": "due = 2001-01-01T00:00:00Z\nper_cent_per_day = 50\ncap_per_cent = 10\nuse_file_times = true\n"
+            "course.toml": "due = 2001-01-01T00:00:00Z\n[late]\nper_cent_per_day = 50\ncap_per_cent = 10\nuse_file_times = true\n"
         },
     )
-    made.status = made.run(REPORT, "--leaderboard", "--late", made.folder / "late.toml")
+    made.status = made.run(REPORT, "--leaderboard", "--course", made.folder / "course.toml")
     return made
 
 
@@ -104,7 +104,7 @@ def test_an_unchanged_page_is_not_written_again(classroom):
     page = classroom.out / "report.html"
     before = page.stat().st_mtime_ns
     (classroom.submissions / "gus").rename(classroom.folder / "gus")
-    options = ("--leaderboard", "--late", classroom.folder / "late.toml")
+    options = ("--leaderboard", "--course", classroom.folder / "course.toml")
     assert classroom.run(*options) == 2  # absent's notes cannot be graded
     assert not page.exists(), "another class: the page is no longer its"
     put(classroom.out, {"report.html": "of this class"})

@@ -58,14 +58,14 @@ def test_changes_that_affect_scores_cause_regrading(classroom):
         assert classroom.result("s1")["score"] == 2
 
 
-def test_a_changed_late_policy_causes_no_regrading(classroom):
+def test_a_changed_deadline_causes_no_regrading(classroom):
     class_of(classroom.submissions, FIVE)
     assert classroom.run() == 0
     put(
         classroom.folder,
-        {"late.toml": "due = 2001-01-01T00:00:00Z\nper_cent_per_day = 50\nuse_file_times = true\n"},
+        {"course.toml": "due = 2001-01-01T00:00:00Z\n[late]\nper_cent_per_day = 50\nuse_file_times = true\n"},
     )
-    assert classroom.run("--late", classroom.folder / "late.toml") == 0
+    assert classroom.run("--course", classroom.folder / "course.toml") == 0
     assert set(classroom.scores().values()) == {"0"}
     assert {row["before_late"] for row in classroom.rows().values()} == set("01234")
     assert classroom.graded() == list(FIVE)
@@ -124,5 +124,8 @@ def test_a_record_names_the_graded_files(classroom):
     class_of(classroom.submissions, {"s0": "// score 3"})
     assert classroom.run() == 0
     record = json.loads((classroom.out / ".class/records/s0.json").read_text())
-    assert record["labs"] == [{"lab": "shuffle", "status": "failed", "score": 3, "max_score": 100, "why": ""}]
+    checks = {"A1": 3, "B1": 0}
+    assert record["labs"] == [
+        {"lab": "shuffle", "status": "failed", "score": 3, "max_score": 100, "why": "", "checks": checks}
+    ]
     assert (classroom.out / "submissions/s0/shuffle/shuffle.cu").read_text() == "// score 3"

@@ -2,10 +2,11 @@
 grader/tests/grading/test_rubric.cpp tests that a rubric fits its checks."""
 
 import re
+import tomllib
 
 import pytest
 
-from lab32 import labs, tables
+from lab32 import ROOT, labs, tables
 
 CORE = labs.names("core")
 
@@ -72,3 +73,11 @@ def test_fractions_cite_the_record():
         reasons = [row["reason"] for row in rows]
         cited = [re.search(r"solution has ([0-9.]+) on an H200 \(data/", r)[1] for r in reasons]
         assert cited == [f"{fraction:.2f}" for fraction in measured], lab
+
+
+def test_the_instructors_page_has_the_hours_of_the_rubrics():
+    page = (ROOT / "handouts/instructors.md").read_text()
+    hours = dict(re.findall(r"^\| \[(\w+)\]\(\w+\.md\) \| (\d+) \|", page, re.MULTILINE))
+    assert hours.keys() == set(labs.names("core"))
+    for lab, number in hours.items():
+        assert tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())["hours"] == int(number)

@@ -1,0 +1,48 @@
+"""Chooses the attempt that counts where a course says `attempt = "best"` or "best_before_due": all attempts are graded,
+and the best becomes the student's submission. Slip days are not considered."""
+
+from lab32.classroom.late import days_late, per_cent, points_after_deduction, time_of
+
+MOST = 20  # attempts of a student at a lab; the latest
+
+
+def candidates(course, row):
+    """{lab: the Sources that may count, the latest first} of the labs with several."""
+    when = row.person and row.person.submitted
+    found = {}
+    for lab, attempts in row.student.attempts.items():
+        if course.attempt == "best_before_due":
+            due = course.due_of(lab, row.ids())
+            in_time = [each for each in attempts if not days_late(course, lab, each, row.ids(), when)[0]]
+            attempts = (in_time or attempts[:1]) if due else attempts
+        found[lab] = attempts[:MOST]
+    return found
+
+
+def submissions(course, rows):
+    """[(a row, number of the attempt, {lab: Source})]: what is graded so that the best can be chosen."""
+    found = []
+    for row in rows:
+        several = {lab: attempts for lab, attempts in candidates(course, row).items() if len(attempts) > 1}
+        for number in range(max(map(len, several.values()), default=0)):
+            found.append((row, number, {lab: each[number] for lab, each in several.items() if number < len(each)}))
+    return found
+
+
+def choose(course, row, scores):
+    """Makes the best attempts the student's files. `scores` are {(lab, number of the attempt): points}."""
+    when = row.person and row.person.submitted
+    for lab, attempts in candidates(course, row).items():
+        def counts(number, lab=lab, attempts=attempts):
+            days, _ = days_late(course, lab, attempts[number], row.ids(), when)
+            return points_after_deduction(scores.get((lab, number), 0), per_cent(course, days))
+
+        best = max(range(len(attempts)), key=counts)  # of equal ones the latest
+        row.student.files[lab] = attempts[best]
+        if len(row.student.attempts[lab]) > 1:
+            row.student.notes = [note for note in row.student.notes if not note.startswith(f"{lab}: ")]
+            time = time_of(course, attempts[best])
+            row.student.notes.append(
+                f"{lab}: of {len(row.student.attempts[lab])} attempts {attempts[best].path} counts"
+                + (f", of {time.isoformat(sep=' ', timespec='minutes')}" if time else "")
+            )

@@ -1,0 +1,71 @@
+"""Reads overrides.csv, in which an instructor sets points: of a lab of a student, or of one of its checks.
+
+They are applied after everything else, by each run anew, and the student's page names them. No command writes the file."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+
+from lab32.classroom.people import plain_id
+from lab32.classroom.problem import Problem, visible
+from lab32.classroom.table import Table
+from lab32.inputs import is_number
+
+COLUMNS = ("id", "lab", "check", "points", "reason")
+
+
+@dataclass(frozen=True)
+class Override:
+    lab: str
+    check: str  # its name; empty: the whole lab
+    points: Fraction
+    reason: str
+
+    def note(self):
+        what = f"{self.lab}, {self.check}" if self.check else self.lab
+        return f"{what}: {float(self.points):g} points, set by the instructor: {self.reason}"
+
+
+def read_overrides(course):
+    """{an id as people.plain_id() writes it: its Overrides}; none if the course names no file."""
+    found = defaultdict(list)
+    if not course.overrides:
+        return found
+    table = Table.read(course.overrides)
+    columns = [table.column(name) for name in COLUMNS]
+    if None in columns:
+        raise Problem(f"{table.name}:{table.header.line}: the columns are {', '.join(COLUMNS)}; its columns are {table.listed()}")
+    for row in table.rows:
+        who, lab, check, points, reason = (row[column] for column in columns)
+
+        def fail(message, row=row):
+            raise Problem(f"{table.name}:{row.line}: {message}")
+
+        if not who or not reason:
+            fail("each row has an id, and a reason that the student reads")
+        if lab not in course.labs:
+            fail(f"the course has no lab `{visible(lab, 40)}`; its labs are {', '.join(course.labs)}")
+        rows = course.labs[lab].rows()
+        checks = {row["check"] for row in rows.values()}
+        check = rows[check]["check"] if check in rows else check
+        if check and check not in checks:
+            fail(f"{lab} has no check `{visible(check, 60)}`; its checks are {', '.join(rows)}")
+        try:
+            number = float(points)
+        except ValueError:
+            number = None
+        if number is None or not is_number(number, 0, 1e6):
+            fail(f"`{visible(points, 20)}` is no number of points")
+        found[plain_id(who)].append(Override(lab, check, Fraction(points), visible(reason)))
+    return found
+
+
+def overrides_of(overrides, ids):
+    return [each for value in dict.fromkeys(plain_id(value) for _, value in ids) for each in overrides.get(value, ())]
+
+
+def with_override(override, points, checks):
+    """The points of a lab after an override; `checks` are {check: its points before}."""
+    if not override.check:
+        return override.points
+    return max(Fraction(0), Fraction(str(points)) + override.points - Fraction(str(checks.get(override.check, 0))))

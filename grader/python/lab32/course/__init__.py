@@ -1,0 +1,6 @@
+"""A course in one file: `grade --course FILE`, `class --course FILE` and `make dist COURSE=FILE` read the same course.toml.
+
+reader.py    reads and checks the file
+rubrics.py   applies it to the rubrics of the labs
+__main__.py  lab32 course check FILE
+"""

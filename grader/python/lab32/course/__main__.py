@@ -1,0 +1,93 @@
+"""lab32 course check FILE: says what is wrong in the file of a course, or prints the course as a table."""
+
+import argparse
+import sys
+import tempfile
+from datetime import datetime
+from pathlib import Path
+
+from lab32 import ROOT
+from lab32.classroom.overrides import read_overrides
+from lab32.classroom.problem import Problem
+from lab32.classroom.shell import Parser
+from lab32.course.reader import read_course
+from lab32.course.rubrics import adapted, write_rubrics
+
+HEAD = ("lab", "release", "due", "weight", "points", "checks", "hours")
+
+
+def options_of(arguments):
+    parser = Parser(prog="lab32 course", description=__doc__.splitlines()[0].split(": ")[1].capitalize(), allow_abbrev=False)
+    parser.add_argument("what", choices=("check", "rubrics"), help="check; `lab32 grade --course` uses `rubrics`")
+    parser.add_argument("course", metavar="FILE", type=Path, help="course.toml")
+    parser.add_argument("into", metavar="FOLDER", type=Path, nargs="?", help="of `rubrics`: the folder to write them into")
+    parser.add_argument("--rubric", default="", help="the folder of the LAB.toml files that the course changes (data/limits)")
+    parser.add_argument("--binary", default=str(ROOT / "build/lab32"), help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+def shown(when):
+    return when.isoformat(sep=" ", timespec="minutes") if when else "-"
+
+
+def row_of(course, lab):
+    rubric = adapted(course, lab, datetime.now().astimezone())
+    rows = [rubric[table] for table in lab.rows()]
+    kept = sum(bool(row.get("points", row.get("bonus"))) for row in rows)
+    checks = f"{kept}" if kept == len(rows) else f"{kept} of {len(rows)}"
+    checks += f", {len(lab.hidden)} after due" if lab.hidden else ""
+    return [lab.name, shown(lab.release), shown(lab.due), f"{lab.weight:g}", f"{rubric['max_score']:g}", checks,
+            f"{rubric['hours']:g}" if "hours" in rubric else "-"]  # fmt: skip
+
+
+def counted(number, noun):
+    return f"{number:g} {noun}{'' if number == 1 else 's'}"
+
+
+def rules_of(course, overrides):
+    late = course.late
+    lines = [f"late: {late.per_cent_per_day:g} % a day begun, {counted(late.grace_minutes, 'minute')} of grace, at most "
+             f"{late.cap_per_cent:g} %; {counted(late.slip_days, 'slip day')} a student",
+             f"attempt that counts: {course.attempt}"]  # fmt: skip
+    for what, several in (("extensions", course.extensions), ("excused", course.excused)):
+        if several:
+            lines.append(f"{what}: {', '.join(several)}")
+    if course.overrides:
+        lines.append(f"overrides: {counted(sum(map(len, overrides.values())), 'row')} of {course.overrides.name}")
+    return lines
+
+
+def table_of(course, overrides):
+    rows = [row_of(course, lab) for lab in course.labs.values()]
+    total = [*["all"], "", "", "", f"{sum(float(row[3]) * float(row[4]) for row in rows):g}", "",
+             f"{sum(float(row[6]) for row in rows if row[6] != '-'):g}"]  # fmt: skip
+    widths = [max(len(row[k]) for row in [HEAD, *rows, total]) for k in range(len(HEAD))]
+    aligned = [
+        "  ".join(cell.rjust(width) if k in (3, 4, 6) else cell.ljust(width)
+                  for k, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
+        for row in [HEAD, *rows, total]
+    ]  # fmt: skip
+    return "\n".join([*aligned, "", *rules_of(course, overrides)])
+
+
+def main(arguments=None):
+    try:
+        options = options_of(arguments)
+        course = read_course(options.course, options.rubric)
+        overrides = read_overrides(course)
+        if options.what == "rubrics" and not options.into:
+            raise Problem("course rubrics: name the folder to write them into")
+        with tempfile.TemporaryDirectory() as scratch:
+            write_rubrics(course, options.into or scratch, options.binary)
+        print(table_of(course, overrides) if options.what == "check" else "\n".join(course.labs))
+    except Problem as problem:
+        print(f"lab32: {problem}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"lab32: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,246 @@
+"""Reads course.toml, which adapts the labs to a course. lab32/classroom/README.md shows each key.
+
+Every error is a Problem, one line with the file and the line of the key."""
+
+import tomllib
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from lab32 import labs
+from lab32.classroom.people import plain_id
+from lab32.classroom.problem import Problem, visible
+from lab32.inputs import is_number, read_toml
+
+ATTEMPTS = ("last", "best_before_due", "best")
+VISIBLE = ("always", "after_due")
+TIME = "a time with its zone, such as 2026-11-23T23:59:00+01:00"
+# Keys of a rubric's row that are not thresholds.
+FIXED = {"check", "points", "bonus", "credit", "after", "hides", "reason", "questions", "kernel", "hidden_until"}
+
+
+@dataclass(frozen=True)
+class Late:
+    grace_minutes: float = 0  # lateness that costs nothing
+    per_cent_per_day: float = 0  # of the points, for each day begun after `due`
+    cap_per_cent: float = 100
+    slip_days: float = 0  # days late that cost nothing, for all labs of a student together
+    marked_late_days: float = 1  # days late of a file that the platform marks LATE without a time
+    use_file_times: bool = False  # use files' modification times where the export has none
+
+
+@dataclass(frozen=True)
+class CourseLab:
+    name: str
+    rubric: dict
+    rubric_path: Path
+    due: datetime | None = None
+    release: datetime | None = None
+    weight: float = 1
+    max_score: float | None = None  # None: that of the rubric
+    changes: dict = field(default_factory=dict)  # {table: {key: value}}
+    hidden: frozenset = frozenset()  # tables of checks that are shown after the deadline
+
+    def rows(self):
+        return {name: row for name, row in self.rubric.items() if isinstance(row, dict) and "check" in row}
+
+
+@dataclass(frozen=True)
+class Course:
+    name: str = ""  # of the file
+    labs: dict = field(default_factory=dict)
+    late: Late = Late()
+    attempt: str = "last"
+    extensions: dict = field(default_factory=dict)  # {id: {lab, or "" for all: new deadline or days}}
+    excused: dict = field(default_factory=dict)  # {id: labs}
+    overrides: Path | None = None
+    lines: dict = field(default_factory=dict)  # of the file
+
+    def place(self, *path):
+        """FILE:LINE of a key, or of the table around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return f"{self.name}:{self.lines[path]}" if path else self.name
+
+    def due_of(self, lab, ids=()):
+        """The deadline of the student with these (kind, id); None: there is none."""
+        due = self.labs[lab].due if lab in self.labs else None
+        for _, value in ids:
+            extension = self.extensions.get(plain_id(value), {})
+            if lab in extension:
+                return extension[lab]
+            if "" in extension and due:
+                return due + extension[""]
+        return due
+
+    def last_due(self, lab):
+        """When no student can submit any more: the deadline after all extensions."""
+        dues = [self.due_of(lab), *(self.due_of(lab, [("", who)]) for who in self.extensions)]
+        return max(dues) if all(dues) else None
+
+    def is_excused(self, lab, ids):
+        return any(lab in self.excused.get(plain_id(value), ()) for _, value in ids)
+
+    def released(self, now):
+        return [lab.name for lab in self.labs.values() if lab.release is None or lab.release <= now]
+
+
+class Section:
+    """A table of the file: take() reads a key, and end() refuses those that were not taken."""
+
+    def __init__(self, course, path, table):
+        self.course, self.path, self.known = course, path, []
+        if not isinstance(table, dict):
+            self.fail((), f"[{'.'.join(path)}] is a table")
+        self.left = dict(table)
+
+    def fail(self, keys, message):
+        raise Problem(f"{self.course.place(*self.path, *keys)}: {message}")
+
+    def take(self, key, otherwise, is_valid, form):
+        self.known.append(key)
+        if key not in self.left:
+            return otherwise
+        value = self.left.pop(key)
+        if not is_valid(value):
+            self.fail((key,), f"{key} must be {form}")
+        return value
+
+    def number(self, key, otherwise, least=0, most=1e6):
+        limit = f"a number of at least {least:g}" + (f" and at most {most:g}" if most < 1e6 else "")
+        return self.take(key, otherwise, lambda value: is_number(value, least, most), limit)
+
+    def time(self, key):
+        return self.take(key, None, is_time, TIME)
+
+    def choice(self, key, several):
+        form = " or ".join(f'"{one}"' for one in several)
+        return self.take(key, several[0], lambda value: value in several, form)
+
+    def table(self, key, otherwise=None):
+        return self.take(key, otherwise, lambda value: isinstance(value, dict), "a table")
+
+    def end(self):
+        for key in self.left:
+            self.fail((key,), f"there is no key `{visible(key, 40)}` here; the keys are {', '.join(sorted(self.known))}")
+
+
+def is_time(value):
+    return isinstance(value, datetime) and value.tzinfo is not None
+
+
+def read_course(path, rubric=""):
+    """The Course of a file; `rubric` is the folder of the rubrics that it changes, if these are not the project's."""
+    record, lines = read_toml(path)
+    course = Course(visible(path), lines=lines)
+    files = labs.rubric_files(rubric)
+    top = Section(course, (), record)
+    top.take("language", "en", lambda value: value == "en", '"en": the messages have no other language')
+    attempt, due = top.choice("attempt", ATTEMPTS), top.time("due")
+    most = top.number("max_score", None, 1)
+    overrides = top.take("overrides", None, lambda value: isinstance(value, str) and value, "the name of a CSV file")
+    late = Section(course, ("late",), top.table("late", {}))
+    read_late = Late(
+        late.number("grace_minutes", 0), late.number("per_cent_per_day", 0), late.number("cap_per_cent", 100, 0, 100),
+        late.number("slip_days", 0), late.number("marked_late_days", 1),
+        late.take("use_file_times", False, lambda value: type(value) is bool, "true or false"),
+    )  # fmt: skip
+    late.end()
+    chosen = top.table("labs")
+    listed = Section(course, ("labs",), dict.fromkeys(files, {}) if chosen is None else chosen)
+    of_course = {name: read_lab(course, listed.left[name], name, files, (due, most)) for name in listed.left}
+    extensions, excused = top.table("extensions", {}), top.table("excused", {})
+    top.end()
+    return Course(
+        course.name, dict(sorted(of_course.items(), key=place_in_course)), read_late, attempt,
+        {plain_id(who): read_extension(course, who, given, of_course) for who, given in extensions.items()},
+        {plain_id(who): read_excused(course, who, given, of_course) for who, given in excused.items()},
+        Path(path).parent / overrides if overrides else None, lines,
+    )  # fmt: skip
+
+
+TOP_KEYS = ("language", "attempt", "due", "max_score", "overrides", "late", "labs", "extensions", "excused")
+LAB_KEYS = ("due", "release", "weight", "max_score", "checks")
+
+
+def place_in_course(entry):
+    name, lab = entry
+    return (lab.due is None, lab.due.timestamp() if lab.due else 0, lab.rubric.get("order", 1000), name)
+
+
+def read_lab(course, table, name, files, defaults):
+    section = Section(course, ("labs", name), table)
+    if name not in files:
+        section.fail((), f"there is no lab `{visible(name, 40)}`; the labs are: {', '.join(sorted(files))}")
+    due, release = section.time("due") or defaults[0], section.time("release")
+    if due and release and release >= due:
+        section.fail(("release",), "release must be before due")
+    weight, most = section.number("weight", 1), section.number("max_score", defaults[1], 1)
+    checks = section.table("checks", {})
+    section.end()
+    rubric = read_rubric(files[name])
+    lab = CourseLab(name, rubric, files[name], due, release, weight, most)
+    for key, changes in checks.items():
+        read_check(course, lab, key, changes)
+    hidden = frozenset(key for key, changes in checks.items() if changes.get("visible") == "after_due")
+    changed = {key: {k: v for k, v in each.items() if k != "visible"} for key, each in checks.items()}
+    return CourseLab(name, rubric, files[name], due, release, weight, most, changed, hidden)
+
+
+def read_rubric(path):
+    try:
+        return tomllib.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise Problem(f"{visible(path)}: cannot be read: {visible(error)}") from None
+
+
+def read_check(course, lab, table, changes):
+    """Checks what the course changes of one row: its points, when it is visible, and thresholds of the same type."""
+    section = Section(course, ("labs", lab.name, "checks", table), changes)
+    row = lab.rows().get(table)
+    if row is None:
+        section.fail((), f"{lab.rubric_path.name} has no check [{visible(table, 40)}]; its checks are {', '.join(lab.rows())}")
+    section.number("points", None)
+    if section.choice("visible", VISIBLE) == "after_due" and not lab.due:
+        section.fail(("visible",), f'visible = "after_due" needs the time `due` of {lab.name}')
+    for key, value in list(section.left.items()):
+        now = row.get(key, lab.rubric.get(key))
+        if key in FIXED or now is None or isinstance(now, dict):
+            near = [name for name in row if name not in FIXED and not isinstance(row[name], dict)]
+            section.fail((key,), f"[{table}] has no threshold `{visible(key, 40)}`; it has points, visible"
+                         + "".join(f", {name}" for name in near))  # fmt: skip
+        if not same_type(value, now):
+            section.fail((key,), f"{key} must be {name_of_type(now)}, as in {lab.rubric_path.name}: {visible(now, 60)}")
+
+
+def same_type(value, now):
+    return is_number(value) if is_number(now) else type(value) is type(now)
+
+
+def name_of_type(value):
+    return "a number" if is_number(value) else {str: "a text", bool: "true or false", list: "a list"}.get(type(value), "as it is")
+
+
+def read_extension(course, who, given, of_course):
+    section = Section(course, ("extensions", who), given)
+    extension = {lab: section.time(lab) for lab in of_course if lab in section.left}
+    days = section.number("days", None)
+    section.end()
+    if days is not None:
+        extension[""] = timedelta(days=days)
+    if not extension:
+        section.fail((), f"[extensions.{visible(who, 40)}] has neither `days` nor a lab with its new time")
+    return extension
+
+
+def read_excused(course, who, given, of_course):
+    if not isinstance(given, list) or not given or not all(isinstance(lab, str) and lab in of_course for lab in given):
+        raise Problem(f"{course.place('excused', who)}: {visible(who, 40)} must be a list of labs of the course: "
+                      f"[{', '.join(repr(lab) for lab in of_course)}]".replace("'", '"'))  # fmt: skip
+    return tuple(given)
+
+
+def without_file(rubric=""):
+    """The Course for which no file says anything."""
+    files = labs.rubric_files(rubric)
+    return Course(labs={name: CourseLab(name, read_rubric(path), path) for name, path in files.items()})

@@ -1,0 +1,108 @@
+"""Applies a course to the rubrics of its labs: points, dropped and hidden checks, thresholds."""
+
+import json
+import re
+import subprocess
+from datetime import datetime
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+
+from lab32.classroom.problem import Problem, visible
+
+
+def adapted(course, lab, now):
+    """The rubric of a lab of the course, as a table."""
+    rubric = {key: dict(value) if isinstance(value, dict) else value for key, value in lab.rubric.items()}
+    for table, changes in lab.changes.items():
+        row = rubric[table]
+        for key, value in changes.items():
+            row["bonus" if key == "points" and "bonus" in row else key] = value
+    rows = {table: rubric[table] for table in lab.rows()}
+    most = lab.max_score or rubric["max_score"]
+    scale(course, lab, rows, most)
+    rubric["max_score"] = most
+    for table in lab.hidden:
+        due = course.last_due(lab.name)
+        if now < due:
+            rows[table]["hidden_until"] = due
+    return rubric
+
+
+def scale(course, lab, rows, most):
+    """Scales points that do not add up to `most`. Hundredths that remain go to the checks that lost most by rounding."""
+    counted = {table: Fraction(str(row["points"])) for table, row in rows.items() if "points" in row}
+    total = sum(counted.values())
+    if not total:
+        raise Problem(f"{course.place('labs', lab.name, 'checks')}: no check of {lab.name} has points")
+    factor = Fraction(str(most)) / total
+    if factor == 1:
+        return
+    exact = {table: points * factor * 100 for table, points in counted.items()}
+    left = round(Fraction(str(most)) * 100) - sum(map(floor, exact.values()))
+    by_loss = sorted(exact, key=lambda table: floor(exact[table]) - exact[table])
+    for at, table in enumerate(by_loss):
+        rows[table]["points"] = hundredths(floor(exact[table]) + (at < left))
+    for row in rows.values():
+        if "bonus" in row:
+            row["bonus"] = hundredths(floor(Fraction(str(row["bonus"])) * factor * 100))
+
+
+def hundredths(number):
+    return number // 100 if number % 100 == 0 else number / 100
+
+
+def toml_value(value):
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {toml_value(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return json.dumps(value, ensure_ascii=False)
+
+
+def text_of(course, lab, now):
+    """(the rubric as TOML, {line: the place in course.toml of the key there that the course changes})"""
+    rubric = adapted(course, lab, now)
+    if rubric == lab.rubric:
+        return lab.rubric_path.read_text(), {}
+    lines = [f"{key} = {toml_value(value)}" for key, value in rubric.items() if not isinstance(value, dict)]
+    places = {}
+    for table, row in rubric.items():
+        if not isinstance(row, dict):
+            continue
+        lines += ["", f"[{table}]"]
+        for key, value in row.items():
+            lines.append(f"{json.dumps(key)} = {toml_value(value)}")
+            if key in lab.changes.get(table, {}):
+                places[len(lines)] = course.place("labs", lab.name, "checks", table, key)
+    return "\n".join(lines) + "\n", places
+
+
+def write_rubrics(course, folder, binary, now=None):
+    """Writes LAB.toml of each lab. Thresholds are checked by the program; its errors name the line of the course."""
+    now = now or datetime.now().astimezone()
+    folder = Path(folder)
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob("*.toml"):
+        if path.stem not in course.labs:
+            path.unlink()
+    for lab in course.labs.values():
+        (text, places), path = text_of(course, lab, now), folder / f"{lab.name}.toml"
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+        if any(changes.keys() - {"points"} for changes in lab.changes.values()):
+            check_rubric(lab, folder, binary, places)
+
+
+def check_rubric(lab, folder, binary, places):
+    done = subprocess.run([binary, "seal", lab.name, "--check", "--rubric", folder], capture_output=True, text=True)
+    if done.returncode == 0:
+        return
+    said = visible(done.stderr.strip().removeprefix("lab32: "), 400)
+    where = re.match(rf".*/{lab.name}\.toml:(\d+): ", said)
+    line = int(where[1]) if where else 0
+    # An error of a whole table is at its first line, and the changed key below it.
+    at = next((places[n] for n in sorted(places) if n >= line), places[max(places)])
+    raise Problem(f"{at}: {said[where.end():] if where else said}")

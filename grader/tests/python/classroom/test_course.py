@@ -1,0 +1,315 @@
+"""A course in one file: course.toml, for `lab32 course check`, `class` and `grade`."""
+
+import json
+import subprocess
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from class_tools import Classroom, put
+
+from lab32 import ROOT
+from lab32.classroom.overrides import Override, read_overrides, with_override
+from lab32.course.__main__ import main
+from lab32.course.reader import read_course
+from lab32.course.rubrics import adapted, text_of
+
+BINARY = ROOT / "build/lab32"
+COURSE = """language = "en"
+attempt = "best"
+due = 2026-12-14T23:59:00+01:00
+max_score = 100
+overrides = "overrides.csv"
+
+[late]
+grace_minutes = 15
+per_cent_per_day = 10
+cap_per_cent = 50
+slip_days = 2
+marked_late_days = 1
+use_file_times = false
+
+[labs.coalescing]
+release = 2026-11-09T08:00:00+01:00
+due = 2026-11-23T23:59:00+01:00
+
+[labs.histogram]
+release = 2026-11-23T08:00:00+01:00
+weight = 2
+max_score = 50
+[labs.histogram.checks]
+aggregated.points = 0
+by_warp.visible = "after_due"
+by_block_adds = { points = 30, ideal = "40 * blocks" }
+
+[extensions.jdoe]
+days = 2
+histogram = 2999-12-20T23:59:00+01:00
+
+[excused]
+u1234 = ["coalescing"]
+"""
+OVERRIDES = "id,lab,check,points,reason\njdoe,coalescing,,80,oral exam\nu1234,histogram,by_block,5,copied\n"
+TABLE = """\
+lab         release                 due                     weight  points  checks               hours
+coalescing  2026-11-09 08:00+01:00  2026-11-23 23:59+01:00       1     100  17                       4
+histogram   2026-11-23 08:00+01:00  2026-12-14 23:59+01:00       2      50  6 of 7, 1 after due      3
+all                                                                    200                           7
+
+late: 10 % a day begun, 15 minutes of grace, at most 50 %; 2 slip days a student
+attempt that counts: best
+extensions: jdoe
+excused: u1234
+overrides: 2 rows of overrides.csv
+"""
+
+
+def course_file(folder, text=COURSE, overrides=OVERRIDES):
+    put(folder, {"course.toml": text, "overrides.csv": overrides})
+    return folder / "course.toml"
+
+
+def test_a_course_is_printed_as_a_table(tmp_path, capsys):
+    assert main(["check", str(course_file(tmp_path))]) == 0
+    assert capsys.readouterr().out == TABLE
+
+
+@pytest.mark.parametrize(
+    "old, new, line, words",
+    [
+        ('language = "en"', 'language = "zh"', 1, 'language must be "en"'),
+        ('attempt = "best"', 'attempt = "first"', 2, 'attempt must be "last" or "best_before_due" or "best"'),
+        ("2026-12-14T23:59:00+01:00", "2026-12-14T23:59:00", 3, "due must be a time with its zone, such as 2026-"),
+        ("max_score = 100", "max_score = 0", 4, "max_score must be a number of at least 1"),
+        ('overrides = "overrides.csv"', "overrides = 3", 5, "overrides must be the name of a CSV file"),
+        ("max_score = 100", "max_scor = 100", 4, "there is no key `max_scor` here; the keys are attempt, due, exc"),
+        ("grace_minutes = 15", "grace_minutes = -1", 8, "grace_minutes must be a number of at least 0"),
+        ("per_cent_per_day = 10", 'per_cent_per_day = "10"', 9, "per_cent_per_day must be a number"),
+        ("cap_per_cent = 50", "cap_per_cent = 101", 10, "cap_per_cent must be a number of at least 0 and at most 100"),
+        ("slip_days = 2", "slip_days = nan", 11, "slip_days must be a number of at least 0"),
+        ("marked_late_days = 1", "marked_late_days = true", 12, "marked_late_days must be a number"),
+        ("use_file_times = false", "use_file_times = 0", 13, "use_file_times must be true or false"),
+        ("slip_days = 2", "slip_day = 2", 11, "there is no key `slip_day` here; the keys are cap_per_cent, "),
+        ("[labs.coalescing]", "[labs.coalesce]", 15, "there is no lab `coalesce`; the labs are: bank_conflicts, "),
+        ("release = 2026-11-09", "release = 2026-11-29", 16, "release must be before due"),
+        ("2026-11-23T23:59:00+01:00", "tomorrow", 17, "Invalid"),
+        ("weight = 2", "weight = -2", 21, "weight must be a number of at least 0"),
+        ("max_score = 50", 'max_score = "50"', 22, "max_score must be a number of at least 1"),
+        ("weight = 2", "wight = 2", 21, "there is no key `wight` here; the keys are checks, due, max_score, "),
+        ("aggregated.points", "aggregate.points", 24, "histogram.toml has no check [aggregate]; its checks are adds, "),
+        ("aggregated.points = 0", "aggregated.points = -1", 24, "points must be a number of at least 0"),
+        ('visible = "after_due"', 'visible = "never"', 25, 'visible must be "always" or "after_due"'),
+        ("by_warp.visible", "by_warp.visibly", 25, "[by_warp] has no threshold `visibly`; it has points, visible"),
+        ('ideal = "40 * blocks"', "ideal = 40", 26, "ideal must be a text, as in histogram.toml: 32 * blocks"),
+        ('ideal = "40 * blocks"', 'ideal = "40 * bloks"', 26, "there is no name `bloks`"),
+        ('ideal = "40 * blocks"', 'counter = "red.sektors"', 26, "there is no name `red.sektors`; did you mean"),
+        ('ideal = "40 * blocks"', "credit = 1", 26, "[by_block_adds] has no threshold `credit`; it has points, visible"),
+        ("days = 2\nh", 'days = "two"\nh', 29, "days must be a number of at least 0"),
+        ("histogram = 2999", "histogramm = 2999", 30, "there is no key `histogramm` here; the keys are days"),
+        ("2999-12-20T23:59:00+01:00", "2999-12-20", 30, "histogram must be a time with its zone"),
+        ("days = 2\nhistogram = 2999-12-20T23:59:00+01:00\n", "", 28, "[extensions.jdoe] has neither `days` nor a lab"),
+        ('["coalescing"]', '["coalesce"]', 33, 'u1234 must be a list of labs of the course: ["coalescing", "histogram"]'),
+        ('["coalescing"]', "true", 33, "u1234 must be a list of labs of the course"),
+    ],
+)  # fmt: skip
+def test_a_wrong_key_is_named_with_file_and_line(tmp_path, capsys, old, new, line, words):
+    assert COURSE.count(old) >= 1
+    path = course_file(tmp_path, COURSE.replace(old, new, 1))
+    assert main(["check", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"lab32: {path}:{line}: ") and words in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "row, words",
+    [
+        (",coalescing,,80,why", "each row has an id, and a reason that the student reads"),
+        ("ada,coalescing,,80,", "each row has an id, and a reason that the student reads"),
+        ("ada,reduction,,80,why", "the course has no lab `reduction`; its labs are coalescing, histogram"),
+        ("ada,histogram,by_blok,8,why", "histogram has no check `by_blok`; its checks are adds, by_block, "),
+        ("ada,histogram,by_block,-8,why", "`-8` is no number of points"),
+        ("ada,histogram,by_block,all,why", "`all` is no number of points"),
+    ],
+)
+def test_a_wrong_override_is_named_with_file_and_line(tmp_path, capsys, row, words):
+    path = course_file(tmp_path, overrides=OVERRIDES + row + "\n")
+    assert main(["check", str(path)]) == 2
+    assert capsys.readouterr().err == f"lab32: {tmp_path}/overrides.csv:4: {words}" + (
+        "aggregated, aggregated_wavefronts, by_warp, by_warp_atomics\n" if "by_blok" in row else "\n"
+    ).replace("aggregated,", "by_block_adds, aggregated,", 1)
+
+
+def test_overrides_name_checks_by_table_or_by_name(tmp_path):
+    text = OVERRIDES + "ada,histogram,B1 block: result,1,late\n"
+    found = read_overrides(read_course(course_file(tmp_path, overrides=text)))
+    assert found["u1234"][0].check == found["ada"][0].check == "B1 block: result"
+    assert found["ada"][0].note() == "histogram, B1 block: result: 1 points, set by the instructor: late"
+
+
+def test_an_override_of_a_check_changes_the_labs_points_by_the_difference():
+    assert with_override(Override("x", "", 80, ""), 20, {}) == 80
+    assert with_override(Override("x", "B1", 5, ""), 30.5, {"B1": 10}) == 25.5
+    assert with_override(Override("x", "B1", 0, ""), 5, {"B1": 10}) == 0
+
+
+NOW = datetime(2026, 12, 1, tzinfo=UTC)
+
+
+def test_points_are_scaled_to_max_score_in_hundredths(tmp_path):
+    course = read_course(course_file(tmp_path))
+    rubric = adapted(course, course.labs["histogram"], NOW)
+    points = {table: rubric[table]["points"] for table in course.labs["histogram"].rows()}
+    assert round(sum(points.values()), 2) == 50
+    assert points == {
+        "adds": 5.26, "by_block": 5.26, "by_block_adds": 15.79, "aggregated": 0, "aggregated_wavefronts": 10.53,
+        "by_warp": 5.26, "by_warp_atomics": 7.9,
+    }  # fmt: skip
+
+
+def test_a_check_is_hidden_until_the_last_extension_ends(tmp_path):
+    course = read_course(course_file(tmp_path))
+    lab = course.labs["histogram"]
+    until = adapted(course, lab, NOW)["by_warp"]["hidden_until"]
+    assert until.year == 2999
+    assert "hidden_until" not in adapted(course, lab, until + timedelta(seconds=1))["by_warp"]
+
+
+def test_a_rubric_that_the_course_leaves_alone_stays_the_same_file(tmp_path):
+    course = read_course(course_file(tmp_path))
+    assert text_of(course, course.labs["coalescing"], NOW) == ((ROOT / "data/limits/coalescing.toml").read_text(), {})
+
+
+def test_a_course_releases_labs_in_time(tmp_path):
+    course = read_course(course_file(tmp_path))
+    assert course.released(datetime(2026, 11, 1, tzinfo=UTC)) == []
+    assert course.released(datetime(2026, 11, 10, tzinfo=UTC)) == ["coalescing"]
+    assert course.released(NOW) == ["coalescing", "histogram"]
+
+
+# ---- a class -------------------------------------------------------------------------------------
+
+CLASS = """attempt = "{attempt}"
+overrides = "overrides.csv"
+[late]
+per_cent_per_day = 10
+slip_days = 1
+[labs.shuffle]
+due = 2026-11-22T10:00:00Z
+[labs.swizzle]
+due = 2026-11-24T10:00:00Z
+weight = 2
+[extensions.ben]
+shuffle = 2026-11-23T10:00:00Z
+[excused]
+cleo = ["swizzle"]
+"""
+# Blackboard's names tell the student and the time of an attempt.
+FILES = {
+    "Lab_ada_attempt_2026-11-21-10-00-00_shuffle.cu": 90,
+    "Lab_ada_attempt_2026-11-24-09-00-00_shuffle.cu": 95,  # two days late: 20 %, or 10 % after the slip day
+    "Lab_ada_attempt_2026-11-24-09-00-01_swizzle.cu": 80,
+    "Lab_ben_attempt_2026-11-23-09-00-00_shuffle.cu": 70,  # in time, by the extension
+    "Lab_ben_attempt_2026-11-23-09-00-01_swizzle.cu": 30,
+    "Lab_cleo_attempt_2026-11-23-09-00-00_shuffle.cu": 50,  # a day late
+    "Lab_dan_attempt_2026-11-20-09-00-00_shuffle.cu": 40,
+    "Lab_dan_attempt_2026-11-21-09-00-00_shuffle.cu": 20,
+}
+
+
+def graded_class(folder, attempt, monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    made = Classroom(folder)
+    put(made.submissions, {name: f"// score {score}" for name, score in FILES.items()})
+    overrides = "id,lab,check,points,reason\nben,swizzle,,35.5,told me so\n"
+    course = course_file(folder, CLASS.format(attempt=attempt), overrides)
+    assert made.run("--course", course) == 0, made.err_text
+    assert (folder / "overrides.csv").read_text() == overrides
+    return made
+
+
+SLIPPED = "shuffle: late, 1 slip day used, 0 left"
+
+
+def test_a_class_is_graded_by_its_course(tmp_path, monkeypatch):
+    rows = graded_class(tmp_path, "last", monkeypatch).rows()
+    points = {name: (row["shuffle"], row["swizzle"], row["score"], row["max_score"]) for name, row in rows.items()}
+    assert points == {
+        "ada": ("85.5", "80", "245.5", "300"), "ben": ("70", "35.5", "141", "300"),
+        "cleo": ("50", "excused", "50", "100"), "dan": ("20", "0", "20", "300"),
+    }  # fmt: skip
+    assert f"{SLIPPED}; shuffle: late, 10 % taken" in rows["ada"]["notes"]
+    assert "swizzle: 35.5 points, set by the instructor: told me so" in rows["ben"]["notes"]
+    assert SLIPPED in rows["cleo"]["notes"] and "swizzle: excused" in rows["cleo"]["notes"]
+
+
+@pytest.mark.parametrize(
+    "attempt, ada, dan, words",
+    [
+        ("best", "90", "40", "shuffle: of 2 attempts Lab_ada_attempt_2026-11-21-10-00-00_shuffle.cu counts"),
+        ("best_before_due", "90", "40", "shuffle: of 2 attempts Lab_ada_attempt_2026-11-21-10-00-00_shuffle.cu counts"),
+    ],
+)
+def test_the_best_attempt_counts_if_the_course_says_so(tmp_path, monkeypatch, attempt, ada, dan, words):
+    made = graded_class(tmp_path, attempt, monkeypatch)
+    rows = made.rows()
+    assert (rows["ada"]["shuffle"], rows["dan"]["shuffle"]) == (ada, dan)
+    assert words in rows["ada"]["notes"]
+    before = len(made.graded())
+    assert made.run("--course", tmp_path / "course.toml") == 0
+    assert len(made.graded()) == before  # nothing is graded again
+    assert made.rows() == rows
+
+
+def test_ids_that_no_student_has_are_listed(tmp_path):
+    made = Classroom(tmp_path)
+    put(made.submissions, {"ada/shuffle.cu": "// score 9"})
+    text = "[extensions.zoe]\ndays = 2\n[excused]\nada = ['shuffle']\n"
+    assert made.run("--course", course_file(tmp_path, text)) == 0
+    assert "in the course's file, and no student's id:\n  zoe\n" in made.err_text
+    assert "ada" not in made.err_text.partition("in the course's file")[2]
+
+
+# ---- one submission ------------------------------------------------------------------------------
+
+
+def lab32(*words, folder=ROOT):
+    return subprocess.run([BINARY, *map(str, words)], cwd=folder, capture_output=True, text=True)
+
+
+def test_grade_uses_the_course(tmp_path):
+    words = ["grade", "--course", course_file(tmp_path), "--dir", "solutions", "--device", "sim", "histogram"]
+    done = lab32(*words, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    (lab,) = json.loads(done.stdout)["labs"]
+    tests = {test["name"]: test for test in lab["tests"]}
+    assert "B2 aggregated: result" not in tests and len(tests) == 6
+    hidden = tests["B3 warp: result"]
+    assert (hidden["status"], hidden["not_run"]["kind"]) == ("not run", "hidden")
+    assert lab["score"] == lab["max_score"] == pytest.approx(50 - 5.26)
+    on_gradescope = json.loads(lab32(*words, "--format", "gradescope").stdout)
+    shown = {test["name"]: (test["visibility"], test.get("score")) for test in on_gradescope["tests"]}
+    assert shown["histogram: B3 warp: result"] == ("after_due_date", 5.26)
+    assert shown["histogram: B1 block: adds"] == ("visible", 15.79)
+    assert on_gradescope["score"] == 50
+
+
+def test_grade_reports_a_wrong_course_in_one_line(tmp_path):
+    path = course_file(tmp_path, COURSE.replace('"best"', '"first"'))
+    done = lab32("grade", "--course", path, "--dir", "solutions")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"lab32: {path}:2: attempt must be")
+    done = lab32("grade", "swizzle", "--course", course_file(tmp_path), "--dir", "solutions")
+    assert done.returncode == 2
+    assert "the course has no lab `swizzle`; its labs are: coalescing, histogram" in done.stderr
+
+
+def test_lab32_course_check_is_a_command(tmp_path):
+    done = lab32("course", "check", course_file(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr) == (0, TABLE, "")
+
+
+def test_a_class_reports_a_wrong_course_in_one_line(tmp_path):
+    made = Classroom(tmp_path)
+    put(made.submissions, {"ada/shuffle.cu": ""})
+    assert made.run("--course", course_file(tmp_path, "attempt = 3\n")) == 2
+    assert made.err_text == f'lab32: {tmp_path}/course.toml:1: attempt must be "last" or "best_before_due" or "best"\n'
+    assert not made.graded()
