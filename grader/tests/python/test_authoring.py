@@ -1,5 +1,9 @@
 """`lab32 new-lab` writes a lab without a fault, and `lab32 try-lab` finds what is wrong with a lab."""
 
+import json
+import shutil
+import subprocess
+
 import pytest
 
 from authoring import new_lab, try_lab
@@ -59,6 +63,52 @@ def test_verdicts_are_compared_with_those_of_the_first_lines(tmp_path):
         'wrong/one.cu: B9 | failed | "", but there is no such check',
         "wrong/one.cu: B2 is failed, which no line names",
     ]
+
+
+def graded(root, *words):
+    """(status, the JSON of `lab32 grade` of labs in `root`, standard error)"""
+    command = [ROOT / "build/lab32", "grade", "--labs", root, *words, "--device", "sim", "--format", "json"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
+
+
+def test_a_lab_may_live_elsewhere(tmp_path, capsys, monkeypatch):
+    assert new_lab.main([NAME, "--labs", str(tmp_path)]) == 0
+    assert f"`lab32 try-lab {NAME} --labs {tmp_path}`" in capsys.readouterr().out
+    for words, status, has_full_marks in ((["--dir", "solutions"], 0, True), ([], 1, False)):
+        done, result, _ = graded(tmp_path, *words)  # without a name, all labs of the folder
+        assert (done, [lab["lab"] for lab in result["labs"]]) == (status, [NAME])
+        assert (result["score"] == result["max_score"] == 100) == has_full_marks
+    monkeypatch.setenv("LAB32_LABS", "")  # try-lab sets it
+    assert try_lab.main([NAME, "--labs", str(tmp_path), "--mutants", "0"]) == 0, capsys.readouterr().out
+    assert labs.rubric_files().keys() > {NAME, "coalescing"}
+
+
+def test_a_class_is_graded_in_a_lab_that_lives_elsewhere(tmp_path, monkeypatch):
+    new_lab.write_lab(NAME, tmp_path / "mine")
+    (tmp_path / "in").mkdir()
+    shutil.copy(tmp_path / f"mine/solutions/{NAME}/{NAME}.cu", tmp_path / f"in/ada_{NAME}.cu")
+    monkeypatch.setenv("LAB32_LABS", str(tmp_path / "mine"))
+    words = ["class", tmp_path / "in", "-o", tmp_path / "out", "--jobs", "1", "--no-report", "--no-pages"]
+    done = subprocess.run([ROOT / "build/lab32", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "ada,ada,graded,100,100,100,100," in (tmp_path / "out/scores.csv").read_text()
+
+
+def test_folders_without_labs_and_names_that_are_taken_are_errors(tmp_path):
+    status, _, said = graded(tmp_path)
+    assert status == 2 and said.startswith(f"lab32: --labs {tmp_path}: it has no data/limits; `lab32 new-lab")
+    new_lab.write_lab("swizzle", tmp_path)
+    status, _, said = graded(tmp_path)
+    assert (status, said) == (2, f"lab32: {tmp_path}/data/limits/swizzle.toml: lab32 has a lab of this name, too; rename yours\n")
+
+
+def test_a_lab_elsewhere_must_declare_its_checks(tmp_path):
+    new_lab.write_lab(NAME, tmp_path)
+    rubric = tmp_path / f"data/limits/{NAME}.toml"
+    rubric.write_text(rubric.read_text() + '\n[more]\ncheck = "C1 more"\npoints = 1\ncredit = "all"\n')
+    status, _, said = graded(tmp_path)
+    assert status == 2 and 'there is no check "C1 more"' in said
 
 
 @pytest.mark.slow

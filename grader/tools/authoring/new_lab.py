@@ -35,18 +35,23 @@ def write_lab(name, root):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="lab32 new-lab", description=__doc__.splitlines()[0].split(": ")[1])
     parser.add_argument("lab", help="its name: lower-case letters, digits and _")
+    parser.add_argument("--labs", metavar="DIR", type=Path, help="a folder for labs of your own, instead of this checkout")
     parser.add_argument("--binary", help=argparse.SUPPRESS)
-    name = parser.parse_args(arguments).lab
+    options = parser.parse_args(arguments)
+    name, root = options.lab, options.labs or ROOT
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         print(f"lab32 new-lab: `{name}` is no name of a lab: use lower-case letters, digits and _", file=sys.stderr)
         return 2
     try:
-        written = write_lab(name, ROOT)
+        if (ROOT / PLACES["rubric.toml"].format(name)).exists():
+            raise FileExistsError(PLACES["skeleton.cu"].format(name))
+        written = write_lab(name, root)
     except FileExistsError as error:
         print(f"lab32 new-lab: {error} is there already; choose another name", file=sys.stderr)
         return 2
-    print("\n".join(map(str, written)))
-    print(f"Change these files, then run `lab32 try-lab {name}`; grader/grading/declared/README.md has the keys.")
+    print("\n".join(str(options.labs / path if options.labs else path) for path in written))
+    elsewhere = f" --labs {options.labs}" if options.labs else ""
+    print(f"Change these files, then run `lab32 try-lab {name}{elsewhere}`; grader/grading/declared/README.md has the keys.")
     return 0
 
 

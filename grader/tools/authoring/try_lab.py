@@ -48,14 +48,14 @@ class Findings:
 
 
 class Lab:
-    def __init__(self, name, binary, folder):
-        self.name, self.binary, self.folder = name, binary, folder
-        self.rubric = tomllib.loads((ROOT / f"data/limits/{name}.toml").read_text())
+    def __init__(self, name, binary, folder, root):
+        self.name, self.binary, self.folder, self.root = name, binary, folder, root
+        self.rubric = tomllib.loads((root / f"data/limits/{name}.toml").read_text())
         self.rows = {key: row for key, row in self.rubric.items() if isinstance(row, dict) and "check" in row}
         self.solution = self.file("solutions").read_text()
 
     def file(self, top):
-        return ROOT / f"{top}/{self.name}/{self.name}.cu"
+        return self.root / f"{top}/{self.name}/{self.name}.cu"
 
     def grade(self, text, rubric=None):
         """The lab's part of the result."""
@@ -71,11 +71,11 @@ class Lab:
         return json.loads(done.stdout)["labs"][0]
 
     def submissions(self, kind):
-        return sorted((ROOT / f"grader/labs/{self.name}/submissions/{kind}").glob("*.cu"))
+        return sorted((self.root / f"grader/labs/{self.name}/submissions/{kind}").glob("*.cu"))
 
     def rubric_at(self, scale):
         """A folder with the rubric whose declared counters have `n` times `scale`."""
-        text = tomlkit.parse((ROOT / f"data/limits/{self.name}.toml").read_text())
+        text = tomlkit.parse((self.root / f"data/limits/{self.name}.toml").read_text())
         for key, row in self.rows.items():
             if "counter" in row:
                 text[key]["n"] = int(row.get("n", self.rubric.get("n")) * scale)
@@ -206,7 +206,7 @@ def try_hints(lab, found):
 
 
 def missing_for_core(lab):
-    missing = [part.format(lab.name) for part in CORE_PARTS if not (ROOT / part.format(lab.name)).exists()]
+    missing = [part.format(lab.name) for part in CORE_PARTS if not (lab.root / part.format(lab.name)).exists()]
     if not any("bonus" in row for row in lab.rows.values()):
         missing.append("a timing check")
     missing += [
@@ -216,10 +216,10 @@ def missing_for_core(lab):
     return missing
 
 
-def examine(name, binary, count):
+def examine(name, binary, count, root=None):
     found = Findings()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        lab = Lab(name, binary, folder)
+        lab = Lab(name, binary, folder, root or ROOT)
         skeleton = lab.file("labs").read_text()
         rubrics = {scale: lab.rubric_at(factor) for scale, factor in SCALES.items()}
         waiting = {
@@ -247,14 +247,18 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="lab32 try-lab", description=__doc__.splitlines()[0].split(": ")[1])
     parser.add_argument("lab")
     parser.add_argument("--mutants", type=int, default=12, help="how many mutants of the solution to grade (12)")
+    parser.add_argument("--labs", metavar="DIR", type=Path, help="the folder of labs of your own that has this one")
     parser.add_argument("--binary", default=str(ROOT / "build/lab32"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
+    root = options.labs or ROOT
+    if options.labs:
+        os.environ["LAB32_LABS"] = str(root.resolve())
     for place in ("data/limits/{}.toml", "labs/{0}/{0}.cu", "solutions/{0}/{0}.cu"):
-        if not (ROOT / place.format(options.lab)).exists():
+        if not (root / place.format(options.lab)).exists():
             print(f"lab32 try-lab: {place.format(options.lab)} does not exist; `lab32 new-lab` makes a lab",
                   file=sys.stderr)  # fmt: skip
             return 2
-    lines, faults = examine(options.lab, options.binary, options.mutants)
+    lines, faults = examine(options.lab, options.binary, options.mutants, root)
     print("\n".join(lines))
     print(quantity(len(faults), "fault") if faults else "no fault")
     return 1 if faults else 0
