@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 
+from lab32.classroom.late import counted
 from lab32.classroom.people import plain_id
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.table import Table
@@ -23,7 +24,7 @@ class Override:
 
     def note(self):
         what = f"{self.lab}, {self.check}" if self.check else self.lab
-        return f"{what}: {float(self.points):g} points, set by the instructor: {self.reason}"
+        return f"{what}: {counted(self.points, 'point')}, set by the instructor: {self.reason}"
 
 
 def read_overrides(course):

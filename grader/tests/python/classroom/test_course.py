@@ -142,7 +142,7 @@ def test_overrides_name_checks_by_table_or_by_name(tmp_path):
     text = OVERRIDES + "ada,histogram,B1 block: result,1,late\n"
     found = read_overrides(read_course(course_file(tmp_path, overrides=text)))
     assert found["u1234"][0].check == found["ada"][0].check == "B1 block: result"
-    assert found["ada"][0].note() == "histogram, B1 block: result: 1 points, set by the instructor: late"
+    assert found["ada"][0].note() == "histogram, B1 block: result: 1 point, set by the instructor: late"
 
 
 def test_an_override_of_a_check_changes_the_labs_points_by_the_difference():
