@@ -1,14 +1,19 @@
-// Formats of learning platforms: Gradescope's results.json
-// (https://gradescope-autograders.readthedocs.io/en/latest/specs/); Autolab's last line of
-// standard output, with a score for each problem of the assessment
-// (https://docs.autolabproject.com/lab/); and
-// PrairieLearn's results.json of an external grader
-// (https://prairielearn.readthedocs.io/en/latest/externalGrading/#grading-results), to which
-// lab32/autograde.py adds pictures.
+// The formats of learning platforms. A result that is not complete never says 0 points: a fault of
+// the machine costs no student anything.
+//
+// Gradescope: https://gradescope-autograders.readthedocs.io/en/latest/specs/
+// Autolab: https://docs.autolabproject.com/lab/
+// PrairieLearn: https://prairielearn.readthedocs.io/en/latest/externalGrading/#grading-results
+// Classroom 50: https://github.com/foundation50/classroom50, schemas/result-v1.schema.json
+// Submitty: https://submitty.org/instructor/autograding/validation, Python Custom Validation
+// CodeGrade: https://codegrade.com/blog/how-to-use-custom-test-blocks
+//
+// lab32/autograde.py adds pictures for PrairieLearn, and the repository for Classroom 50.
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -17,13 +22,13 @@
 namespace lab32::report {
 namespace {
 
-using GradescopeJson = nlohmann::ordered_json;
+using PlatformJson = nlohmann::ordered_json;
 
 // Gradescope has no status "not run" or "error": a check that did not run gets no status and no
 // points, and an error gets 0 points.
-GradescopeJson gradescope_test(const Lab& lab, const Test& test, bool scored) {
-  GradescopeJson record = {{"name", fmt::format("{}: {}", lab.name, test.name)},
-                           {"name_format", "text"}};
+PlatformJson gradescope_test(const Lab& lab, const Test& test, bool scored) {
+  PlatformJson record = {{"name", fmt::format("{}: {}", lab.name, test.name)},
+                         {"name_format", "text"}};
   if (scored && test.status != Status::not_run) {
     record["score"] = test.score;
     record["max_score"] = test.max_score;
@@ -41,14 +46,60 @@ GradescopeJson gradescope_test(const Lab& lab, const Test& test, bool scored) {
   return record;
 }
 
-std::string gradescope_summary(const Result& result) {
+std::string labs_in_words(const Result& result) {
   std::string summary;
   for (const Lab& lab : result.labs) {
     summary += lab_in_words(lab) + "\n";
     if (!lab.message.empty()) summary += lab.message + "\n";
   }
-  return visible(summary + origin_of(result));
+  return summary;
 }
+
+std::string faults_in_words(const Result& result) {
+  std::string faults;
+  for (const Lab& lab : result.labs)
+    if (lab.status == Status::not_graded)
+      faults += lab.name + " is not graded: " + lab.message + "\n";
+  return visible(faults);
+}
+
+// From 0 to 1.
+double share_of_points(const Result& result) {
+  return result.max_score > 0 ? std::clamp(result.score / result.max_score, 0.0, 1.0) : 0.0;
+}
+
+std::string printed(const PlatformJson& record) {
+  return record.dump(2, ' ', false, PlatformJson::error_handler_t::replace) + "\n";
+}
+
+// A check that did not run is worth 0 of 0 points.
+PlatformJson prairielearn_test(const Lab& lab, const Test& test) {
+  const bool ran = test.status != Status::not_run;
+  PlatformJson record = {{"name", visible(lab.name + ": " + test.name)},
+                         {"points", ran ? test.score : 0},
+                         {"max_points", ran ? test.max_score : 0},
+                         {"message", visible(test.message)}};
+  if (!test.measured.empty() || !test.expected.empty())
+    record["output"] =
+        visible("measured: " + test.measured + "\nexpected: " + test.expected + "\n");
+  return record;
+}
+
+// Whole points for a platform that takes no others. Each check gets the whole points by which it
+// raises the sum, so that the sum loses less than one point.
+class WholePoints {
+ public:
+  int64_t next(double points) {
+    sum_ = add_points(sum_, points);
+    const auto whole = static_cast<int64_t>(std::floor(sum_)), more = whole - given_;
+    given_ = whole;
+    return more;
+  }
+
+ private:
+  double sum_ = 0;
+  int64_t given_ = 0;
+};
 
 }  // namespace
 
@@ -56,7 +107,7 @@ std::string gradescope(const Result& result) {
   // Without a score Gradescope reports a failure of the autograder, so no student gets 0 points for
   // a full disk.
   const bool scored = result.complete();
-  GradescopeJson tests = GradescopeJson::array(), leaderboard = GradescopeJson::array();
+  PlatformJson tests = PlatformJson::array(), leaderboard = PlatformJson::array();
   double seconds = 0;
   for (const Lab& lab : result.labs) {
     if (scored) leaderboard.push_back({{"name", lab.name}, {"value", lab.score}});
@@ -65,10 +116,10 @@ std::string gradescope(const Result& result) {
       seconds += test.seconds;
     }
   }
-  GradescopeJson record;
+  PlatformJson record;
   if (scored) record["score"] = result.score;
   record["execution_time"] = seconds;
-  record["output"] = gradescope_summary(result);
+  record["output"] = visible(labs_in_words(result) + origin_of(result));
   record["output_format"] = "text";
   record["visibility"] = "visible";
   record["stdout_visibility"] = "hidden";
@@ -78,59 +129,90 @@ std::string gradescope(const Result& result) {
                           {"timer", result.timer},
                           {"seed", std::to_string(result.seed)},
                           {"max_score", result.max_score}};
-  return record.dump(2, ' ', false, GradescopeJson::error_handler_t::replace) + "\n";
+  return printed(record);
+}
+
+std::string prairielearn(const Result& result) {
+  PlatformJson tests = PlatformJson::array();
+  for (const Lab& lab : result.labs)
+    for (const Test& test : lab.tests) tests.push_back(prairielearn_test(lab, test));
+  PlatformJson record = {{"gradable", result.complete()}};
+  if (result.complete())
+    record["score"] = share_of_points(result);
+  else
+    record["format_errors"] = {faults_in_words(result)};
+  record["message"] = visible(labs_in_words(result));
+  record["output"] = visible(origin_of(result)) + "\n";
+  record["tests"] = tests;
+  return printed(record);
+}
+
+std::string classroom50(const Result& result) {
+  PlatformJson record = {{"schema", "classroom50/result/v1"}};
+  if (!result.complete()) {
+    record["error"] = faults_in_words(result);
+    return printed(record);
+  }
+  PlatformJson tests = PlatformJson::array();
+  WholePoints scores, most;
+  int64_t score = 0, max_score = 0;
+  const auto add = [&](const std::string& name, const Test& test) {
+    const int64_t limit = most.next(test.max_score),
+                  points = std::min(scores.next(test.score), limit);
+    tests.push_back({{"test-name", visible(name)},
+                     {"passed", test.status == Status::passed},
+                     {"score", points},
+                     {"max-score", limit},
+                     {"message", visible(reason_with_numbers(test))}});
+    score += points;
+    max_score += limit;
+  };
+  for (const Lab& lab : result.labs) {
+    if (lab.tests.empty()) {  // it could not be run
+      Test whole;
+      whole.status = lab.status;
+      whole.score = lab.score;
+      whole.max_score = lab.max_score;
+      whole.message = lab.message;
+      add(lab.name, whole);
+    }
+    for (const Test& test : lab.tests)
+      if (test.status != Status::not_run) add(lab.name + ": " + test.name, test);
+  }
+  record["score"] = score;
+  record["max-score"] = max_score;
+  record["tests"] = tests;
+  return printed(record);
+}
+
+std::string submitty(const Result& result) {
+  if (!result.complete())
+    return printed({{"status", "fail"}, {"message", faults_in_words(result)}});
+  const double share = share_of_points(result);
+  return printed({{"status", "success"},
+                  {"data",
+                   {{"score", share},
+                    {"message", text(result)},
+                    {"status", share < 1 ? "failure" : "success"}}}});
+}
+
+std::string codegrade(const Result& result) {
+  PlatformJson record = {{"error", faults_in_words(result)}};
+  if (result.complete())
+    record = {{"tag", "points"},
+              {"points", fmt::format("{}/{}", std::llround(100 * result.score),
+                                     std::max(std::llround(100 * result.max_score), 1LL))}};
+  return record.dump(-1, ' ', true, PlatformJson::error_handler_t::replace) + "\n";
 }
 
 std::string autolab(const Result& result) {
-  nlohmann::ordered_json scores = nlohmann::ordered_json::object();
+  PlatformJson scores = PlatformJson::object();
   // A problem that is not listed keeps its earlier score, if it has one.
   for (const Lab& lab : result.labs)
     if (lab.status != Status::not_graded) scores[lab.name] = lab.score;
-  const nlohmann::ordered_json line = {{"scores", scores}};
-  return text(result) + "\n" +
-         line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-namespace {
-
-using PrairieLearnJson = nlohmann::ordered_json;
-
-// A check that did not run is worth 0 of 0 points.
-PrairieLearnJson prairielearn_test(const Lab& lab, const Test& test) {
-  const bool ran = test.status != Status::not_run;
-  PrairieLearnJson record = {{"name", visible(lab.name + ": " + test.name)},
-                             {"points", ran ? test.score : 0},
-                             {"max_points", ran ? test.max_score : 0},
-                             {"message", visible(test.message)}};
-  if (!test.measured.empty() || !test.expected.empty())
-    record["output"] =
-        visible("measured: " + test.measured + "\nexpected: " + test.expected + "\n");
-  return record;
-}
-
-}  // namespace
-
-std::string prairielearn(const Result& result) {
-  std::string summary, failures;
-  PrairieLearnJson tests = PrairieLearnJson::array();
-  for (const Lab& lab : result.labs) {
-    summary += lab_in_words(lab) + "\n";
-    if (!lab.message.empty()) summary += lab.message + "\n";
-    if (lab.status == Status::not_graded)
-      failures += lab.name + " is not graded: " + lab.message + "\n";
-    for (const Test& test : lab.tests) tests.push_back(prairielearn_test(lab, test));
-  }
-  PrairieLearnJson record = {{"gradable", result.complete()}};
-  // A fault of the machine costs neither points nor an attempt.
-  if (result.complete())
-    record["score"] =
-        result.max_score > 0 ? std::clamp(result.score / result.max_score, 0.0, 1.0) : 0.0;
-  else
-    record["format_errors"] = {visible(failures)};
-  record["message"] = visible(summary);
-  record["output"] = visible(origin_of(result)) + "\n";
-  record["tests"] = tests;
-  return record.dump(2, ' ', false, PrairieLearnJson::error_handler_t::replace) + "\n";
+  const PlatformJson line = {{"scores", scores}};
+  return text(result) + "\n" + line.dump(-1, ' ', true, PlatformJson::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace lab32::report

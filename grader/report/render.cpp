@@ -87,10 +87,19 @@ struct Format {
 };
 
 constexpr Format kFormats[] = {
-    {"text", nullptr},    {"json", json},   {"gradescope", gradescope},
-    {"autolab", autolab}, {"junit", junit}, {"markdown", markdown},
-    {"github", github},   {"csv", csv},     {"prairielearn", prairielearn},
+    {"text", nullptr},
+    {"json", json},
+    {"gradescope", gradescope},
+    {"autolab", autolab},
+    {"junit", junit},
+    {"markdown", markdown},
+    {"github", github},
+    {"csv", csv},
+    {"prairielearn", prairielearn},
     {"sarif", sarif},
+    {"classroom50", classroom50},
+    {"submitty", submitty},
+    {"codegrade", codegrade},
 };
 
 }  // namespace

@@ -36,6 +36,10 @@ std::string github(const Result& result);        // annotations of GitHub Action
 std::string csv(const Result& result);           // a row for each check
 std::string prairielearn(const Result& result);  // results.json of an external grader
 std::string sarif(const Result& result);         // SARIF 2.1.0, a result for each lost check
+// result.json, without the fields that name the student's repository
+std::string classroom50(const Result& result);
+std::string submitty(const Result& result);   // validation_results.json of a custom validator
+std::string codegrade(const Result& result);  // the line that a custom test writes to descriptor 3
 
 // The names for --format: format_names() lists them in the order above, text first.
 const std::vector<std::string>& format_names();

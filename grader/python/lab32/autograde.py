@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 from lab32 import ROOT
@@ -25,7 +26,9 @@ from lab32.classroom.problem import Problem, visible
 from lab32.pictures import draw, leading
 
 GRADED, NOT_GRADED = 0, 2
-PLACES = {"gradescope": "output", "prairielearn": "message"}  # where these formats show a summary
+# Where these formats show a summary; the others of JSON have no place.
+PLACES = {"gradescope": ("output",), "prairielearn": ("message",), "submitty": ("data", "message")}
+NO_PLACE = ("classroom50", "codegrade")
 PICTURE_BYTES, MOST_PICTURES = 600_000, 3
 
 
@@ -70,11 +73,36 @@ def with_notes(output, form, told):
     """The grader's output with the notes in the place where the platform shows them."""
     if not told or not output:
         return output
+    if form in NO_PLACE:
+        print("\n".join(told), file=sys.stderr)
+        return output
     if form not in PLACES:
         return "".join(line + "\n" for line in told) + "\n" + output
     record = json.loads(output)
-    record[PLACES[form]] = "\n".join([*told, "", record.get(PLACES[form], "")])
+    *above, name = PLACES[form]
+    place = record
+    for part in above:
+        place = place.get(part, {})
+    place[name] = "\n".join([*told, "", place.get(name, "")])
     return json.dumps(record, indent=2) + "\n"
+
+
+def with_repository(output, environment):
+    """Classroom 50's result with the fields that name the repository, from the variables that its runner sets."""
+    record = json.loads(output)
+    commit = environment.get("COMMIT_URL", "")
+    named = {
+        "classroom": environment.get("CLASSROOM", ""),
+        "assignment": environment.get("ASSIGNMENT", ""),
+        "assignment_type": environment.get("ASSIGNMENT_TYPE") or "individual",
+        "owner": environment.get("OWNER") or environment.get("USERNAME", ""),
+        "submission": environment.get("SUBMISSION_TAG", ""),
+        "commit": commit,
+        "release": environment.get("RELEASE_URL", ""),
+        "review": environment.get("REVIEW_URL") or commit,
+        "datetime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    return json.dumps({"schema": record.pop("schema")} | named | record, indent=2) + "\n"
 
 
 def picture_of(test):
@@ -118,6 +146,8 @@ def grade(options):
         output = done.stdout.decode("utf-8", "replace")
         if drawn and output and Path(work, "result.json").exists():
             output = with_pictures(output, json.loads(Path(work, "result.json").read_text()))
+        if options.format == "classroom50" and done.returncode in (0, 1):
+            output = with_repository(output, os.environ)
     sys.stdout.write(with_notes(output, options.format, told))
     return GRADED if done.returncode in (0, 1) else NOT_GRADED
 

@@ -4,7 +4,7 @@ usage: make_dist.py VERSION WHEEL OUT [LAB...]
 
 OUT/students/lab32-VERSION.tar.gz and the wheel, OUT/gradescope/autograder.zip,
 OUT/autolab/autograde.tar and autograde-Makefile, OUT/prairielearn with files for a course, OUT/github with a workflow,
-OUT/container with all that an image is made of. LABs are those that the autograders grade; all of
+OUT/classroom50 with files for a classroom, OUT/container with all that an image is made of. LABs are those that the autograders grade; all of
 them if none is named. The content of an archive depends only on the wheel: it has no time and no user.
 """
 
@@ -22,6 +22,7 @@ TREE = "lab32/tree/"
 AUTOGRADER = {
     "gradescope": ["setup.sh", "run_autograder", "grade", "settings"],
     "autolab": ["setup.sh", "run", "grade", "settings"],
+    "classroom50": ["setup.sh", "autograder.py", "grade", "settings"],
 }
 # PrairieLearn's image has lab32 already.
 PRAIRIELEARN = ["run_prairielearn", "grade", "settings"]
@@ -116,7 +117,7 @@ def main():
             sys.exit(f"make dist: there is no lab `{lab}`; the labs are: {', '.join(known)}")
     labs = labs or known
     shutil.rmtree(out, ignore_errors=True)
-    for platform in ("students", "container", *AUTOGRADER):
+    for platform in ("students", "container", "gradescope", "autolab"):
         (out / platform).mkdir(parents=True)
     name = f"lab32-{version}"
     pack = gzip.compress(tar_of(name, students(wheel, version)), mtime=0)
@@ -128,6 +129,7 @@ def main():
     (out / "autolab/autograde.tar").write_bytes(tar_of("autograde", files))
     shutil.copy(HERE / "autograder/autograde-Makefile", out / "autolab")
     prairielearn(out / "prairielearn", version, labs)
+    write_folder(out / "classroom50", autograder("classroom50", wheel, version, labs))
     github(out / "github", wheel, version, labs)
     for recipe in (HERE / "container").iterdir():
         shutil.copy(recipe, out / "container")

@@ -89,6 +89,9 @@ TEST_CASE("report: no format shows 0 points for a lab that is not graded") {
   const auto learnt = nlohmann::json::parse(prairielearn(result));
   CHECK(learnt["gradable"] == false);
   CHECK_FALSE(learnt.contains("score"));
+  CHECK_FALSE(holds(classroom50(result), "score"));
+  CHECK(nlohmann::json::parse(submitty(result))["status"] == "fail");
+  CHECK_FALSE(holds(codegrade(result), "points"));
   const auto log = nlohmann::json::parse(sarif(result));
   CHECK(log["runs"][0]["invocations"][0]["executionSuccessful"] == false);
 }
@@ -120,7 +123,7 @@ TEST_CASE("report: the error for an unknown format lists the known ones") {
   CHECK_THROWS_WITH_AS(
       render(tests::sample_result(), "xml"),
       "there is no format `xml`; the formats are: text, json, gradescope, autolab, junit, "
-      "markdown, github, csv, prairielearn, sarif",
+      "markdown, github, csv, prairielearn, sarif, classroom50, submitty, codegrade",
       Error);
 }
 

