@@ -1,12 +1,13 @@
-// Histogram: how often does each key occur? Atomics in device memory, in shared memory, and fewer.
-// Read handouts/histogram.md before.
+// Histogram: how often does each key occur, and with which weight? Atomics in device memory, in
+// shared memory, and fewer. Read handouts/histogram.md before.
 //
 // Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
 // their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.
 //
 // In every launch
 // - a block has 256 threads and takes 4096 keys: the grid is ceil(n / 4096), one block at least,
-// - keys are 0 to 255: random, sorted, or all the same; bins[0] ... bins[255] are 0 before,
+// - keys are 0 to 255: random, sorted, or all the same; weights are 0 to 99; bins[0] ... bins[255]
+//   are 0 before,
 // - counters earn points only if the result is right, too.
 #include "lab32.cuh"
 
@@ -46,21 +47,22 @@ __global__ void histogram_block(const int* key, unsigned* bins, int n) {
   }
 }
 
-// TASK B2: as B1, but lanes of a warp with equal keys add once, together. The counter that must
-// improve: wavefronts, if a warp has only a few different keys.
-__global__ void histogram_aggregated(const int* key, unsigned* bins, int n) {
+// TASK B2: the sum of the weights of each key. As B1, but lanes of a warp with equal keys add once,
+// together. The counter that must improve: wavefronts, if a warp has only a few different keys.
+__global__ void histogram_aggregated(const int* key, const unsigned* weight, unsigned* bins,
+                                     int n) {
   for (int k = threadIdx.x; k < kKeysPerBlock; k += kBlock) {
     int i = blockIdx.x * kKeysPerBlock + k;
-    if (i < n) atomicAdd(&bins[key[i]], 1u);
+    if (i < n) atomicAdd(&bins[key[i]], weight[i]);
   }
 }
 
-// TASK B3: each warp counts in a histogram of its own. No other warp adds to it, so shared memory
-// needs no atomics. The counters that must improve: atomics in shared memory, none; sectors of adds
-// in device memory, 32 a block.
-__global__ void histogram_warp(const int* key, unsigned* bins, int n) {
+// TASK B3: as B2, but each warp adds to a histogram of its own. No other warp adds to it, so shared
+// memory needs no atomics. The counters that must improve: atomics in shared memory, none; sectors
+// of adds in device memory, 32 a block.
+__global__ void histogram_warp(const int* key, const unsigned* weight, unsigned* bins, int n) {
   for (int k = threadIdx.x; k < kKeysPerBlock; k += kBlock) {
     int i = blockIdx.x * kKeysPerBlock + k;
-    if (i < n) atomicAdd(&bins[key[i]], 1u);
+    if (i < n) atomicAdd(&bins[key[i]], weight[i]);
   }
 }

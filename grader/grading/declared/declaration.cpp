@@ -40,65 +40,64 @@ class DeclarationReader {
  public:
   explicit DeclarationReader(const DeclaredRow& row) : row_(row) {}
 
-  DeclaredLaunch launch() {
-    DeclaredLaunch launch;
-    launch.check = text(demanded("check"), "check");
-    launch.kernel = text(demanded("kernel"), "kernel");
-    if (const toml::node* node = found("scalars")) read_scalars(launch, *node);
-    read_shape(launch, true);
-    if (const toml::node* node = found("inputs")) launch.inputs = arrays(launch, *node, false);
-    launch.outputs = arrays(launch, demanded("outputs"), true);
-    read_expected(launch, demanded("outputs"));
-    read_arguments(launch, demanded("arguments"));
-    read_reference(launch);
-    return launch;
-  }
-
-  // The launch of another row, with what this row's own table changes.
-  DeclaredLaunch changed(DeclaredLaunch launch) {
-    read_shape(launch, false);
-    if (const toml::node* node = row_.own.get("inputs"))
-      for (DeclaredArray& array : arrays(launch, *node, false)) {
-        const auto at = std::find_if(launch.inputs.begin(), launch.inputs.end(),
-                                     [&](const DeclaredArray& a) { return a.name == array.name; });
-        if (at == launch.inputs.end())
-          fail(*node, fmt::format("the check of `of` has no input `{}`", array.name));
-        *at = std::move(array);
+  // A launch for each combination of the values of `each`.
+  std::vector<DeclaredLaunch> launches() {
+    std::vector<Variant> variants = {{}};
+    if (const toml::node* each = found("each"))
+      for (const auto& [name, values] : in_order(table_of_any(*each, "each"))) {
+        std::vector<Variant> more;
+        for (const Variant& variant : variants)
+          for (const std::string& value : texts(*values, name)) {
+            more.push_back(variant);
+            more.back().emplace_back(name, value);
+          }
+        variants = std::move(more);
       }
-    return launch;
+    std::vector<DeclaredLaunch> all;
+    for (Variant& variant : variants) {
+      variant_ = std::move(variant);
+      all.push_back(launch());
+    }
+    return all;
   }
 
   void read_limits(Declaration& declaration) {
-    declaration.limit = {counter(demanded("counter")),
-                         limit(declaration.launch, demanded("ideal"))};
+    const DeclaredLaunch& launch = declaration.launches.front();
+    declaration.limit = {counter(demanded("counter")), limit(launch, demanded("ideal"))};
     const toml::node* counted = found("counted");
     declaration.limit.counted =
         counted ? text(*counted, "counted") : declaration.limit.counter.text();
     if (const toml::node* most = found("most_sectors"))
-      declaration.most_sectors = limit(declaration.launch, *most);
+      declaration.most_sectors = limit(launch, *most);
+    if (const toml::node* least = found("least")) {
+      declaration.least = limit(launch, *least);
+      declaration.later = text(demanded("later"), "later");
+    }
     if (const toml::node* also = row_.own.get("also")) read_further(declaration, *also);
   }
 
-  // "counter" = "ideal", or "counter" = { ideal = "...", counted = "..." }.
+  // "counter" = "ideal", or "counter" = { ideal = "...", counted = "...", idea = "..." }.
   void read_further(Declaration& declaration, const toml::node& also) {
     if (!also.is_table()) fail(also, "`also` is a table: \"counter\" = \"ideal\"");
     for (const auto& [name, node] : in_order(*also.as_table())) {
-      const toml::node *ideal = node, *counted = nullptr;
+      const toml::node *ideal = node, *counted = nullptr, *idea = nullptr;
       if (node->is_table()) {
-        const toml::table& table = table_of(*node, name, {"ideal", "counted"});
+        const toml::table& table = table_of(*node, name, {"ideal", "counted", "idea"});
         ideal = table.get("ideal");
         counted = table.get("counted");
+        idea = table.get("idea");
         if (!ideal) fail(*node, fmt::format("`{}` has no `ideal`", name));
       }
       declaration.also.push_back({Expression(name, {counters::counter_names(), {}}, place(*node)),
-                                  limit(declaration.launch, *ideal),
-                                  counted ? text(*counted, "counted") : name});
+                                  limit(declaration.launches.front(), *ideal),
+                                  counted ? text(*counted, "counted") : name,
+                                  idea ? text(*idea, "idea") : ""});
     }
   }
 
   void read_time(Declaration& declaration) {
-    declaration.bytes = limit(declaration.launch, demanded("bytes"));
-    for (const DeclaredArray& output : declaration.launch.outputs) {
+    declaration.bytes = limit(declaration.launches.front(), demanded("bytes"));
+    for (const DeclaredArray& output : declaration.launches.front().outputs) {
       if (!output.expected)
         fail(row_.own,
              "a timing check needs `expected` for each output: a reference kernel would "
@@ -113,6 +112,43 @@ class DeclarationReader {
   }
 
  private:
+  using Variant = std::vector<std::pair<std::string, std::string>>;
+
+  DeclaredLaunch launch() {
+    DeclaredLaunch launch;
+    launch.check = text(row_.of ? *row_.of->get("check") : demanded("check"), "check");
+    launch.kernel = text(demanded("kernel"), "kernel");
+    const toml::node* function = found("line_of");
+    launch.function =
+        function ? text(*function, "line_of") : launch.kernel.substr(0, launch.kernel.find('<'));
+    for (const auto& [name, value] : variant_)
+      launch.variant += fmt::format("{}{} = {}", launch.variant.empty() ? "" : ", ", name, value);
+    if (const toml::node* node = found("scalars")) read_scalars(launch, *node);
+    read_shape(launch);
+    read_inputs(launch);
+    launch.outputs = arrays(launch, demanded("outputs"), true);
+    read_expected(launch, demanded("outputs"));
+    read_arguments(launch, demanded("arguments"));
+    read_reference(launch);
+    return launch;
+  }
+
+  // A check of another row's launch replaces some of its inputs.
+  void read_inputs(DeclaredLaunch& launch) const {
+    const toml::node* all = row_.of ? row_.of->get("inputs") : row_.own.get("inputs");
+    if (!all) all = row_.file.get("inputs");
+    if (all) launch.inputs = arrays(launch, *all, false);
+    const toml::node* changed = row_.of ? row_.own.get("inputs") : nullptr;
+    if (!changed) return;
+    for (DeclaredArray& array : arrays(launch, *changed, false)) {
+      const auto at = std::find_if(launch.inputs.begin(), launch.inputs.end(),
+                                   [&](const DeclaredArray& a) { return a.name == array.name; });
+      if (at == launch.inputs.end())
+        fail(*changed, fmt::format("the check of `of` has no input `{}`", array.name));
+      *at = std::move(array);
+    }
+  }
+
   [[noreturn]] void fail(const toml::node& at, const std::string& message) const {
     throw Error(fmt::format("{}: {}", place(at), message));
   }
@@ -122,6 +158,11 @@ class DeclarationReader {
 
   const toml::node* found(const char* key) const {
     if (const toml::node* own = row_.own.get(key)) return own;
+    static const std::vector<std::string> of_launch = {
+        "kernel",  "line_of",   "each",      "scalars",        "grid",           "block",
+        "outputs", "arguments", "reference", "reference_grid", "reference_block"};
+    if (row_.of && std::find(of_launch.begin(), of_launch.end(), key) != of_launch.end())
+      if (const toml::node* other = row_.of->get(key)) return other;
     return row_.file.get(key);
   }
   const toml::node& demanded(const char* key) const {
@@ -131,8 +172,25 @@ class DeclarationReader {
   }
 
   std::string text(const toml::node& node, const std::string& key) const {
-    if (const auto value = node.value<std::string>()) return *value;
+    if (const auto value = node.value<std::string>()) return in_variant(*value);
     fail(node, fmt::format("`{}` is a text", key));
+  }
+  // The text with the values of `each` in place of "{block}".
+  std::string in_variant(std::string text) const {
+    for (const auto& [name, value] : variant_)
+      for (size_t at; (at = text.find("{" + name + "}")) != std::string::npos;)
+        text.replace(at, name.size() + 2, value);
+    return text;
+  }
+  // The elements of a list, numbers or texts.
+  std::vector<std::string> texts(const toml::node& node, const std::string& key) const {
+    std::vector<std::string> all;
+    if (const toml::array* list = node.as_array())
+      for (const toml::node& each : *list)
+        all.push_back(each.is_integer() ? fmt::format("{}", *each.value<int64_t>())
+                                        : text(each, key));
+    if (all.empty()) fail(node, fmt::format("`{}` is a list of numbers or texts", key));
+    return all;
   }
 
   Expression expression(const toml::node& node, const std::string& key,
@@ -140,7 +198,7 @@ class DeclarationReader {
     if (node.is_number()) return Expression(*node.value<double>());
     if (!node.is_string())
       fail(node, fmt::format("`{}` is a number or an expression in quotes", key));
-    return Expression(*node.value<std::string>(), names, place(node));
+    return Expression(text(node, key), names, place(node));
   }
 
   // n and the scalars, then `more`.
@@ -165,6 +223,11 @@ class DeclarationReader {
     if (const ElementType* type = element_type(wanted)) return *type;
     fail(node ? *node : table,
          fmt::format("`{}` needs a `type`: {}", name, fmt::join(element_type_names(), ", ")));
+  }
+
+  const toml::table& table_of_any(const toml::node& node, const std::string& name) const {
+    if (const toml::table* table = node.as_table()) return *table;
+    fail(node, fmt::format("`{}` is a table", name));
   }
 
   const toml::table& table_of(const toml::node& node, const std::string& name,
@@ -216,19 +279,18 @@ class DeclarationReader {
     return found;
   }
 
-  void read_shape(DeclaredLaunch& launch, bool required) const {
-    const toml::node *grid = required ? found("grid") : row_.own.get("grid"),
-                     *block = required ? found("block") : row_.own.get("block");
+  void read_shape(DeclaredLaunch& launch) const {
+    const toml::node *grid = found("grid"), *block = found("block");
     if (grid && grid->value<std::string>() == "LAB32_LAUNCH") {
       launch.shape_of_submission = true;
       return;
     }
-    if (required && (!grid || !block))
+    if (!grid || !block)
       fail(row_.own, fmt::format("[{}] needs `grid` and `block`; with grid = \"LAB32_LAUNCH\" the "
                                  "submission chooses both",
                                  row_.table));
-    if (grid) launch.grid = extents(launch, *grid, "grid");
-    if (block) launch.block = extents(launch, *block, "block");
+    launch.grid = extents(launch, *grid, "grid");
+    launch.block = extents(launch, *block, "block");
   }
 
   std::vector<DeclaredContent> contents(const DeclaredLaunch& launch, const DeclaredArray& array,
@@ -266,7 +328,7 @@ class DeclarationReader {
     std::vector<DeclaredArray> all;
     if (!node.is_table()) fail(node, "`inputs` and `outputs` are tables of tables");
     std::vector<std::string> keys = {"type", "count", "values", "from", "below"};
-    if (are_outputs) keys.emplace_back("expected");
+    if (are_outputs) keys.insert(keys.end(), {"expected", "at", "over"});
     for (const auto& [name, each] : in_order(*node.as_table())) {
       const std::vector<std::string> known = names_of(launch.inputs);
       const bool changes_known = std::find(known.begin(), known.end(), name) != known.end();
@@ -294,10 +356,18 @@ class DeclarationReader {
     for (const auto* some : {&launch.inputs, &launch.outputs})
       for (const DeclaredArray& array : *some) names.arrays.push_back(array.name);
     names.arrays.emplace_back("expected");
-    for (DeclaredArray& output : launch.outputs)
-      if (const toml::node* expected =
-              node.as_table()->at_path(output.name).as_table()->get("expected"))
-        output.expected = expression(*expected, "expected", names);
+    for (DeclaredArray& output : launch.outputs) {
+      const toml::table& table = *node.as_table()->at_path(output.name).as_table();
+      const toml::node *expected = table.get("expected"), *at = table.get("at"),
+                       *over = table.get("over");
+      if (expected) output.expected = expression(*expected, "expected", names);
+      if (!at && !over) continue;
+      if (!at || !over || !expected)
+        fail(table, fmt::format("`{}` needs all of `expected`, `at` and `over`, or only the first",
+                                output.name));
+      output.at = expression(*at, "at", names);
+      output.over = expression(*over, "over", numbers(launch));
+    }
   }
 
   void read_arguments(DeclaredLaunch& launch, const toml::node& node) const {
@@ -350,6 +420,7 @@ class DeclarationReader {
   }
 
   const DeclaredRow& row_;
+  Variant variant_ = {};
 };
 
 }  // namespace
@@ -379,6 +450,8 @@ const std::vector<DeclaredKey>& declared_keys(Kind kind) {
                                                   {"block", false},
                                                   {"inputs", false},
                                                   {"scalars", false},
+                                                  {"each", false},
+                                                  {"line_of", false},
                                                   {"reference", false},
                                                   {"reference_grid", false},
                                                   {"reference_block", false},
@@ -394,7 +467,11 @@ const std::vector<DeclaredKey>& declared_keys(Kind kind) {
                                                    {"also", false},
                                                    {"counted", false},
                                                    {"unit", false},
+                                                   {"least", false},
+                                                   {"later", false},
                                                    {"inputs", false},
+                                                   {"scalars", false},
+                                                   {"each", false},
                                                    {"grid", false},
                                                    {"block", false},
                                                    {"shared_bytes", false},
@@ -402,13 +479,10 @@ const std::vector<DeclaredKey>& declared_keys(Kind kind) {
                                                    {"relative_tolerance", false},
                                                    {"withheld_until", false},
                                                    {"most_sectors", false}};
-  static const std::vector<DeclaredKey> time = {{"of", true},
-                                                {"bytes", true},
-                                                {"n", true},
-                                                {"n_modelled", true},
-                                                {"fraction", true},
-                                                {"speed.of_reference", true},
-                                                {"relative_tolerance", false}};
+  static const std::vector<DeclaredKey> time = {
+      {"of", true},         {"bytes", true},    {"n", true},
+      {"n_modelled", true}, {"fraction", true}, {"speed.of_reference", true},
+      {"inputs", false},    {"scalars", false}, {"relative_tolerance", false}};
   static const std::vector<DeclaredKey> question = {{"questions", true}};
   switch (kind) {
     case Kind::result:
@@ -423,14 +497,14 @@ const std::vector<DeclaredKey>& declared_keys(Kind kind) {
   return question;
 }
 
-Declaration read_declaration(const DeclaredRow& row, Kind kind, const DeclaredLaunch* base) {
+Declaration read_declaration(const DeclaredRow& row, Kind kind) {
   Declaration declaration;
   declaration.kind = kind;
   if (kind == Kind::question) return declaration;
   DeclarationReader reader(row);
-  declaration.launch = base ? reader.changed(*base) : reader.launch();
-  for (const char* key : {"inputs", "grid", "block"})
-    declaration.changes_launch |= base && row.own.contains(key);
+  declaration.launches = reader.launches();
+  for (const char* key : {"inputs", "grid", "block", "scalars"})
+    declaration.changes_launch |= row.of && row.own.contains(key);
   if (kind == Kind::counter) reader.read_limits(declaration);
   if (kind == Kind::time) reader.read_time(declaration);
   return declaration;

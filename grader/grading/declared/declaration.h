@@ -30,6 +30,8 @@ struct DeclaredArray {
   // Only outputs: an expression in `i`, in all arrays as they are before the launch, and in
   // expected[0] ... expected[i - 1]. Absent: the reference kernel writes the expected values.
   std::optional<Expression> expected = {};
+  // If given, the array is a sum: `expected` is added to the element `at`, for each i below `over`.
+  std::optional<Expression> at = {}, over = {};
 };
 
 struct DeclaredScalar {
@@ -50,6 +52,8 @@ struct DeclaredArgument {
 // A launch of a kernel and its expected result.
 struct DeclaredLaunch {
   std::string check, kernel;         // the result check, and what it launches
+  std::string variant = {};          // the values of `each`: "block = 96"
+  std::string function = {};         // the function whose line a message quotes
   bool shape_of_submission = false;  // the submission has LAB32_LAUNCH(kernel, ...)
   DeclaredExtents grid = {}, block = {};
   std::vector<DeclaredScalar> scalars = {};
@@ -66,22 +70,28 @@ struct DeclaredLaunch {
 struct DeclaredLimit {
   Expression counter = {}, ideal = {};
   std::string counted = {};  // the unit, for the table and the message
+  std::string idea = {};     // the hint of a further counter
 };
 
 struct Declaration {
   enum class Kind : uint8_t { result, counter, time, question } kind = Kind::question;
-  DeclaredLaunch launch = {};
+  // One for each combination of the values of `each`. Counters and times are those of the first.
+  std::vector<DeclaredLaunch> launches = {};
   bool changes_launch = false;  // the launch differs from that of the result check
   DeclaredLimit limit = {};
   std::vector<DeclaredLimit> also = {};  // further counters, whose shares multiply the credit
   // Of device memory, atomics included: a kernel that works there instead loses points.
   std::optional<Expression> most_sectors = {};
+  // A kernel with a smaller count is another version, whose idea `later` names.
+  std::optional<Expression> least = {};
+  std::string later = {};
   Expression bytes = {};  // to move, of a timing check
 };
 
 // One row of a rubric as its reader sees it.
 struct DeclaredRow {
   const toml::table& own;   // the row's table
+  const toml::table* of;    // the table of the result check that `of` names, or null
   const toml::table& file;  // the whole rubric
   std::string table, path;  // for errors
 };
@@ -95,9 +105,7 @@ struct DeclaredKey {
 };
 const std::vector<DeclaredKey>& declared_keys(Declaration::Kind kind);
 
-// Reads a declaration. `base`: the launch of the row that `of` names, null for a result check.
-// Throws Error "FILE:LINE: ..." for everything that is wrong.
-Declaration read_declaration(const DeclaredRow& row, Declaration::Kind kind,
-                             const DeclaredLaunch* base);
+// Reads a declaration. Throws Error "FILE:LINE: ..." for everything that is wrong.
+Declaration read_declaration(const DeclaredRow& row, Declaration::Kind kind);
 
 }  // namespace lab32::grading

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "base/work.h"
 #include "device/run_text.h"
 #include "grading/engine/compiled.h"
 #include "grading/launch/arrays.h"
@@ -16,6 +17,7 @@
 namespace lab32::grading {
 namespace {
 
+constexpr size_t kPart = size_t{1} << 22, kParts = 16;
 constexpr uint64_t kMostElements = uint64_t{1} << 28, kMostBlocks = 0x7fffffff, kMostThreads = 1024;
 
 // A device array with the values of an Elements.
@@ -141,18 +143,6 @@ std::vector<Elements> by_reference(Check& check, const DeclaredLaunch& launch,
   return expected;
 }
 
-std::string setting_of(const DeclaredLaunch& launch, uint32_t n, size_t turn) {
-  std::string setting = fmt::format("n = {}", n);
-  for (const auto* arrays : {&launch.inputs, &launch.outputs})
-    for (const DeclaredArray& array : *arrays) {
-      if (array.contents.size() < 2) continue;
-      const DeclaredContent& content = array.contents[turn % array.contents.size()];
-      setting += content.name.empty() ? fmt::format(", {} = {}", array.name, content.each.text())
-                                      : fmt::format(", {} {}", array.name, content.name);
-    }
-  return setting;
-}
-
 ExpressionValues with_shape(const std::vector<double>& numbers, const device::Shape& shape) {
   const auto extent = [](const Dim3& d) { return double{1} * d.x * d.y * d.z; };
   ExpressionValues values = with_numbers(numbers);
@@ -166,7 +156,42 @@ Random random_of(Check& check, const DeclaredLaunch& launch, const std::string& 
   return Random(stream_of(check.session.setup.seed, launch.check + ", " + setting));
 }
 
+// The array `before` after all additions. Doubles add whole numbers exactly.
+Elements sums_of(const DeclaredArray& output, const Elements& before, ExpressionValues& values) {
+  Elements want(*output.type, before.count);
+  std::vector<double> sums(want.count);
+  for (size_t i = 0; i < want.count && !before.bytes.empty(); ++i) sums[i] = before.at(i);
+  const ExpressionValues of_launch{{values.numbers.begin(), values.numbers.end() - 1}, {}, nullptr};
+  const uint64_t over = output.over->count(of_launch, 0, kMostElements);
+  for (uint64_t i = 0; i < over; ++i) {
+    values.numbers.back() = static_cast<double>(i);
+    const double at = output.at->value(values);
+    if (!(at >= 0 && at < static_cast<double>(want.count)))
+      throw Error(
+          fmt::format("`at` of {}: {} is not among its {} elements", output.name, at, want.count));
+    sums[static_cast<size_t>(at)] += output.expected->value(values);
+  }
+  for (size_t i = 0; i < want.count; ++i)
+    if (!want.set(i, sums[i]))
+      throw Error(
+          fmt::format("the sum {}[{}]: {} is no {}", output.name, i, sums[i], output.type->name));
+  return want;
+}
+
 }  // namespace
+
+std::string setting_of(const DeclaredLaunch& launch, uint32_t n, size_t turn) {
+  std::string setting =
+      fmt::format("n = {}{}{}", n, launch.variant.empty() ? "" : ", ", launch.variant);
+  for (const auto* arrays : {&launch.inputs, &launch.outputs})
+    for (const DeclaredArray& array : *arrays) {
+      if (array.contents.size() < 2) continue;
+      const DeclaredContent& content = array.contents[turn % array.contents.size()];
+      setting += content.name.empty() ? fmt::format(", {} = {}", array.name, content.each.text())
+                                      : fmt::format(", {} {}", array.name, content.name);
+    }
+  return setting;
+}
 
 std::vector<double> draw_numbers(const DeclaredLaunch& launch, uint32_t n, Random& random) {
   ExpressionValues values = with_numbers({double{1} * n}, &random);
@@ -206,15 +231,30 @@ std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
     expected.emplace_back();
     if (!output.expected) continue;
     Elements& want = expected.back() = Elements(*output.type, before.outputs[k].count);
-    values.arrays.back().at = [&want](size_t i) { return want.at(i); };
-    for (size_t i = 0; i < want.count; ++i) {
-      values.numbers.back() = static_cast<double>(i);
-      values.arrays.back().count = i;
-      const double value = output.expected->value(values);
-      if (!want.set(i, value))
-        throw Error(fmt::format("`expected` of {}[{}]: {} is no {}", output.name, i, value,
-                                output.type->name));
+    if (output.at) {
+      want = sums_of(output, before.outputs[k], values);
+      continue;
     }
+    const auto fill = [&output, &want](ExpressionValues& of, size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        of.numbers.back() = static_cast<double>(i);
+        of.arrays.back().count = i;
+        const double value = output.expected->value(of);
+        if (!want.set(i, value))
+          throw Error(fmt::format("`expected` of {}[{}]: {} is no {}", output.name, i, value,
+                                  output.type->name));
+      }
+    };
+    values.arrays.back().at = [&want](size_t i) { return want.at(i); };
+    // Large arrays are those of timing checks. A value that needs those before it has to wait.
+    const bool in_parts = want.count > kPart && !output.expected->uses_array("expected");
+    std::vector<Background> parts;
+    for (size_t begin = 0; in_parts && begin < want.count; begin += want.count / kParts + 1)
+      parts.emplace_back([&, begin, own = values]() mutable {
+        fill(own, begin, std::min(want.count, begin + want.count / kParts + 1));
+      });
+    for (Background& part : parts) part.get();
+    if (!in_parts) fill(values, 0, want.count);
   }
   return expected;
 }
@@ -259,7 +299,7 @@ DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint
                    with_shape(numbers, shape)};
   const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
   for (size_t i = 0; i < outputs.size(); ++i)
-    check_result(check, setting, check.line_of(base_name(launch.kernel)),
+    check_result(check, setting, check.line_of(launch.function),
                  elements_mismatch(outputs[i]->name(), outputs[i]->read(), expected[i], tolerance));
   return done;
 }

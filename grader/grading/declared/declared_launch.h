@@ -40,6 +40,9 @@ struct DeclaredRun {
   ExpressionValues values;
 };
 
+// What tells a launch from others: "n = 1000, block = 96".
+std::string setting_of(const DeclaredLaunch& launch, uint32_t n, size_t turn);
+
 // Launches the kernel for n elements. The check is lost if the launch fails or its result is wrong.
 DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint32_t n,
                                 size_t turn);

@@ -283,6 +283,14 @@ std::vector<std::string> Expression::used_numbers() const {
   return {used.begin(), used.end()};
 }
 
+bool Expression::uses_array(const std::string& name) const {
+  const std::function<bool(const Node&)> uses = [&](const Node& node) {
+    return (node.op == Op::element && names_->arrays[node.slot] == name) ||
+           std::any_of(node.parts.begin(), node.parts.end(), uses);
+  };
+  return uses(*root_);
+}
+
 double Expression::value_of(const Node& node, const ExpressionValues& values) const {
   const auto part = [&](size_t i) { return value_of(node.parts[i], values); };
   switch (node.op) {

@@ -51,6 +51,7 @@ class Expression {
   const std::string& text() const { return text_; }
   // The numbers that the expression uses, each once.
   std::vector<std::string> used_numbers() const;
+  bool uses_array(const std::string& name) const;
 
  private:
   friend class ExpressionParser;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/work.h"
 #include "grading/declared/declared_launch.h"
 #include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
@@ -63,12 +64,16 @@ std::vector<device::TimedStep> steps_of(Check& check, const DeclaredLaunch& laun
 }
 
 TimedWork work_of(Check& check, const Declaration& declaration, uint32_t n, size_t count) {
-  const DeclaredLaunch& launch = declaration.launch;
+  const DeclaredLaunch& launch = declaration.launches.front();
   Random random = check.random();
   const std::vector<double> numbers = draw_numbers(launch, n, random);
   Sets sets(count);
+  std::vector<Background> made;
   for (auto& set : sets)
-    set = std::make_shared<const DeclaredArrays>(draw_arrays(launch, numbers, 0, random));
+    made.emplace_back([&set, &launch, &numbers, own = Random(random.bits())]() mutable {
+      set = std::make_shared<const DeclaredArrays>(draw_arrays(launch, numbers, 0, own));
+    });
+  for (Background& set : made) set.get();
   TimedWork work;
   work.arrays = timed_arrays(launch, sets);
   ExpressionValues values{numbers, {}, nullptr};
@@ -94,7 +99,7 @@ TimedWork work_of(Check& check, const Declaration& declaration, uint32_t n, size
 }
 
 void run_declared_time(Check& check, const Declaration& declaration) {
-  credit_speed(check, {base_name(declaration.launch.kernel),
+  credit_speed(check, {declaration.launches.front().function,
                        [&declaration](Check& own, uint32_t n, size_t sets) {
                          return work_of(own, declaration, n, sets);
                        }});
@@ -109,43 +114,48 @@ void check_shared_bytes(Check& check, const DeclaredLaunch& launch) {
     limit_shared(check, launch.kernel, check.row.number("shared_bytes"));
 }
 
-void run_result(Check& check, const DeclaredLaunch& launch) {
-  check_shared_bytes(check, launch);
-  for (const uint32_t n : sizes(check))
-    for (size_t turn = 0; turn < launch.contents(); ++turn)
-      run_declared_launch(check, launch, n, turn);
+void run_result(Check& check, const std::vector<DeclaredLaunch>& variants) {
+  for (const DeclaredLaunch& launch : variants) {
+    check_shared_bytes(check, launch);
+    for (const uint32_t n : sizes(check))
+      for (size_t turn = 0; turn < launch.contents(); ++turn)
+        run_declared_launch(check, launch, n, turn);
+  }
   right_result(check);
 }
 
-// The counters of a launch, and what the limits of a check say about them.
+// What the limits of a check say about the counters of a launch.
 class CheckedCount {
  public:
-  CheckedCount(Check& check, const Declaration& declaration, const device::Run& run,
-               ExpressionValues for_ideal)
-      : run_(run), for_ideal_(std::move(for_ideal)) {
-    std::vector<std::string> names = declaration.limit.counter.used_numbers();
-    for (const DeclaredLimit& also : declaration.also)
-      for (const std::string& name : also.counter.used_numbers()) names.push_back(name);
-    const auto shared = std::count_if(names.begin(), names.end(), counters::is_shared_counter);
-    const bool all_shared = shared == static_cast<ptrdiff_t>(names.size());
-    shared_ = all_shared && shared > 0;
-    counters_.numbers = counters::counter_values(counters_of(check, run,
-                                                             shared == 0 ? Counted::global
-                                                             : shared_   ? Counted::shared
-                                                                         : Counted::everything));
-  }
+  CheckedCount(Check& check, const device::Run& run, ExpressionValues for_ideal)
+      : check_(check), run_(run), for_ideal_(std::move(for_ideal)) {}
 
-  double got(const DeclaredLimit& limit) const { return limit.counter.value(counters_); }
+  double got(const DeclaredLimit& limit) const {
+    const std::vector<std::string> names = limit.counter.used_numbers();
+    const auto shared = std::count_if(names.begin(), names.end(), counters::is_shared_counter);
+    const Counted counted = shared == 0                                      ? Counted::global
+                            : shared == static_cast<ptrdiff_t>(names.size()) ? Counted::shared
+                                                                             : Counted::everything;
+    ExpressionValues values;
+    values.numbers = counters::counter_values(counters_of(check_, run_, counted));
+    return limit.counter.value(values);
+  }
   double ideal(const DeclaredLimit& limit) const { return ideal(limit.ideal); }
   double ideal(const Expression& limit) const { return limit.value(for_ideal_); }
-  WorstLine waste(Check& check) const {
-    return shared_ ? worst_shared(check, run_) : worst_global(check, run_);
+  // The worst access, if accesses are counted.
+  WorstLine waste(const DeclaredLimit& limit) const {
+    const std::vector<std::string> names = limit.counter.used_numbers();
+    if (std::all_of(names.begin(), names.end(), counters::is_shared_counter))
+      return worst_shared(check_, run_);
+    if (std::all_of(names.begin(), names.end(), counters::is_global_counter))
+      return worst_global(check_, run_);
+    return {};
   }
 
  private:
+  Check& check_;
   const device::Run& run_;
-  ExpressionValues counters_, for_ideal_;
-  bool shared_ = false;
+  ExpressionValues for_ideal_;
 };
 
 std::string counted(double number, const std::string& noun) {
@@ -160,11 +170,14 @@ void credit_further(Check& check, const Declaration& declaration, const CheckedC
     if (got <= ideal) continue;
     const bool may_show = check.withheld.empty();
     if (!may_show) check.withhold_count(check.withheld);
+    const WorstLine waste = count.waste(limit);
     check.explain(
-        line, may_show
-                  ? fmt::format("The kernel also takes {}, where {} are enough.",
+        waste.line > 0 ? waste.line : line,
+        (may_show ? fmt::format("The kernel also takes {}, where {} are enough.",
                                 counted(got, limit.counted), grouped(static_cast<uint64_t>(ideal)))
-                  : fmt::format("The kernel also takes more {} than it needs.", limit.counted));
+                  : fmt::format("The kernel also takes more {} than it needs.", limit.counted)) +
+            (waste.message.empty() ? "" : " " + waste.message));
+    check.explain(0, limit.idea);
   }
 }
 
@@ -181,10 +194,10 @@ void credit_count(Check& check, const Declaration& declaration, const CheckedCou
   }
   check.expected(counted(ideal, noun));
   check.figure("ideal_" + noun, ideal);
-  const int line = check.line_of(base_name(declaration.launch.kernel));
+  const int line = check.line_of(declaration.launches.front().function);
   check.credit(ideal, got);
   if (got > ideal) {
-    const WorstLine waste = count.waste(check);
+    const WorstLine waste = count.waste(declaration.limit);
     check.explain(waste.line > 0 ? waste.line : line,
                   may_show ? fmt::format("The kernel takes {}, where {} are enough.{}",
                                          counted(got, noun), grouped(static_cast<uint64_t>(ideal)),
@@ -199,7 +212,7 @@ void credit_counter(Check& check, const Declaration& declaration, const device::
                     const CheckedCount& count) {
   const std::string& counter = declaration.limit.counter.text();
   const double ideal = count.ideal(declaration.limit);
-  const int line = check.line_of(base_name(declaration.launch.kernel));
+  const int line = check.line_of(declaration.launches.front().function);
   if (counter == "requests" && declaration.also.size() == 1 &&
       declaration.also[0].counter.text() == "sectors")
     return credit_requests(check, run, count.ideal(declaration.also[0]), ideal, line);
@@ -221,44 +234,68 @@ void withhold(Check& check) {
     if (row.table == table) withhold_until_passed(check, row.check);
 }
 
-void run_counter(Check& check, const Declaration& declaration) {
-  const DeclaredLaunch& launch = declaration.launch;
-  const uint32_t n = check.row.count("n");
-  withhold(check);
-  check_shared_bytes(check, launch);
-  const auto of_lanes_only = [&](const device::Run& run) {
-    if (check.row.has("lanes_only") && check.row.flag("lanes_only"))
-      require_lane_accesses(check, run);
-  };
-  const auto run =
-      shared_launch(check,
-                    fmt::format("{}, n = {}{}", launch.check, n,
-                                declaration.changes_launch ? ", as " + check.row.check : ""),
-                    given_kernel(check, launch.kernel),
-                    [&] { return run_declared_launch(check, launch, n, 0).run; });
-  of_lanes_only(*run);
-  const CheckedCount published(check, declaration, *run, values_for_ideal(check, launch, n));
-  credit_counter(check, declaration, *run, published);
-  if (declaration.most_sectors)
-    credit_most_sectors(check, *run, published.ideal(*declaration.most_sectors));
+// Loses the check if the kernel is a later version already.
+void require_version(Check& check, const Declaration& declaration, const CheckedCount& count) {
+  if (!declaration.least) return;
+  const double got = count.got(declaration.limit), least = count.ideal(*declaration.least);
+  if (got >= least) return;
+  check.measured("another version");
+  check.expected("this one");
+  Failure failure{Failure::Kind::other_version};
+  failure.measured = got;
+  failure.expected = least;
+  check.lose(failure, check.line_of(declaration.launches.front().function),
+             fmt::format("The result is right, but this is another version: it takes {}, and this "
+                         "one takes at least {}. {}",
+                         counted(got, declaration.limit.counted),
+                         grouped(static_cast<uint64_t>(least)), declaration.later));
+}
+
+void require_lanes_only(Check& check, const device::Run& run) {
+  if (check.row.has("lanes_only") && check.row.flag("lanes_only"))
+    require_lane_accesses(check, run);
+}
+
+// Counts a launch of a size that the seed draws.
+void recount(Check& check, const Declaration& declaration, const DeclaredLaunch& launch) {
   const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
   const uint32_t secret = secret_size(check, unit, 0).n;
   DeclaredRun again{};
-  const device::Run recounted = launch_keeping_table(check, [&] {
+  const device::Run run = launch_keeping_table(check, [&] {
     again = run_declared_launch(check, launch, secret, 0);
     return again.run;
   });
-  of_lanes_only(recounted);
-  const CheckedCount count(check, declaration, recounted, again.values);
-  const std::string where = fmt::format("n = {}:", secret);
-  const auto recount = [&](const DeclaredLimit& limit) {
+  require_lanes_only(check, run);
+  const CheckedCount count(check, run, again.values);
+  const std::string where = fmt::format("{}:", setting_of(launch, secret, 0));
+  const auto recount_limit = [&](const DeclaredLimit& limit) {
     recount_at_secret_size(check, where, limit.counted.c_str(), count.ideal(limit),
-                           static_cast<uint64_t>(count.got(limit)), count.waste(check));
+                           static_cast<uint64_t>(count.got(limit)), count.waste(limit));
   };
-  recount(declaration.limit);
-  for (const DeclaredLimit& also : declaration.also) recount(also);
+  recount_limit(declaration.limit);
+  for (const DeclaredLimit& also : declaration.also) recount_limit(also);
   if (declaration.most_sectors)
-    recount_sectors(check, where, count.ideal(*declaration.most_sectors), recounted);
+    recount_sectors(check, where, count.ideal(*declaration.most_sectors), run);
+}
+
+void run_counter(Check& check, const Declaration& declaration) {
+  const DeclaredLaunch& launch = declaration.launches.front();
+  const uint32_t n = check.row.count("n");
+  withhold(check);
+  check_shared_bytes(check, launch);
+  const auto run =
+      shared_launch(check,
+                    fmt::format("{}, {}{}", launch.check, setting_of(launch, n, 0),
+                                declaration.changes_launch ? ", as " + check.row.check : ""),
+                    given_kernel(check, launch.kernel),
+                    [&] { return run_declared_launch(check, launch, n, 0).run; });
+  require_lanes_only(check, *run);
+  const CheckedCount published(check, *run, values_for_ideal(check, launch, n));
+  require_version(check, declaration, published);
+  credit_counter(check, declaration, *run, published);
+  if (declaration.most_sectors)
+    credit_most_sectors(check, *run, published.ideal(*declaration.most_sectors));
+  for (const DeclaredLaunch& variant : declaration.launches) recount(check, declaration, variant);
 }
 
 }  // namespace
@@ -267,7 +304,7 @@ void run_declared(Check& check) {
   const Declaration& declaration = *check.row.declaration;
   switch (declaration.kind) {
     case Declaration::Kind::result:
-      return run_result(check, declaration.launch);
+      return run_result(check, declaration.launches);
     case Declaration::Kind::counter:
       return run_counter(check, declaration);
     case Declaration::Kind::time:

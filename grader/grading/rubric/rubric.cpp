@@ -144,7 +144,7 @@ class RubricReader {
     if (allowed_.count(row.check) == 0) return;
     const toml::table& table = *file_->values[row.table].as_table();
     const Declaration::Kind kind = *declared_kind(table);
-    const DeclaredLaunch* base = nullptr;
+    const toml::table* result_table = nullptr;
     if (const toml::node* of = table.get("of")) {
       const std::string name = text_at(table, "of");
       const auto result = std::find_if(rows_.begin(), rows_.end(),
@@ -153,17 +153,16 @@ class RubricReader {
           result->declaration->kind != Declaration::Kind::result)
         fail(line_of(*of), "`of` names the table of a declared result check above, not \"{}\"",
              name);
-      base = &result->declaration->launch;
+      result_table = file_->values[name].as_table();
       if (row.after.empty()) row.after = {static_cast<size_t>(result - rows_.begin())};
     }
     if (row.bonus != (kind == Declaration::Kind::time))
       fail(row.line, "[{}]: a timing check, and no other, is a `bonus`", row.table);
     const bool counts = kind == Declaration::Kind::counter || kind == Declaration::Kind::time;
-    if (counts != (row.credit == Credit::share))
-      fail(row.line, "[{}]: `credit` of this kind of check is \"{}\"", row.table,
-           counts ? "share" : "all");
+    if (!counts && row.credit == Credit::share)
+      fail(row.line, "[{}]: `credit` of this kind of check is \"all\"", row.table);
     row.declaration = std::make_shared<const Declaration>(
-        read_declaration({table, file_->values, row.table, file_->path}, kind, base));
+        read_declaration({table, result_table, file_->values, row.table, file_->path}, kind));
   }
 
   void read_points(RubricRow& row, const toml::table& table) const {

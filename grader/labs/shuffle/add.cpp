@@ -1,122 +1,29 @@
-// The shuffle lab, parts A and B: shuffles, and sums. Contract: labs/shuffle/shuffle.cu.
+// The shuffle lab, part A and B4: shuffles, and sums of ones. The rubric declares the other tasks
+// of parts B and C. Contract: labs/shuffle/shuffle.cu.
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
 
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
-#include "labs/shuffle/values.h"
 
 namespace lab32::checks::shuffle {
 namespace {
 
 constexpr uint32_t kBlock = 256;
 
-// Launches one pass of a kernel that leaves a sum for each 2 * block elements, and checks the
-// result.
-device::Run sum_once(Check& check, const std::string& kernel, uint32_t block, uint32_t n) {
-  Random random = check.random();
-  const std::string setting = fmt::format("n = {}, blocks of {}", n, block);
-  Input<float> in(check, "in", whole_floats(random, n));
-  Output<float> out(check, "out", blocks_for(n, 2 * block));
-  device::Run launched = run(check, {kernel,
-                                     {{static_cast<uint32_t>(out.count())}, {block}},
-                                     {in, out, static_cast<int>(n)},
-                                     setting});
-  std::vector<float> want(out.count());
-  for (uint32_t i = 0; i < n; ++i) want[i / (2 * block)] += in.values()[i];
-  check_result(check, setting, check.line_of(kernel), mismatch("out", out.read(), want));
-  return launched;
-}
-
-template <class T>
-device::Run sum_warps(Check& check, const std::string& type, uint32_t n) {
-  Random random = check.random();
-  const std::string setting = fmt::format("n = {}, {}s", n, type);
-  const std::vector<float> values = whole_floats(random, n);
-  Input<T> in(check, "in", std::vector<T>(values.begin(), values.end()));
-  Output<T> out(check, "out", ceil_div(n, kWarpSize));
-  device::Run launched = run(check, {given_kernel(check, fmt::format("warp_sums<{}>", type)),
-                                     {{blocks_for(n, kBlock)}, {kBlock}},
-                                     {in, out, static_cast<int>(n)},
-                                     setting});
-  std::vector<T> want(out.count());
-  for (uint32_t i = 0; i < n; ++i) want[i / kWarpSize] += in.values()[i];
-  check_result(check, setting, check.line_of("warp_reduce_sum"), mismatch("out", out.read(), want));
-  return launched;
-}
-
-// The loads and stores must be coalesced, too. Otherwise a single thread that adds everything would
-// win, since it needs no shared memory.
-void require_sectors(Check& check, const device::Run& launched) {
-  const counters::Counters& c = counters_of(check, launched, Counted::global);
-  const double sectors = static_cast<double>(c.global_sectors());
-  check.credit(check.row.number("ideal_sectors"), sectors);
-  if (sectors <= check.row.number("ideal_sectors")) return;
-  const WorstLine waste = worst_global(check, launched);
-  check.explain(
-      waste.line,
-      fmt::format("The kernel moves {} sectors, where {} are enough, and the check gives that "
-                  "share of the points: let all threads read, and neighbouring lanes read "
-                  "neighbouring elements.{}",
-                  grouped(static_cast<uint64_t>(sectors)),
-                  grouped(check.row.count("ideal_sectors")),
-                  waste.message.empty() ? "" : " " + waste.message));
-}
-
-// B1 is the baseline of B3, so its sums must meet in shared memory instead of registers.
-void require_tree(Check& check, const device::Run& launched) {
-  const double least = check.row.number("least_wavefronts");
-  const uint64_t wavefronts = counters_of(check, launched, Counted::shared).shared_wavefronts();
-  if (static_cast<double>(wavefronts) >= least) return;
-  check.measured("another version");
-  check.expected("this one");
-  Failure failure{Failure::Kind::other_version};
-  failure.measured = static_cast<double>(wavefronts);
-  failure.expected = least;
-  check.lose(failure, check.line_of("reduce_shared"),
-             fmt::format("The sum is right, but this is not a tree in shared memory: it has {} "
-                         "wavefronts, and such a tree has at least {}. Reducing within each warp "
-                         "first is B3's idea, and the grader compares B3 with this version.",
-                         grouped(wavefronts), grouped(static_cast<uint64_t>(least))));
-}
-
-// A second launch, for an n that depends on the seed.
-struct SecretLaunch {
-  device::Run run;
-  SecretSize size;
-  uint32_t blocks;
-  std::string where;
-};
-
-// Makes that launch, and checks that it moves only the sectors of its input.
-SecretLaunch sum_at_secret_size(Check& check, const std::string& kernel, uint32_t block) {
-  const SecretSize size = secret_size(check, 2 * block, 2 * block);
-  SecretLaunch other{
-      launch_keeping_table(check, [&] { return sum_once(check, kernel, block, size.n); }), size,
-      blocks_for(size.n, 2 * block), fmt::format("n = {}, blocks of {}:", size.n, block)};
-  recount_sectors(check, other.where, size.share * check.row.number("ideal_sectors"), other.run);
-  return other;
-}
-
-// The block sizes at which B3 is counted again: that of the table, and the largest.
-constexpr uint32_t kRecountedBlocks[] = {kBlock, 1024};
-
-void credit_barriers(Check& check, const device::Run& launched, double ideal, int line) {
-  const counters::Counters& c = counters_of(check, launched, Counted::global);
-  check.measured(grouped(c.block_barriers) + " barriers");
-  check.expected(grouped(static_cast<uint64_t>(ideal)) + " barriers");
-  check.figure("barriers", static_cast<double>(c.block_barriers));
-  check.figure("ideal_barriers", ideal);
-  credit_work(check, launched);
-  check.credit(ideal, static_cast<double>(c.block_barriers));
-  if (static_cast<double>(c.block_barriers) > ideal)
-    check.explain(
-        line,
-        fmt::format("The kernel executes {:.3g} times as many barriers as it needs. For which "
-                    "results must all warps wait, and how often?",
-                    static_cast<double>(c.block_barriers) / ideal));
+// n nonzero whole numbers, the sum of whose absolute values is at most 2^24 (n <= 2^24): floats add
+// them exactly in any order, and a missing element always changes the sum.
+std::vector<float> whole_floats(Random& random, uint32_t n) {
+  const uint32_t most = std::max(1u, std::min(4096u, (1u << 24) / std::max(n, 1u)));
+  std::vector<float> values(n);
+  for (float& v : values) {
+    v = static_cast<float>(1 + random.below(most));
+    if (random.below(2)) v = -v;
+  }
+  return values;
 }
 
 // The counters of a sum of ones in blocks of 256, with passes until one number is left.
@@ -297,71 +204,6 @@ TEST_SUITE("lab:shuffle") {
       check.explain(0, fmt::format("{} and {} times 1.0f, one after the other: {}.",
                                    grouped(static_cast<uint64_t>(from)), check.row.count("n"),
                                    grouped(static_cast<uint64_t>(out.read()[0]))));
-  }
-
-  LAB_CHECK("B1 reduce_shared: result" * takes("sizes")) {
-    for (uint32_t n : sizes(check)) sum_once(check, "reduce_shared", kBlock, n);
-    right_result(check);
-  }
-
-  LAB_CHECK("B1 reduce_shared: wavefronts" * takes("min_working_share", "n", "ideal",
-                                                   "ideal_sectors", "least_wavefronts", "drawn")) {
-    const device::Run launched = sum_once(check, "reduce_shared", kBlock, check.row.count("n"));
-    require_tree(check, launched);
-    require_sectors(check, launched);
-    credit_wavefronts(check, launched, check.row.number("ideal"),
-                      "Let the active threads be neighbours, and let their words be neighbours, "
-                      "too.");
-    const SecretLaunch other = sum_at_secret_size(check, "reduce_shared", kBlock);
-    recount_wavefronts(check, other.where, other.size.share * check.row.number("ideal"), other.run);
-  }
-
-  LAB_CHECK("B2 warp_reduce_sum: result" * takes("sizes")) {
-    for (uint32_t n : sizes(check)) {
-      sum_warps<int>(check, "int", n);
-      sum_warps<float>(check, "float", n);
-    }
-    right_result(check);
-  }
-
-  LAB_CHECK("B2 warp_reduce_sum: shared" * takes("n", "ideal_sectors")) {
-    const device::Run launched = sum_warps<float>(check, "float", check.row.count("n"));
-    none_shared(check, launched, check.line_of("warp_reduce_sum"));
-    require_sectors(check, launched);
-  }
-
-  LAB_CHECK("B3 reduce_shuffle: result" * takes("blocks", "sizes")) {
-    for (double block : check.row.numbers("blocks"))
-      for (uint32_t n : sizes(check))
-        sum_once(check, "reduce_shuffle", static_cast<uint32_t>(block), n);
-    right_result(check);
-  }
-
-  LAB_CHECK("B3 reduce_shuffle: wavefronts" *
-            takes("min_working_share", "n", "ideal", "ideal_sectors", "drawn")) {
-    const device::Run launched = sum_once(check, "reduce_shuffle", kBlock, check.row.count("n"));
-    require_sectors(check, launched);
-    credit_wavefronts(check, launched, check.row.number("ideal"),
-                      "Inside a warp nothing needs shared memory. How many numbers must one warp "
-                      "pass to another?");
-    // Each warp stores one word, and one wavefront loads them all.
-    for (uint32_t block : kRecountedBlocks) {
-      const SecretLaunch other = sum_at_secret_size(check, "reduce_shuffle", block);
-      recount_wavefronts(check, other.where,
-                         static_cast<double>(other.blocks) * (block / kWarpSize + 1), other.run);
-    }
-  }
-
-  LAB_CHECK("B3 reduce_shuffle: barriers" *
-            takes("min_working_share", "n", "ideal", "ideal_sectors", "drawn")) {
-    const device::Run launched = sum_once(check, "reduce_shuffle", kBlock, check.row.count("n"));
-    require_sectors(check, launched);
-    credit_barriers(check, launched, check.row.number("ideal"), check.line_of("reduce_shuffle"));
-    for (uint32_t block : kRecountedBlocks) {
-      const SecretLaunch other = sum_at_secret_size(check, "reduce_shuffle", block);
-      recount_at_secret_size(check, other.where, "barriers", other.blocks,
-                             counters_of(check, other.run).block_barriers, {});
-    }
   }
 
   LAB_CHECK("B4 a sum of 2^24 ones" * takes("n")) {

@@ -14,7 +14,6 @@
 #include "grading/launch/standard_checks.h"
 #include "grading/timing/timing_checks.h"
 #include "labs/shuffle/references.h"
-#include "labs/shuffle/values.h"
 
 namespace lab32::checks::shuffle {
 namespace {
@@ -164,6 +163,22 @@ device::Run run_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
     want.push_back(layer_norm_of(row, weight.values(), bias.values(), epsilon));
   check_rows(check, "layer_norm", table, out, want);
   return launched;
+}
+
+// Loses the check if a launch has accessed shared memory or waited at a barrier: lanes of one warp
+// need neither to exchange values.
+void none_shared(Check& check, const device::Run& launched, int line) {
+  const counters::Counters& c = counters_of(check, launched);
+  check.expected("none");
+  check.measured("none");
+  check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
+  check.figure("barriers", static_cast<double>(c.block_barriers));
+  if (c.shared_wavefronts() == 0 && c.block_barriers == 0) return;
+  check.measured(c.shared_wavefronts() > 0 ? grouped(c.shared_wavefronts()) + " wavefronts"
+                                           : grouped(c.block_barriers) + " barriers");
+  check.lose({Failure::Kind::wasteful}, line,
+             "The lanes of a warp can exchange registers; this needs neither shared "
+             "memory nor a barrier of the block.");
 }
 
 using Task = device::Run (*)(Check&, const Kinds&, uint32_t);

@@ -106,4 +106,11 @@ bool is_shared_counter(const std::string& name) {
          name.rfind("matrix_", 0) == 0 || name.find("remote_banks") != std::string::npos;
 }
 
+bool is_global_counter(const std::string& name) {
+  const auto ends_with = [&](const std::string& end) {
+    return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
+  };
+  return !is_shared_counter(name) && (ends_with("requests") || ends_with("sectors"));
+}
+
 }  // namespace lab32::counters

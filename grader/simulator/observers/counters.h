@@ -120,7 +120,9 @@ Counters& operator+=(Counters& to, const Counters& from);
 std::vector<std::string> counter_names();
 // In the order of counter_names().
 std::vector<double> counter_values(const Counters& counters);
-// Whether a counter is one of shared memory; the others belong to global memory or to neither.
+// Whether a counter is one of shared or of global memory; barriers and instructions belong to
+// neither.
 bool is_shared_counter(const std::string& name);
+bool is_global_counter(const std::string& name);
 
 }  // namespace lab32::counters

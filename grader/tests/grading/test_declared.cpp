@@ -211,18 +211,33 @@ TEST_CASE("grading: rows declare results, counters, times and questions") {
   REQUIRE(rubric.rows().size() == 4);
   const Declaration& result = *rubric.rows()[0].declaration;
   CHECK(result.kind == Declaration::Kind::result);
-  CHECK(result.launch.grid.size() == 2);
-  REQUIRE(result.launch.arguments.size() == 4);
-  CHECK(result.launch.arguments[2].kind == DeclaredArgument::Kind::scalar);
-  CHECK(result.launch.arguments[3].kind == DeclaredArgument::Kind::number);
-  CHECK(result.launch.outputs[0].contents.empty());
+  CHECK(result.launches[0].grid.size() == 2);
+  REQUIRE(result.launches[0].arguments.size() == 4);
+  CHECK(result.launches[0].arguments[2].kind == DeclaredArgument::Kind::scalar);
+  CHECK(result.launches[0].arguments[3].kind == DeclaredArgument::Kind::number);
+  CHECK(result.launches[0].outputs[0].contents.empty());
   const Declaration& counter = *rubric.rows()[1].declaration;
   CHECK(counter.kind == Declaration::Kind::counter);
-  CHECK(counter.launch.kernel == "scale");
+  CHECK(counter.launches[0].kernel == "scale");
   CHECK(rubric.rows()[1].after == std::vector<size_t>{0});
   CHECK(rubric.rows()[2].declaration->kind == Declaration::Kind::time);
   CHECK(rubric.rows()[3].asks());
   CHECK(rubric.rows()[3].questions()[0].hints.at(4) == "Count from 0.");
+}
+
+TEST_CASE("grading: a declared check has a launch for each variant") {
+  std::string text = kDeclared;
+  text.replace(text.find("block = 256"), 11, "block = \"{size}\"\neach.size = [96, 256]");
+  text.replace(text.find("counter ="), 9, "each.size = [128]\ncounter =");
+  const Rubric rubric = read_declared(text);
+  const std::vector<DeclaredLaunch>& result = rubric.rows()[0].declaration->launches;
+  REQUIRE(result.size() == 2);
+  CHECK(result[1].variant == "size = 256");
+  CHECK(result[1].block[0].value({}) == 256);
+  const std::vector<DeclaredLaunch>& counter = rubric.rows()[1].declaration->launches;
+  REQUIRE(counter.size() == 1);
+  CHECK(counter[0].variant == "size = 128");
+  CHECK(counter[0].check == "scale: result");
 }
 
 TEST_CASE("grading: a wrong declaration is an error with file and line") {
@@ -250,7 +265,12 @@ TEST_CASE("grading: a wrong declaration is an error with file and line") {
   check_row_refused("of = \"scale\"", "of = \"scales\"", "23: `of` names the table of a declared");
   check_row_refused("load.sectors +", "load.sektors +", "25: the expression \"load.sektors");
   check_row_refused("ideal = \"n / 4\"", "ideal = \"m\"", "26: the expression \"m\"");
-  check_row_refused("credit = \"share\"", "credit = \"all\"", "19: [scale_sectors]: `credit`");
+  check_row_refused("credit = \"all\"", "credit = \"share\"", "7: [scale]: `credit`");
+  check_row_refused("block = 256", "block = 256\neach.size = 96", "14: `size` is a list of");
+  check_row_refused("block = 256", "block = 256\neach = 96", "14: `each` is a table");
+  check_row_refused("\"in[i] * factor\" }", "\"in[i]\", at = 0 }", "17: `out` needs all of");
+  check_row_refused("ideal = \"n / 4\"", "ideal = 4\nleast = 2",
+                    "19: [scale_sectors] has no `later`");
   check_row_refused("bonus = 4", "points = 4", "29: [scale_time]: a timing check, and no other");
   check_row_refused("expected = \"in[i] * factor\" }", "values = 1, expected = \"in[i]\" }",
                     "29: a timing check fills an output");

@@ -1,4 +1,4 @@
-// verdict: B1 reduce_shared: wavefronts | failed | "this is not a tree in shared memory"
+// verdict: B1 reduce_shared: wavefronts | failed | "this is another version"
 // B3 in B1's place: no tree in shared memory, so there is nothing to compare B3 with.
 __global__ void reduce_shared(const float* in, float* out, int n) {
   __shared__ float sums[kWarpSize];

@@ -1,5 +1,5 @@
-// verdict: B3 reduce_shuffle: wavefronts | failed | "blocks of 1024: the kernel takes"
-// verdict: B3 reduce_shuffle: barriers | failed | "blocks of 1024: the kernel takes"
+// verdict: B3 reduce_shuffle: wavefronts | failed | "block = 1024: the kernel takes"
+// verdict: B3 reduce_shuffle: barriers | failed | "block = 1024: the kernel takes"
 // Shuffles in the blocks whose wavefronts are published; in all others the tree of B1.
 __global__ void reduce_shuffle(const float* in, float* out, int n) {
   __shared__ float sums[1024];

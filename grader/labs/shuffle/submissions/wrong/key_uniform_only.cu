@@ -1,4 +1,4 @@
-// verdict: C3 sum_by_key: adds | failed | "times as many adds as needed"
+// verdict: C3 sum_by_key: adds | failed | "adds, where"
 // Aggregates where the whole warp has one key, and goes lane by lane where it has not.
 __global__ void sum_by_key(const int* key, const float* value, float* totals, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;

@@ -1,5 +1,5 @@
-// verdict: B3 reduce_shuffle: wavefronts | failed | "let all threads read, and neighbouring lanes"
-// verdict: B3 reduce_shuffle: barriers | failed | "let all threads read, and neighbouring lanes"
+// verdict: B3 reduce_shuffle: wavefronts | failed | "Let all threads read, and neighbouring lanes"
+// verdict: B3 reduce_shuffle: barriers | failed | "Let all threads read, and neighbouring lanes"
 // No shared memory and no barrier: one thread adds, and each of its loads is a sector.
 __global__ void reduce_shuffle(const float* in, float* out, int n) {
   if (threadIdx.x != 0) return;

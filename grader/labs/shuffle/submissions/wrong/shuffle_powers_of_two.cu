@@ -1,4 +1,4 @@
-// verdict: B3 reduce_shuffle: result | failed | "n = 1000, blocks of 96"
+// verdict: B3 reduce_shuffle: result | failed | "n = 1000, block = 96"
 // verdict: B3 reduce_shuffle: wavefronts | failed | "counts once the result is right"
 // verdict: B3 reduce_shuffle: barriers | failed | "counts once the result is right"
 // verdict: B4 a sum of 2^24 ones | failed | "counts once the result is right"
