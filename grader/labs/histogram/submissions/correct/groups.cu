@@ -7,12 +7,15 @@ __global__ void histogram_aggregated(const int* key, const unsigned* weight, uns
   __shared__ unsigned own[kBins];
   own[threadIdx.x] = 0;
   __syncthreads();
+#pragma unroll 1
   for (int k = threadIdx.x; k < kKeysPerBlock; k += kBlock) {
     int i = blockIdx.x * kKeysPerBlock + k;
     if (i < n) {
-      auto peers = cg::labeled_partition(cg::coalesced_threads(), key[i]);
-      unsigned sum = cg::reduce(peers, weight[i], cg::plus<unsigned>());
-      if (peers.thread_rank() == 0) atomicAdd(&own[key[i]], sum);
+      int mine = key[i];
+      unsigned own_weight = weight[i];
+      auto peers = cg::labeled_partition(cg::coalesced_threads(), mine);
+      unsigned sum = cg::reduce(peers, own_weight, cg::plus<unsigned>());
+      if (peers.thread_rank() == 0) atomicAdd(&own[mine], sum);
     }
   }
   __syncthreads();
