@@ -1,5 +1,4 @@
 // verdict: B2 aggregated: wavefronts | failed | "the atomics of 32 lanes, 4 bytes each, take"
-// half right
 // B1 with weights: lanes with equal keys wait for each other.
 __global__ void histogram_aggregated(const int* key, const unsigned* weight, unsigned* bins,
                                      int n) {
