@@ -56,9 +56,7 @@ def test_the_simulator_counts_what_the_hardware_counts(lab):
         ("B1 reduce_shared: wavefronts", "wavefronts", "sum", "reduce_shared", 1 << 18, wavefronts),
         ("B3 reduce_shuffle: wavefronts", "wavefronts", "sum", "reduce_shuffle", 1 << 18, wavefronts),
         ("C1 sum_by_warps: adds", "adds", "sum", "sum_by_warps", 1 << 18, adds),
-        ("C1 sum_by_warps: adds", "wavefronts", "sum", "sum_by_warps", 1 << 18, wavefronts),
         ("C2 sum_by_blocks: adds", "adds", "sum", "sum_by_blocks", 1 << 18, adds),
-        ("C2 sum_by_blocks: adds", "wavefronts", "sum", "sum_by_blocks", 1 << 18, wavefronts),
         ("C3 sum_by_key: adds", "adds", "four keys per warp", "sum_by_key", 1 << 16, adds),
         ("D1 row_range: shared", "wavefronts", "range", "row_range", 4096, wavefronts),
     ):
