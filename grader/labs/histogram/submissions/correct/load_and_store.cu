@@ -6,14 +6,12 @@ __global__ void histogram_warp(const int* key, const unsigned* weight, unsigned*
   __syncthreads();
   for (int k = threadIdx.x; k < kKeysPerBlock; k += kBlock) {
     int i = blockIdx.x * kKeysPerBlock + k;
-    unsigned active = __ballot_sync(0xffffffff, i < n);
-    if (i < n) {
-      unsigned peers = __match_any_sync(active, key[i]);
-      unsigned sum = __reduce_add_sync(peers, weight[i]);
-      if (__ffs(peers) - 1 == lane) {
-        unsigned before = own[warp][key[i]];
-        own[warp][key[i]] = before + sum;
-      }
+    int mine = i < n ? key[i] : -1;
+    unsigned peers = __match_any_sync(0xffffffff, mine);
+    unsigned sum = __reduce_add_sync(peers, i < n ? weight[i] : 0);
+    if (i < n && __ffs(peers) - 1 == lane) {
+      unsigned before = own[warp][mine];
+      own[warp][mine] = before + sum;
     }
     __syncwarp();
   }
