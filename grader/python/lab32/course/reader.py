@@ -2,7 +2,6 @@
 
 Every error is a Problem, one line with the file and the line of the key."""
 
-import tomllib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -126,7 +125,7 @@ class Section:
 
 
 def is_time(value):
-    return isinstance(value, datetime) and value.tzinfo is not None
+    return isinstance(value, datetime) and value.tzinfo is not None and 1970 < value.year < 3000
 
 
 def read_course(path, rubric=""):
@@ -148,6 +147,8 @@ def read_course(path, rubric=""):
     late.end()
     chosen = top.table("labs")
     listed = Section(course, ("labs",), dict.fromkeys(files, {}) if chosen is None else chosen)
+    if not listed.left:
+        listed.fail((), "[labs] names no lab")
     of_course = {name: read_lab(course, listed.left[name], name, files, (due, most)) for name in listed.left}
     extensions, excused = top.table("extensions", {}), top.table("excused", {})
     top.end()
@@ -188,10 +189,14 @@ def read_lab(course, table, name, files, defaults):
 
 
 def read_rubric(path):
-    try:
-        return tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise Problem(f"{visible(path)}: cannot be read: {visible(error)}") from None
+    rubric, lines = read_toml(path)
+    rows = {name: row for name, row in rubric.items() if isinstance(row, dict) and "check" in row}
+    numbers = {("max_score",): rubric.get("max_score")}
+    numbers |= {(name, key): row.get(key) for name, row in rows.items() for key in ("points", "bonus") if key in row}
+    for key, value in numbers.items():
+        if not is_number(value, 0, 1e6):
+            raise Problem(f"{visible(path)}:{lines.get(key, 1)}: `{key[-1]}` is a number of points")
+    return rubric
 
 
 def read_check(course, lab, table, changes):
@@ -223,8 +228,8 @@ def name_of_type(value):
 
 def read_extension(course, who, given, of_course):
     section = Section(course, ("extensions", who), given)
-    extension = {lab: section.time(lab) for lab in of_course if lab in section.left}
-    days = section.number("days", None)
+    extension = {lab: when for lab in of_course if (when := section.time(lab))}
+    days = section.number("days", None, 0, 366)
     section.end()
     if days is not None:
         extension[""] = timedelta(days=days)

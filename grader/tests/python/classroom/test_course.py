@@ -5,10 +5,11 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from class_tools import Classroom, put
+from class_tools import PAGES, Classroom, put
 
 from lab32 import ROOT
 from lab32.classroom.overrides import Override, read_overrides, with_override
+from lab32.classroom.problem import Problem
 from lab32.course.__main__ import main
 from lab32.course.reader import read_course
 from lab32.course.rubrics import adapted, text_of
@@ -104,7 +105,7 @@ def test_a_course_is_printed_as_a_table(tmp_path, capsys):
         ('ideal = "40 * blocks"', 'counter = "red.sektors"', 26, "there is no name `red.sektors`; did you mean"),
         ('ideal = "40 * blocks"', "credit = 1", 26, "[by_block_adds] has no threshold `credit`; it has points, visible"),
         ("days = 2\nh", 'days = "two"\nh', 29, "days must be a number of at least 0"),
-        ("histogram = 2999", "histogramm = 2999", 30, "there is no key `histogramm` here; the keys are days"),
+        ("histogram = 2999", "histogramm = 2999", 30, "there is no key `histogramm` here; the keys are coalescing, days, histogram"),
         ("2999-12-20T23:59:00+01:00", "2999-12-20", 30, "histogram must be a time with its zone"),
         ("days = 2\nhistogram = 2999-12-20T23:59:00+01:00\n", "", 28, "[extensions.jdoe] has neither `days` nor a lab"),
         ('["coalescing"]', '["coalesce"]', 33, 'u1234 must be a list of labs of the course: ["coalescing", "histogram"]'),
@@ -178,6 +179,38 @@ def test_a_rubric_that_the_course_leaves_alone_stays_the_same_file(tmp_path):
     assert text_of(course, course.labs["coalescing"], NOW) == ((ROOT / "data/limits/coalescing.toml").read_text(), {})
 
 
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("[labs]\n", "1: [labs] names no lab"),
+        ("labs = 3\n", "1: labs must be a table"),
+        ("[labs]\nshuffle = 3\n", "2: [labs.shuffle] is a table"),
+        ("[labs.shuffle.checks]\nadd_result = 3\n", "2: "),
+        ("[excused]\nu1 = []\n[labs.shuffle]\n", '2: u1 must be a list of labs of the course: ["shuffle"]'),
+        ("[labs.shuffle.checks.nothing]\n", "1: shuffle.toml has no check [nothing]; its checks are"),
+    ],
+)
+def test_a_wrong_table_is_named_with_file_and_line(tmp_path, text, words):
+    with pytest.raises(Problem) as caught:
+        read_course(course_file(tmp_path, text))
+    assert str(caught.value).startswith(f"{tmp_path}/course.toml:{words}")
+
+
+def test_a_lab_without_points_is_an_error(tmp_path):
+    text = "[labs.histogram]\n[labs.histogram.checks]\n"
+    text += "".join(f"{table}.points = 0\n" for table in read_course(course_file(tmp_path)).labs["histogram"].rows())
+    assert main(["check", str(course_file(tmp_path, text))]) == 2
+    course = read_course(course_file(tmp_path, text))
+    with pytest.raises(Problem, match=r"course\.toml:2: no check of histogram has points"):
+        adapted(course, course.labs["histogram"], NOW)
+
+
+def test_a_rubric_without_points_is_named_with_file_and_line(tmp_path):
+    path = course_file(put(tmp_path, {"limits/one.toml": "lab = 'one'\n[a]\ncheck = 'A'\npoints = 'x'\nmax_score = 1\n"}), "")
+    with pytest.raises(Problem, match=r"/limits/one\.toml:1: `max_score` is a number of points"):
+        read_course(path, tmp_path / "limits")
+
+
 def test_a_course_releases_labs_in_time(tmp_path):
     course = read_course(course_file(tmp_path))
     assert course.released(datetime(2026, 11, 1, tzinfo=UTC)) == []
@@ -215,13 +248,13 @@ FILES = {
 }
 
 
-def graded_class(folder, attempt, monkeypatch):
+def graded_class(folder, attempt, monkeypatch, *options):
     monkeypatch.setenv("TZ", "UTC")
     made = Classroom(folder)
     put(made.submissions, {name: f"// score {score}" for name, score in FILES.items()})
     overrides = "id,lab,check,points,reason\nben,swizzle,,35.5,told me so\n"
     course = course_file(folder, CLASS.format(attempt=attempt), overrides)
-    assert made.run("--course", course) == 0, made.err_text
+    assert made.run("--course", course, *options) == 0, made.err_text
     assert (folder / "overrides.csv").read_text() == overrides
     return made
 
@@ -239,6 +272,12 @@ def test_a_class_is_graded_by_its_course(tmp_path, monkeypatch):
     assert f"{SLIPPED}; shuffle: late, 10 % taken" in rows["ada"]["notes"]
     assert "swizzle: 35.5 points, set by the instructor: told me so" in rows["ben"]["notes"]
     assert SLIPPED in rows["cleo"]["notes"] and "swizzle: excused" in rows["cleo"]["notes"]
+
+
+def test_a_students_page_shows_an_override_and_its_reason(tmp_path, monkeypatch):
+    page = (graded_class(tmp_path, "last", monkeypatch, PAGES).out / "pages/ben.html").read_text()
+    assert "swizzle: 35.5 points, set by the instructor: told me so" in page
+    assert "141 of 300 points count; 130 before lateness and changes by the instructor." in page
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from authoring import new_lab
 from lab32 import ROOT, labs
 
 pytestmark = pytest.mark.slow
@@ -43,6 +44,13 @@ def lab32(tree, tmp_path):
 
     run.home, run.work = tmp_path / "home", tmp_path / "work"
     return run
+
+
+def test_an_installation_grades_labs_that_live_elsewhere(lab32):
+    new_lab.write_lab("stripes", lab32.work / "mine")
+    for words, status in ((["--dir", "mine/solutions"], 0), ([], 1)):
+        outcome = lab32("grade", "--labs", "mine", *words)
+        assert (outcome.returncode, "stripes" in outcome.stdout) == (status, True), outcome.stderr
 
 
 def test_a_student_starts_in_an_empty_directory(lab32):
