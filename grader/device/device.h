@@ -135,6 +135,10 @@ struct LaunchOptions {
   // The seed of a random order in which blocks and warps run; nullopt: the default order
   // (simulator).
   std::optional<uint64_t> schedule;
+  // What a strong load returns if a newer store is not ordered before it: the newest value, as
+  // the simulator executes; or the oldest that the memory model allows, or a random one
+  // (observers/races/stale_values.h). Run::stale has the loads that returned an older value.
+  enum class Loads : uint8_t { newest, oldest, any } loads = Loads::newest;
   // Count the traffic of the memories (simulator); if false, Run has no counters.
   bool count = true;
   // Model caches and time (simulator), which costs up to as much again as the simulation. cold: L2
@@ -189,6 +193,7 @@ struct Run {
   std::vector<counters::LineCounters> lines;
   std::vector<WorstAccess> worst;  // sorted by file and line
   std::optional<std::vector<counters::Finding>> hazards;
+  std::vector<counters::Finding> stale;  // LaunchOptions::loads
   std::optional<uint64_t> longest_warp;       // instructions of the longest warp, to set limits by
   std::optional<uint64_t> warp_instructions;  // PTX instructions of all warps (simulator)
   // The loads and stores of local memory in the machine code of the kernel and of the functions

@@ -45,26 +45,32 @@ bool has_named_barriers(const KernelProgram& program, bool clusters) {
   });
 }
 
-// Empty if only barriers order accesses to shared memory.
 counters::SiteOrders orders_of(const KernelProgram& program) {
   counters::SiteOrders orders;
-  bool any = false;
-  for (const sim::Site& site : program.sites) {
-    const ptx::MemoryOrder& order = program.functions[site.function].code[site.index].order;
-    const ptx::Traits& traits = site.ptx->op->traits;
-    any |= traits.sync == ptx::Sync::fence || order.acquire || order.release ||
-           (order.strong && !traits.is_atomic());
-    orders.push_back(order);
+  for (const sim::Site& site : program.sites)
+    orders.push_back(program.functions[site.function].code[site.index].order);
+  return orders;
+}
+
+// Whether only barriers order accesses to shared memory.
+bool has_only_barriers(const KernelProgram& program, const counters::SiteOrders& orders) {
+  for (size_t site = 0; site < orders.size(); ++site) {
+    const ptx::Traits& traits = program.sites[site].ptx->op->traits;
+    if (traits.sync == ptx::Sync::fence || orders[site].acquire || orders[site].release ||
+        (orders[site].strong && !traits.is_atomic()))
+      return false;
   }
-  return any ? orders : counters::SiteOrders{};
+  return true;
 }
 
 // The race check, with the facts about the program that it needs before the launch.
 counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
                                          const counters::PositionOf& position) {
   const KernelProgram& program = *launch.program;
+  counters::SiteOrders orders = orders_of(program);
+  if (has_only_barriers(program, orders)) orders.clear();
   return {shared_granule(program), has_named_barriers(program, launch.has_clusters()),
-          program.shared_in(launch.own_shared_bytes), position, orders_of(program)};
+          program.shared_in(launch.own_shared_bytes), position, std::move(orders)};
 }
 
 WorstAccess worst_access(const counters::Example& e, const counters::Position& at) {
@@ -134,6 +140,13 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
     all_.push_back(&races_);
     if (!program_.bulk_ops.empty()) all_.push_back(&engine_use_);
   }
+  if (options.loads != LaunchOptions::Loads::newest && counters::StaleValues::concerns(program_)) {
+    const bool oldest = options.loads == LaunchOptions::Loads::oldest;
+    all_.push_back(&stale_.emplace(
+        *launch.memory, orders_of(program_),
+        oldest ? counters::StaleValues::Choice::oldest : counters::StaleValues::Choice::any,
+        options.schedule.value_or(0)));
+  }
 }
 
 void LaunchObservers::model_time(const model::Profile& profile, const model::Occupancy& occupancy,
@@ -170,6 +183,10 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   if (outcome.out_of_range_amount)
     run.out_of_range_amount = out_of_range_amount(*outcome.out_of_range_amount, position_);
   if (outcome.uninitialised) run.uninitialised = fault_of(*outcome.uninitialised);
+  if (stale_) {
+    run.stale = stale_->findings(position_);
+    for (counters::Finding& finding : run.stale) places_.name(finding);
+  }
   if (const auto& ended = outcome.trap ? outcome.trap : outcome.bad_access) {
     // A launch that was stopped has no counters: they would depend on which blocks ran first.
     run.fault = fault_of(*ended);

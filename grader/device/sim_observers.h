@@ -13,6 +13,7 @@
 #include "simulator/observers/races/cluster_and_engine_checks.h"
 #include "simulator/observers/races/global_races.h"
 #include "simulator/observers/races/hazards.h"
+#include "simulator/observers/races/stale_values.h"
 #include "simulator/observers/traffic/launch_detail.h"
 #include "simulator/observers/traffic/traffic.h"
 #include "simulator/sass/emitted.h"
@@ -57,6 +58,7 @@ class LaunchObservers {
   counters::HazardObserver hazards_;
   counters::GlobalRaceObserver races_;
   counters::CopyEngineCheck engine_use_;
+  std::optional<counters::StaleValues> stale_;
   std::optional<counters::CacheObserver> caches_;
   std::optional<counters::SpinObserver> spins_;
   std::optional<counters::DetailObserver> launch_detail_;

@@ -113,35 +113,59 @@ void Check::not_run(const NotRun& reason) {
 
 namespace {}  // namespace
 
-std::optional<uint64_t> ScheduleTrial::begin(const device::Shape& shape, bool trial) {
+void ScheduleTrial::begin(const device::Shape& shape, bool trial, device::LaunchOptions& options) {
   ++launches_;
   wants_trial_ = false;
-  if (repeating_) return launches_ == differing_launch_ ? std::optional(seed_) : std::nullopt;
-  if (!trial || differs()) return std::nullopt;
+  if (repeating_) {
+    if (launches_ != differing_launch_) return;
+    options.schedule = differing_seed_;
+    options.loads = differing_loads_;
+    // The race check runs a launch several times, and the values of its loads are those of one run.
+    if (options.loads != Loads::newest) options.check_hazards = false;
+    return;
+  }
+  if (!trial || differs()) return;
   // Try the first launch of several blocks and, before there is one, the first of several warps.
   const bool blocks = shape.grid.count() > 1, warps = shape.block.count() > kWarpSize;
   wants_trial_ = (blocks && !tried_blocks_) || (warps && !tried_blocks_ && !tried_warps_);
   tried_blocks_ |= blocks;
   tried_warps_ |= warps;
-  return std::nullopt;
 }
 
 void ScheduleTrial::try_again(device::Device& device, device::Kernel& kernel,
                               const device::Shape& shape, const std::vector<device::Arg>& args,
                               device::SavedMemory& before, device::LaunchOptions options) {
   const std::unique_ptr<device::SavedMemory> after = device.save();
-  before.put_back();
   options.count = options.check_hazards = false;
-  options.schedule = seed_;
-  const std::optional<device::Fault> fault = device.launch(kernel, shape, args, options).fault;
-  // A launch in random order runs a few instructions of each warp in turn and takes longer, so
-  // reaching a limit does not count as a difference.
-  if (!(fault && is_limit_of_launch(*fault)) && (fault || !after->same()))
+  std::vector<counters::Finding> stale;  // of the last run
+  const auto gives_other_output = [&](uint64_t seed, Loads loads) {
+    before.put_back();
+    options.schedule = seed;
+    options.loads = loads;
+    device::Run run = device.launch(kernel, shape, args, options);
+    stale = std::move(run.stale);
+    // A launch in random order runs a few instructions of each warp in turn and takes longer, so
+    // reaching a limit does not count as a difference.
+    return !(run.fault && is_limit_of_launch(*run.fault)) && (run.fault || !after->same());
+  };
+  const auto try_loads = [&](uint64_t seed, Loads loads) {
+    if (!gives_other_output(seed, loads)) return false;
     differing_launch_ = launches_;
+    differing_seed_ = seed;
+    if (stale.empty()) return true;
+    counters::Finding first = std::move(stale.front());
+    // The order alone may be the reason. Updates in two steps are lost in most orders.
+    if (!first.update && gives_other_output(seed, Loads::newest)) return true;
+    differing_loads_ = loads;
+    stale_ = std::move(first);
+    return true;
+  };
+  if (!try_loads(seed_, Loads::oldest) && !stale.empty()) try_loads(seed_ + 1, Loads::any);
   after->put_back();
 }
 
-const char* ScheduleTrial::explanation() {
+std::string ScheduleTrial::explanation() const {
+  if (stale_) return describe(*stale_);
   return "The result is right when blocks and warps run one after the other, and "
          "wrong when they run in a random order, as they may on a GPU. Which work "
          "of another block or warp does a thread here rely on, without waiting "

@@ -19,10 +19,12 @@
 
 namespace lab32::grading {
 
-// Finds kernels that rely on an order of blocks and warps. A GPU runs these in any order, and the
-// simulator in one. In a check of results, one launch is therefore repeated in a random order. If
-// its output differs, the whole check runs once more with that launch in the random order, and the
-// result of that run decides: a float sum may differ within its tolerance.
+// Finds kernels that rely on an order of blocks and warps, or on seeing each store at once. A GPU
+// guarantees neither, but the simulator runs in one order and its loads return the newest values.
+// In a check of results, one launch is therefore repeated in a random order, in which loads return
+// older values where the memory model allows them. If its output differs, the whole check runs once
+// more with that launch as in the trial, and the result of that run decides: a float sum may differ
+// within its tolerance.
 
 // The trial of one check. A check that uses Check::random() makes the same launches when it is
 // repeated.
@@ -31,9 +33,9 @@ class ScheduleTrial {
   ScheduleTrial() = default;
   explicit ScheduleTrial(uint64_t seed) : seed_(seed) {}
 
-  // Called before each launch. Returns the seed of the order in which it must run; nullopt: the
-  // simulator's own order. `trial`: the check is about results.
-  std::optional<uint64_t> begin(const device::Shape& shape, bool trial);
+  // Called before each launch; in the repetition of the check, sets how the launch that differed
+  // must run. `trial`: the check is about results.
+  void begin(const device::Shape& shape, bool trial, device::LaunchOptions& options);
   // Whether the launch must be repeated with try_again(), starting from the memory as it was before
   // it.
   bool wants_trial() const { return wants_trial_; }
@@ -47,13 +49,18 @@ class ScheduleTrial {
   void repeat() { launches_ = 0, repeating_ = true; }
   bool repeating() const { return repeating_; }
   // Added to the message of a check that fails in its repetition.
-  static const char* explanation();
+  std::string explanation() const;
   // In the repetition: the launch that differed has been made. If its result is right, the check
   // can end, since its other launches were right before.
   bool repeated_launch_done() const { return repeating_ && launches_ >= differing_launch_; }
 
  private:
+  using Loads = device::LaunchOptions::Loads;
   uint64_t seed_ = 0;
+  // How the launch that differed ran, and the first load that returned an older value.
+  uint64_t differing_seed_ = 0;
+  Loads differing_loads_ = Loads::newest;
+  std::optional<counters::Finding> stale_;
   size_t launches_ = 0, differing_launch_ = 0;
   bool repeating_ = false, wants_trial_ = false, tried_blocks_ = false, tried_warps_ = false;
 };

@@ -99,7 +99,7 @@ void end_check(Check& check, report::Lab& lab) {
   Session& s = check.session;
   const Verdict& verdict = check.verdict;
   if (verdict.lost && check.trial.repeating() && !is_out_of_time(verdict))
-    check.explain(0, ScheduleTrial::explanation());
+    check.explain(0, check.trial.explanation());
   if (verdict.lost && check.row.credit == Credit::all && !is_out_of_time(verdict)) {
     // The compiler's warning belongs to the whole file, so only one check reports it.
     const std::string why = check.undefined_amount.empty()

@@ -284,8 +284,8 @@ device::Run run(Check& check, const Launch& launch) {
   check_parameters(check, kernel.info(), launch.args, launch.setting);
   device::LaunchOptions options;
   options.model = launch.model;
-  options.schedule =
-      check.trial.begin(launch.shape, launch.try_other_order && check.row.credit == Credit::all);
+  check.trial.begin(launch.shape, launch.try_other_order && check.row.credit == Credit::all,
+                    options);
   limit(check, options);
   look_closely(check, launch, options);
   const auto before = check.trial.wants_trial() ? check.device().save() : nullptr;
@@ -335,7 +335,8 @@ void end_if_repeated(Check& check) {
 
 bool run_in_fresh_module(Check& check, const Launch& launch) {
   Session& s = check.session;
-  if (!s.artifact) return false;
+  // In a repetition the order or the loads are the reason, and not an earlier launch.
+  if (!s.artifact || check.trial.repeating()) return false;
   const std::unique_ptr<device::LoadedModule> module = check.device().load(*s.artifact);
   device::Kernel* kernel = module->find(launch.kernel);
   return kernel && !s.spending.used_up(check.row.check) &&

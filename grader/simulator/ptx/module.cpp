@@ -147,6 +147,7 @@ MemoryOrder memory_order(const Instruction& in) {
   order.strong =
       fence || update || everywhere || order.acquire || order.release || in.has(Mod::relaxed);
   if (fence && !order.acquire && !order.release) order.acquire = order.release = true;
+  order.sequential = in.op->id == OpId::membar || (in.op->id == OpId::fence && in.has(Mod::sc));
   if (in.has(Mod::cta))
     order.scope = Scope::block;
   else if (in.has(Mod::cluster))

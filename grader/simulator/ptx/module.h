@@ -193,6 +193,7 @@ struct MemoryOrder {
   // volatile store is the exception: in CUDA C++ it is no atomic, so it races with all but polls.
   bool strong = false;
   bool acquire = false, release = false;
+  bool sequential = false;  // a fence of the total order of all such fences
   Scope scope = Scope::device;
   bool is_volatile = false;
   bool read_only = false;  // a load that need not see what the launch writes

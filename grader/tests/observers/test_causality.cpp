@@ -176,9 +176,9 @@ TEST_CASE("counters: causality: fences and atomics of block scope do not order o
     for (info.index = 0; info.index < 2; ++info.index) causality.begin_block(info);
     const GridThread a{0, 0}, b{reader, 32};
     const uint32_t stamp = causality.stamp(a);
-    causality.fence(a, {true, true, true, fence});
-    causality.strong(a, 64, sim::AccessKind::red, {true, false, false, atomic});
-    causality.strong(b, 64, sim::AccessKind::load, {true, true, false, ptx::Scope::device});
+    causality.fence(a, {true, true, true, false, fence});
+    causality.strong(a, 64, sim::AccessKind::red, {true, false, false, false, atomic});
+    causality.strong(b, 64, sim::AccessKind::load, {true, true, false, false, ptx::Scope::device});
     return causality.ordered(a, stamp, b);
   };
   using ptx::Scope;

@@ -69,6 +69,22 @@ void load_undefined(const Exec& x, const Inst& in, const UndefinedRead& read) {
     read_element<Mem>({read.bits, read.stride}, read.address, v * sizeof(Mem), to, in.dst[v]);
 }
 
+// A strong load in a launch in which an observer chooses its value.
+template <class Mem>
+void load_chosen(const Exec& x, const Inst& in, const LaneMemory& place, const uint64_t* address) {
+  constexpr unsigned kElement = sizeof(Mem), kLane = 16;
+  const unsigned bytes = kElement * in.dst_count;
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    std::memcpy(x.warp->values + l * kLane, place.base + address[l], bytes);
+  }
+  x.warp->block().reports().choose_values(x.warp->index(), in, bytes, x.mask, address,
+                                          x.warp->values);
+  const uint64_t at_start[kWarpSize] = {};
+  for (uint8_t v = 0; v < in.dst_count; ++v)
+    read_element<Mem>({x.warp->values, kLane}, at_start, v * kElement, x, in.dst[v]);
+}
+
 template <class Mem>
 void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
@@ -84,6 +100,8 @@ void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
     block.reports().raw_shared(
         x.warp->index(),
         {in.site, AccessKind::load, static_cast<uint8_t>(bytes), x.mask, address, nullptr});
+  if (where == Where::global && in.order.strong && block.reports().chooses_values())
+    return load_chosen<Mem>(x, in, place, address);
   if (where == Where::global && block.reports().observes_order())
     block.reports().ordered(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
   if (in.dst_count == 1 && in.dst[0].bytes == kElement && x.mask == kFullMask &&

@@ -102,6 +102,7 @@ Dispatch flow_of(const ptx::Traits& traits) {
       break;
   }
   if (traits.is_block_barrier() || traits.is_cluster_barrier()) return Dispatch::block_sync;
+  if (traits.sync == ptx::Sync::fence) return Dispatch::fence;
   const bool of_warp = traits.sync == ptx::Sync::warp || traits.sync == ptx::Sync::warp_barrier;
   return of_warp ? Dispatch::warp_sync : Dispatch::straight;
 }

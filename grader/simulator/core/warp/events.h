@@ -214,6 +214,10 @@ class Observer {
   virtual void fence(uint32_t /*warp*/, uint32_t /*mask*/, uint32_t /*site*/,
                      const ptx::MemoryOrder&) {}
 
+  // Called for a strong load of device memory by an observer that chooses_values(). Lane l's bytes
+  // are at values + l * 16; the observer may replace them by older ones of the same words.
+  virtual void choose_values(uint32_t /*warp*/, const OrderedAccess&, std::byte* /*values*/) {}
+
   // The events that the observer wants; queried once a launch.
   virtual bool wants_accesses() const { return false; }
   virtual bool wants_raw_shared() const { return false; }
@@ -226,6 +230,9 @@ class Observer {
   // results count. begin_order() announces each run to this instance; follow_order() announces
   // ordered accesses and fences to its forks.
   virtual bool wants_order() const { return false; }
+  // Decides what strong loads of device memory return (races/stale_values.h). It sees all strong
+  // accesses and all stores in their order, from one host thread.
+  virtual bool chooses_values() const { return false; }
   virtual void begin_order() {}
   virtual void follow_order() {}
 };

@@ -43,6 +43,7 @@ enum class Dispatch : uint8_t {
   exit,
   warp_sync,
   block_sync,
+  fence,
   trap,
 };
 

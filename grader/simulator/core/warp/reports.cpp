@@ -12,6 +12,7 @@ Reports::Reports(const LaunchContext& launch, std::vector<Observer*> observers,
     if (o->wants_accesses()) access_observers_.push_back(o);
     if (o->wants_raw_shared()) raw_observers_.push_back(o);
     if (o->wants_shuffles()) shuffle_observers_.push_back(o);
+    if (o->chooses_values()) chooser_ = o;
   }
 }
 
@@ -171,8 +172,8 @@ void Reports::bulk(uint32_t warp, const BulkMove& move) {
 void Reports::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
                       const uint64_t* address, const std::byte* values) {
   OrderedAccess access;
-  access.suspect = 0;
-  for (uint32_t r = mask; r; r &= r - 1) {
+  access.suspect = suspects_ == nullptr && kind != AccessKind::load ? mask : 0;
+  for (uint32_t r = suspects_ != nullptr ? mask : 0; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     bool suspect = false;
     for (unsigned at = 0; at < bytes; at += 4)
@@ -189,6 +190,21 @@ void Reports::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned b
   access.address = address;
   access.values = values;
   for (Observer* o : observers_) o->ordered(warp, access);
+}
+
+void Reports::choose_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
+                            const uint64_t* address, std::byte* values) {
+  OrderedAccess access;
+  access.site = in.site;
+  access.kind = AccessKind::load;
+  access.bytes = static_cast<uint8_t>(bytes);
+  access.element = static_cast<uint8_t>(element_of(*in.ptx, bytes));
+  access.order = in.order;
+  access.mask = mask;
+  access.suspect = 0;
+  access.address = address;
+  access.values = values;
+  chooser_->choose_values(warp, access, values);
 }
 
 void Reports::fence(uint32_t warp, const Inst& in, uint32_t mask) {

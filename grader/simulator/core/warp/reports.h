@@ -30,7 +30,8 @@ class Reports {
   bool observes_raw_shared() const { return !raw_observers_.empty(); }
   bool observes_shuffles() const { return !shuffle_observers_.empty(); }
   // Whether accesses to device memory are reported if they are strong or go to a suspect word.
-  bool observes_order() const { return suspects_ != nullptr; }
+  bool observes_order() const { return suspects_ != nullptr || chooser_ != nullptr; }
+  bool chooses_values() const { return chooser_ != nullptr; }
 
   // An access by one instruction of a warp. `matrix`, `peer`: as in Access.
   struct WarpAccess {
@@ -58,6 +59,9 @@ class Reports {
   // Reports an ordered access; called before the access is carried out.
   void ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
                const uint64_t* address, const std::byte* values);
+  // Lets the observer that chooses values replace those of a strong load.
+  void choose_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
+                     const uint64_t* address, std::byte* values);
   void fence(uint32_t warp, const Inst& in, uint32_t mask);
   void shuffle(uint32_t warp, const ShuffleEvent& shuffle);
   void engine(uint32_t warp, const EngineEvent& event);
@@ -86,6 +90,7 @@ class Reports {
   const LaunchContext& launch_;
   std::vector<Observer*> observers_;
   std::vector<Observer*> access_observers_, raw_observers_, shuffle_observers_;
+  Observer* chooser_ = nullptr;  // null: loads return the newest values
   const RaceFilter* suspects_;
   std::array<uint32_t, 32> stored_{};  // by warp
   uint32_t remote_ = 0;

@@ -218,6 +218,12 @@ Warp::Progress Warp::run(uint64_t slice) {
             in->exec(Exec{regs, op_mask, this}, *in);  // arrives, and waits or continues
           }
           break;
+        case Dispatch::fence:
+          in->exec(Exec{regs, op_mask, this}, *in);
+          split->pc = pc + 1;
+          // The accesses before and after a fence show an error only if other warps run in between.
+          if (random_ != nullptr) polling_.begin_slice(issued_);
+          break;
         case Dispatch::trap:
           in->exec(Exec{regs, op_mask, this}, *in);
           break;

@@ -108,6 +108,21 @@ std::string missing_order(const Finding& f) {
          only_atomics;
 }
 
+// A load that may miss a store, although both are atomic.
+std::string stale_value(const Finding& f, const std::string& what, const std::string& store,
+                        const std::string& load) {
+  if (f.update)
+    return fmt::format(
+        "lost update of {}: on {}, {} may read it before {} has stored there, and overwrites that "
+        "value; a load and a store are two steps: use one atomic update, such as atomicAdd",
+        what, line_name(f), load, store);
+  return fmt::format(
+      "stale value of {}: {} {} on {}, but {} may read an older value on {}; is there a fence "
+      "(__threadfence()) between the store and the flag or ticket that announces it, and between "
+      "that and the load?",
+      what, store, past_tense(f.other.use), other_line_name(f), load, line_name(f));
+}
+
 std::string global_race(const Finding& f) {
   const auto name = [&](const Finding::Party& party, const Finding::Index3& block) {
     return fmt::format("{} of {}", thread_name(f, party), block_name(block));
@@ -117,6 +132,7 @@ std::string global_race(const Finding& f) {
                                             : fmt::format("{} ({} byte{})", array_place(f), bytes,
                                                           bytes == 1 ? "" : "s");
   const std::string a = name(f.other, f.other_block), b = name(f.party, f.block);
+  if (f.stale) return stale_value(f, what, a, b);
   if (f.note)
     return fmt::format(
         "{} and {} both store the same value in {}: harmless, but one thread is enough", a, b,
@@ -309,6 +325,8 @@ RaceWords words_of_race(const Finding& f) {
     words.missing = "atomics of one size";
   else if (f.scope)
     words.missing = "an atomic of a wider scope";
+  else if (f.stale && !f.update)
+    words.missing = "a fence (__threadfence())";
   else if (f.update || f.one_instruction)
     words.missing = "an atomic";
   else if (f.global && !same_block(f))

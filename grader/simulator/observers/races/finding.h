@@ -54,6 +54,7 @@ struct Finding {
   bool read_only = false;        // one is a load that need not see what the launch writes
   bool sizes = false;            // both are atomics, but of different sizes
   bool is_volatile = false;      // one is a volatile store, which is no atomic
+  bool stale = false;            // the load may miss the store, although both are atomic
   bool early = false;            // the other access is a copy that is not waited for
   bool one_instruction = false;  // race: lanes of one warp instruction
   // Race or uninitialised read: the variable in shared memory, and the index of the element if it

@@ -10,10 +10,6 @@ namespace {
 
 using Kind = sim::AccessKind;
 
-// Keys that are not addresses of device memory: barriers of clusters, and mbarriers that a cluster
-// shares.
-constexpr uint64_t kClusterKeys = uint64_t{1} << 62, kMbarrierKeys = uint64_t{1} << 61;
-
 bool writes(Kind kind) { return kind != Kind::load; }
 
 // How far apart two threads are. An example between blocks is preferred, then one between warps,
@@ -22,89 +18,25 @@ int distance(const GridThread& a, const GridThread& b) {
   return a.block != b.block ? 2 : a.thread / 32 != b.thread / 32 ? 1 : 0;
 }
 
-Finding::Index3 index3(uint64_t i, uint32_t x, uint32_t y) {
-  return {static_cast<uint32_t>(i % x), static_cast<uint32_t>(i / x % y),
-          static_cast<uint32_t>(i / x / y)};
-}
-
 }  // namespace
 
 GlobalRaceObserver::GlobalRaceObserver(const sim::Memory& memory)
-    : memory_(memory), state_(std::make_shared<State>()) {}
+    : CausalityObserver(std::make_shared<Order>(), false),
+      memory_(memory),
+      state_(std::make_shared<State>()) {}
 
 std::unique_ptr<sim::Observer> GlobalRaceObserver::fork() const {
   auto other = std::make_unique<GlobalRaceObserver>(memory_);
+  other->order_ = order_;
   other->state_ = state_;
   return other;
 }
-
-void GlobalRaceObserver::merge(sim::Observer&) {}
 
 void GlobalRaceObserver::begin_order() {
   state_->races_of_earlier_runs.merge(state_->races);
   state_->races.clear();
   state_->words.clear();
-  state_->causality = std::make_unique<Causality>();
-}
-
-void GlobalRaceObserver::block_begin(const sim::BlockInfo& block) {
-  if (!follows_) return;
-  block_ = block.index;
-  cluster_ = block.cluster;
-  in_cluster_ = block.cluster_blocks;
-  state_->shape = block;
-  state_->causality->begin_block(block);
-}
-
-void GlobalRaceObserver::block_end() {
-  if (follows_) state_->causality->end_block(block_);
-}
-
-void GlobalRaceObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
-                                       bool whole_block) {
-  if (follows_) state_->causality->block_barrier(block_, lane_mask_of_warp, warps, whole_block);
-}
-
-void GlobalRaceObserver::warp_barrier(uint32_t warp, uint32_t mask) {
-  if (follows_) state_->causality->warp_barrier(block_, warp, mask);
-}
-
-void GlobalRaceObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key,
-                                         bool completes) {
-  if (!follows_) return;
-  state_->causality->mbarrier_arrive(block_, warp, mask, key, completes);
-  // The waiting threads may belong to other blocks.
-  if (in_cluster_ > 1)
-    state_->causality->arrive(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key, true);
-}
-
-void GlobalRaceObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
-  if (!follows_) return;
-  state_->causality->mbarrier_wait(block_, warp, mask, key);
-  if (in_cluster_ > 1)
-    state_->causality->wait(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key);
-}
-
-// Phases alternate between two words, so that a thread that still waits for one phase does not
-// observe the next one.
-void GlobalRaceObserver::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
-                                        bool) {
-  if (follows_)
-    state_->causality->arrive(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2,
-                              releases);
-}
-
-void GlobalRaceObserver::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
-  if (follows_)
-    state_->causality->wait(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2);
-}
-
-void GlobalRaceObserver::fence(uint32_t warp, uint32_t mask, uint32_t,
-                               const ptx::MemoryOrder& order) {
-  if (!follows_) return;
-  for (uint32_t left = mask; left != 0; left &= left - 1)
-    state_->causality->fence({block_, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))},
-                             order);
+  order_->causality = std::make_unique<Causality>();
 }
 
 void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access) {
@@ -113,7 +45,7 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
     const uint64_t at = access.address[lane];
     Record now;
-    now.by = {block_, warp * 32 + lane};
+    now.by = thread(warp, lane);
     now.site = access.site;
     now.sequence = state_->sequence;
     now.bytes = access.bytes;
@@ -124,7 +56,7 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
     now.polls = access.order.polls;
     now.read_only = access.order.read_only;
     now.block_only = access.order.scope == ptx::Scope::block;
-    now.stamp = state_->causality->stamp(now.by);
+    now.stamp = causality().stamp(now.by);
     if ((access.suspect >> lane & 1) != 0)
       for (uint64_t word = at / 4 * 4; word < at + access.bytes; word += 4) {
         const uint64_t first = std::max(word, at), end = std::min(word + 4, at + access.bytes);
@@ -133,7 +65,7 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
             now, word,
             access.values == nullptr ? nullptr : access.values + lane * 16 + (first - at));
       }
-    if (now.strong) state_->causality->strong(now.by, at, access.kind, access.order);
+    if (now.strong) causality().strong(now.by, at, access.kind, access.order);
   }
 }
 
@@ -157,14 +89,13 @@ bool GlobalRaceObserver::conflicts(const Word& word, const Record& before,
   if (before.by.block == now.by.block && before.by.thread == now.by.thread) return false;
   if (before.read_only || now.read_only) return true;  // whatever orders them
   if (both_strong(before, now)) return false;
-  const Causality& causality = *state_->causality;
-  if (causality.ordered(before.by, before.stamp, now.by)) return false;
+  if (causality().ordered(before.by, before.stamp, now.by)) return false;
   // All threads agree on the order of the strong writes to one word. A thread that has observed one
   // is therefore ordered after it and those before it.
   if (!before.strong || !writes(before.kind)) return true;
   const auto own = word.last_strong.find(now.by.block);
   if (own == word.last_strong.end() || own->second.sequence <= before.sequence) return true;
-  return !causality.ordered(own->second.by, own->second.stamp, now.by);
+  return !causality().ordered(own->second.by, own->second.stamp, now.by);
 }
 
 // The newest access of a thread replaces its older ones.
@@ -260,47 +191,17 @@ void GlobalRaceObserver::report(const Record& before, const Record& now, uint64_
 }
 
 Finding GlobalRaceObserver::finding_of(const Race& race, const PositionOf& position) const {
-  const sim::BlockInfo& shape = state_->shape;
   const Record &a = race.earlier, &b = race.later;
-  const auto party = [&](const Record& r) {
-    return Finding::Party{index3(r.by.thread, shape.dim_x, shape.dim_y), r.by.thread / 32,
-                          sim::use_of(r.kind), r.bytes};
-  };
-  const auto block = [&](const Record& r) {
-    return index3(r.by.block, shape.grid_x, shape.grid_y);
-  };
-  Finding f;
-  f.kind = Finding::Kind::race;
-  f.global = true;
+  Finding f = finding_of_pair({a.by, a.site, a.kind, a.bytes}, {b.by, b.site, b.kind, b.bytes},
+                              race.address, order_->shape, memory_, position);
   f.count = race.count;
-  f.block = block(b);
-  f.block_size = {shape.dim_x, shape.dim_y, shape.dim_z};
-  f.party = party(b);
-  f.other = party(a);
-  f.other_block = block(a);
-  if (const auto at = position(b.site)) {
-    f.file = at->file;
-    f.line = at->line;
-  }
-  if (const auto at = position(a.site)) {
-    f.other_file = at->file;
-    f.other_line = at->line;
-  }
   f.one_instruction = a.sequence == b.sequence;
   f.read_only = a.read_only || b.read_only;
   const bool atomic = a.strong && b.strong && !f.read_only;
   f.sizes = atomic && sizes_differ(a, b);
   f.is_volatile = atomic && !f.sizes && (a.volatile_store || b.volatile_store);
   f.scope = atomic && !f.is_volatile && !f.sizes;
-  f.update = f.line != 0 && f.line == f.other_line && f.file == f.other_file &&
-             !f.one_instruction && !f.read_only && (f.is_volatile || (!a.strong && !b.strong));
-  f.offset = race.address;
-  if (const sim::Allocation* in = memory_.find(race.address)) {
-    f.object = in->name;
-    f.offset = race.address - in->begin;
-    const uint32_t bytes = std::min(a.bytes, b.bytes);
-    if (in->end - in->begin > bytes) f.element = f.offset / bytes;
-  }
+  f.update &= !f.one_instruction && !f.read_only && (f.is_volatile || (!a.strong && !b.strong));
   return f;
 }
 

@@ -14,31 +14,17 @@
 #include <vector>
 
 #include "simulator/core/memory/memory.h"
-#include "simulator/core/warp/events.h"
-#include "simulator/observers/counters.h"
-#include "simulator/observers/races/finding.h"
-#include "simulator/observers/races/happens_before.h"
+#include "simulator/observers/races/causality_observer.h"
 
 namespace lab32::counters {
 
-class GlobalRaceObserver : public sim::Observer {
+class GlobalRaceObserver : public CausalityObserver {
  public:
   // `memory` belongs to the launch and has the names of its arrays.
   explicit GlobalRaceObserver(const sim::Memory& memory);
 
   std::unique_ptr<sim::Observer> fork() const override;
-  void merge(sim::Observer& other) override;
-  void block_begin(const sim::BlockInfo& block) override;
-  void block_end() override;
-  void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
-  void warp_barrier(uint32_t warp, uint32_t mask) override;
-  void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) override;
-  void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) override;
-  void cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
-                      bool completes) override;
-  void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) override;
   void ordered(uint32_t warp, const sim::OrderedAccess& access) override;
-  void fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder& order) override;
   bool wants_order() const override { return true; }
   void begin_order() override;
   void follow_order() override { follows_ = true; }
@@ -96,11 +82,9 @@ class GlobalRaceObserver : public sim::Observer {
   };
   // Shared by all forks of one run, which uses one host thread.
   struct State {
-    std::unique_ptr<Causality> causality = std::make_unique<Causality>();
     std::unordered_map<uint64_t, Word> words;
     // races_of_earlier_runs: races that earlier runs, with another order of blocks, have found.
     std::map<Key, Race> races, races_of_earlier_runs;
-    sim::BlockInfo shape{};  // all blocks have this shape
     uint64_t sequence = 0;
     uint64_t accesses = 0;  // of single threads
   };
@@ -114,9 +98,6 @@ class GlobalRaceObserver : public sim::Observer {
 
   const sim::Memory& memory_;
   std::shared_ptr<State> state_;
-  bool follows_ = false;
-  uint64_t block_ = 0;
-  uint64_t cluster_ = 0, in_cluster_ = 0;  // number of the cluster, and its blocks (0: no cluster)
 };
 
 }  // namespace lab32::counters

@@ -151,6 +151,16 @@ bool has_block_scope(const ptx::MemoryOrder& order) { return order.scope == ptx:
 
 }  // namespace
 
+struct Causality::Log {
+  size_t length = 0;
+  bool any_block_only = false;
+  // By block, then by thread and block scope. A release covers the earlier ones of its thread.
+  using OfThread = std::map<std::pair<uint32_t, bool>, std::vector<std::pair<size_t, Release>>>;
+  std::unordered_map<uint64_t, OfThread> of_block;
+  std::map<ForwardedKey, Forwarded> forwarded;  // acquired from other blocks before a release
+  std::map<std::pair<uint64_t, uint32_t>, Appended> appended;  // by block and thread
+};
+
 bool Causality::Release::covers(uint32_t thread, uint32_t stamp) const {
   return stamp < view.block_floor || (thread == by.thread && stamp < view.own) ||
          (thread / 32 == by.thread / 32 && stamp < view.warp_floor) ||
@@ -345,18 +355,28 @@ void Causality::append(Log& log, const Release& release, bool block_only) {
     releases.emplace_back(place, std::move(own));
 }
 
+Causality::LogPrefix Causality::releases_at(uint64_t address) const {
+  const auto log = logs_.find(address);
+  if (log == logs_.end()) return {};
+  return {log->second, log->second->length, 0, false};
+}
+
+void Causality::observe(GridThread actor, LogPrefix releases, const ptx::MemoryOrder& order) {
+  if (releases.log == nullptr) return;
+  releases.by = actor.block;
+  releases.block_only = has_block_scope(order);
+  Thread& own = blocks_.at(actor.block).threads[actor.thread];
+  add(order.acquire ? own.known : own.pending, releases);
+}
+
 void Causality::strong(GridThread actor, uint64_t address, sim::AccessKind kind,
                        const ptx::MemoryOrder& order) {
   using Kind = sim::AccessKind;
+  if (kind == Kind::load || kind == Kind::atom) observe(actor, releases_at(address), order);
+  if (kind == Kind::load) return;
   Block& block = blocks_.at(actor.block);
   const bool block_only = has_block_scope(order);
   const auto log = logs_.find(address);
-  if ((kind == Kind::load || kind == Kind::atom) && log != logs_.end()) {
-    Thread& own = block.threads[actor.thread];
-    add(order.acquire ? own.known : own.pending,
-        {log->second, log->second->length, actor.block, block_only});
-  }
-  if (kind == Kind::load) return;
   const auto at = block.threads.find(actor.thread);
   const Thread none, &own = at == block.threads.end() ? none : at->second;
   const bool has_published = !own.published.empty() || !block.common.published.empty();

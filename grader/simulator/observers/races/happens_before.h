@@ -132,23 +132,28 @@ class Causality {
   void strong(GridThread thread, uint64_t address, sim::AccessKind kind,
               const ptx::MemoryOrder& order);
 
-  // The stamp of the thread's next access.
-  uint32_t stamp(GridThread thread) const;
-  // True if a's access with this stamp is ordered before what b does now.
-  bool ordered(GridThread a, uint32_t stamp, GridThread b) const;
-
- private:
   // The releases at an address in modification order. A thread that observes the n-th value is
   // ordered after all releases up to it.
   struct Log;
   // A prefix of a log, acquired by a thread of block `by`. A release or acquire of block scope
   // gives order only within that block.
   struct LogPrefix {
-    std::shared_ptr<const Log> log;
+    std::shared_ptr<const Log> log;  // null: no release
     size_t length = 0;
     uint64_t by = 0;
     bool block_only = false;
   };
+  // The releases that a strong load of the word's present value observes. A load that returns this
+  // value later, although the word has changed, calls observe() instead of strong().
+  LogPrefix releases_at(uint64_t address) const;
+  void observe(GridThread thread, LogPrefix releases, const ptx::MemoryOrder& order);
+
+  // The stamp of the thread's next access.
+  uint32_t stamp(GridThread thread) const;
+  // True if a's access with this stamp is ordered before what b does now.
+  bool ordered(GridThread a, uint32_t stamp, GridThread b) const;
+
+ private:
   using Knowledge = std::vector<LogPrefix>;
   // The accesses that a thread was ordered after when it released, in its own block and in others.
   struct Release {
@@ -171,15 +176,6 @@ class Causality {
   struct Appended {
     uint64_t own = 0, all = 0;
     bool block_only = false;
-  };
-  struct Log {
-    size_t length = 0;
-    bool any_block_only = false;
-    // By block, then by thread and block scope. A release covers the earlier ones of its thread.
-    using OfThread = std::map<std::pair<uint32_t, bool>, std::vector<std::pair<size_t, Release>>>;
-    std::unordered_map<uint64_t, OfThread> of_block;
-    std::map<ForwardedKey, Forwarded> forwarded;  // acquired from other blocks before a release
-    std::map<std::pair<uint64_t, uint32_t>, Appended> appended;  // by block and thread
   };
   // Releases by fences, by thread. A strong write of the thread, or of one that has synchronised
   // with it since, makes them visible.

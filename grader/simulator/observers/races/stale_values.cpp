@@ -1,0 +1,244 @@
+#include "simulator/observers/races/stale_values.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lab32::counters {
+namespace {
+
+using Kind = sim::AccessKind;
+
+// How many successive loads of a block from one word may miss its newest value.
+constexpr uint32_t kMissedByPolls = 4, kMissedByLoads = 64;
+// Reads of a word that are remembered, each of another block.
+constexpr size_t kReads = 16;
+
+uint64_t hash_of(uint64_t word) { return (word >> 2 ^ word >> 18) & 0xffff; }
+
+bool may_return_old_value(const sim::Site& site, const ptx::MemoryOrder& order) {
+  const ptx::Traits& traits = site.ptx->op->traits;
+  if (traits.memory_count != 1 || traits.memory[0].kind != ptx::MemoryUse::Kind::load ||
+      traits.is_atomic() || !order.strong)
+    return false;
+  const ptx::Space space = ptx::memory_space(*site.ptx, 0);
+  return space == ptx::Space::global || space == ptx::Space::generic;
+}
+
+}  // namespace
+
+bool StaleValues::concerns(const sim::KernelProgram& program) {
+  return std::any_of(program.sites.begin(), program.sites.end(), [&](const sim::Site& site) {
+    return may_return_old_value(site, program.functions[site.function].code[site.index].order);
+  });
+}
+
+StaleValues::StaleValues(const sim::Memory& memory, SiteOrders orders, Choice choice, uint64_t seed)
+    : StaleValues(memory, std::make_shared<Order>(), std::make_shared<State>()) {
+  state_->strong_shared = std::any_of(orders.begin(), orders.end(),
+                                      [](const ptx::MemoryOrder& order) { return order.strong; });
+  state_->orders = std::move(orders);
+  state_->choice = choice;
+  state_->random = Random(seed);
+}
+
+StaleValues::StaleValues(const sim::Memory& memory, std::shared_ptr<Order> order,
+                         std::shared_ptr<State> state)
+    : CausalityObserver(std::move(order), true), memory_(memory), state_(std::move(state)) {}
+
+std::unique_ptr<sim::Observer> StaleValues::fork() const {
+  return std::unique_ptr<sim::Observer>(new StaleValues(memory_, order_, state_));
+}
+
+// Fences of sequential consistency act as updates of one word.
+void StaleValues::fence(uint32_t warp, uint32_t mask, uint32_t site,
+                        const ptx::MemoryOrder& order) {
+  CausalityObserver::fence(warp, mask, site, order);
+  if (!order.sequential) return;
+  ptx::MemoryOrder update = order;
+  update.strong = update.acquire = update.release = true;
+  const bool block_only = order.scope == ptx::Scope::block;
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const GridThread by = thread(warp, static_cast<uint32_t>(__builtin_ctz(left)));
+    causality().strong(by, kFenceKeys | (block_ + 1), Kind::atom, update);
+    if (!block_only) causality().strong(by, kFenceKeys, Kind::atom, update);
+  }
+}
+
+// Flags in shared memory order accesses to device memory, too.
+void StaleValues::raw_shared(uint32_t warp, const sim::RawAccess& access) {
+  const ptx::MemoryOrder& order = state_->orders[access.site];
+  if (!order.strong) return;
+  uint64_t row[32];
+  if (access.row != nullptr) access.row->write_to(row);
+  const uint64_t* const address = access.row != nullptr ? row : access.address;
+  for (uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    causality().strong(thread(warp, lane), kSharedKeys | block_ << 24 | address[lane], access.kind,
+                       order);
+  }
+}
+
+// The element of these bytes; null: none, or one without a history.
+StaleValues::Element* StaleValues::element_at(uint64_t address, unsigned bytes, bool create) {
+  auto& elements = state_->elements;
+  const uint64_t first = address / 4 * 4, end = address + bytes;
+  std::shared_ptr<Element> found;
+  bool fits = bytes >= 4, all_new = true;
+  for (uint64_t word = first; word < end; word += 4) {
+    const auto at = state_->may_hold[hash_of(word)] ? elements.find(word) : elements.end();
+    if (at == elements.end()) continue;
+    all_new = false;
+    found = at->second;
+    fits &= found->address == address && found->bytes == bytes;
+    if (!fits) found->mixed = true;
+  }
+  if (!all_new || !create) return found != nullptr && !found->mixed ? found.get() : nullptr;
+  if (elements.size() >= kElements) return nullptr;
+  found = std::make_shared<Element>();
+  found->address = address;
+  found->bytes = bytes;
+  found->mixed = !fits;
+  found->versions.resize(1);
+  for (uint64_t word = first; word < end; word += 4) {
+    elements[word] = found;
+    state_->may_hold[hash_of(word)] = true;
+  }
+  return found->mixed ? nullptr : found.get();
+}
+
+// Called before the value is written.
+void StaleValues::write(Element& element, GridThread by, const sim::OrderedAccess& access) {
+  const uint32_t lane = uint32_t{1} << by.thread % 32;
+  std::vector<Version>& versions = element.versions;
+  if (element.sequence != state_->sequence) {
+    element.sequence = state_->sequence;
+    std::memcpy(versions.back().value.data(), memory_.host(element.address), element.bytes);
+    Version next;
+    next.number = versions.back().number + 1;
+    next.write = {by, access.site, access.kind, static_cast<uint8_t>(element.bytes)};
+    next.stamp = causality().stamp(by);
+    if (versions.size() == kVersions) versions.erase(versions.begin());
+    versions.push_back(std::move(next));
+  }
+  versions.back().lanes |= lane;
+  if (access.order.strong)
+    causality().strong(by, element.address, access.kind, access.order);
+  versions.back().releases = causality().releases_at(element.address);
+}
+
+void StaleValues::ordered(uint32_t warp, const sim::OrderedAccess& access) {
+  if (access.kind == Kind::load) return;  // choose_values() handles strong loads
+  ++state_->sequence;
+  const bool strong = access.order.strong;
+  const unsigned step = access.element != 0 ? access.element : access.bytes;
+  for (uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    for (unsigned at = 0; at < access.bytes; at += step) {
+      const uint64_t address = access.address[lane] + at;
+      if (Element* const element = element_at(address, step, strong))
+        write(*element, thread(warp, lane), access);
+      else if (strong)
+        causality().strong(thread(warp, lane), address, access.kind, access.order);
+    }
+  }
+}
+
+bool StaleValues::is_before(const Version& version, GridThread thread) const {
+  if (version.number == 0) return true;
+  for (uint32_t left = version.lanes; left != 0; left &= left - 1) {
+    GridThread by = version.write.by;
+    by.thread = by.thread / 32 * 32 + static_cast<uint32_t>(__builtin_ctz(left));
+    if (causality().ordered(by, version.stamp, thread)) return true;
+  }
+  return false;
+}
+
+size_t StaleValues::choose_version(Element& element, GridThread by, bool polls) {
+  const std::vector<Version>& versions = element.versions;
+  const size_t newest = versions.size() - 1;
+  if (newest == 0) return 0;
+  BlockReads& own = element.by_block[by.block];
+  if (own.missed >= (polls ? kMissedByPolls : kMissedByLoads)) return newest;
+  uint64_t least = std::max(own.number, element.least);
+  for (size_t i = newest; i > 0 && versions[i].number > least; --i)
+    if (is_before(versions[i], by)) least = versions[i].number;
+  for (const Read& read : element.reads)
+    if (read.number > least && causality().ordered(read.by, read.stamp, by)) least = read.number;
+  size_t oldest = 0;
+  while (versions[oldest].number < least) ++oldest;
+  if (state_->choice == Choice::oldest) return oldest;
+  return oldest + state_->random.below(static_cast<uint32_t>(newest - oldest + 1));
+}
+
+void StaleValues::note_read(Element& element, GridThread by, uint64_t number) {
+  BlockReads& own = element.by_block[by.block];
+  own.number = std::max(own.number, number);
+  own.missed = number == element.versions.back().number ? 0 : own.missed + 1;
+  const Read now{by, causality().stamp(by), own.number};
+  for (Read& read : element.reads)
+    if (read.by.block == by.block) {
+      if (read.number < now.number) read = now;
+      return;
+    }
+  if (element.reads.size() == kReads) {
+    element.least = std::max(element.least, element.reads.front().number);
+    element.reads.erase(element.reads.begin());
+  }
+  element.reads.push_back(now);
+}
+
+void StaleValues::load(Element& element, GridThread by, const sim::OrderedAccess& access,
+                       std::byte* value) {
+  const size_t chosen = choose_version(element, by, access.order.polls);
+  const Version& version = element.versions[chosen];
+  if (chosen + 1 < element.versions.size()) {
+    std::memcpy(value, version.value.data(), element.bytes);
+    const Version& next = element.versions[chosen + 1];
+    Missed& missed = state_->missed[{access.site, next.write.site}];
+    if (missed.count++ == 0)
+      missed = {1,
+                state_->sequence,
+                access.order.polls,
+                {by, access.site, Kind::load, static_cast<uint8_t>(element.bytes)},
+                next.write,
+                element.address};
+    causality().observe(by, version.releases, access.order);
+  } else {
+    causality().strong(by, element.address, Kind::load, access.order);
+  }
+  note_read(element, by, version.number);
+}
+
+void StaleValues::choose_values(uint32_t warp, const sim::OrderedAccess& access,
+                                std::byte* values) {
+  ++state_->sequence;
+  const unsigned step = access.element != 0 ? access.element : access.bytes;
+  for (uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    for (unsigned at = 0; at < access.bytes; at += step) {
+      const uint64_t address = access.address[lane] + at;
+      if (Element* const element = element_at(address, step, true))
+        load(*element, thread(warp, lane), access, values + lane * 16 + at);
+      else
+        causality().strong(thread(warp, lane), address, Kind::load, access.order);
+    }
+  }
+}
+
+std::vector<Finding> StaleValues::findings(const PositionOf& position) const {
+  std::vector<Missed> all;
+  for (const auto& [sites, missed] : state_->missed) all.push_back(missed);
+  std::sort(all.begin(), all.end(), [](const Missed& a, const Missed& b) {
+    return std::pair{a.polls, a.first} < std::pair{b.polls, b.first};
+  });
+  std::vector<Finding> found;
+  for (const Missed& missed : all) {
+    found.push_back(finding_of_pair(missed.store, missed.load, missed.address, order_->shape,
+                                    memory_, position));
+    found.back().stale = true;
+    found.back().count = missed.count;
+  }
+  return found;
+}
+
+}  // namespace lab32::counters

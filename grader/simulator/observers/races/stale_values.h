@@ -1,0 +1,124 @@
+// The adversary of a trial launch. The simulator executes accesses in one order, and each is visible
+// at once. On a GPU a strong load may return an older value of its word, as long as the newest store
+// is not ordered before the load (happens_before.h). StaleValues lets loads do that. A protocol that
+// lacks a fence then gives another result than in a run without it.
+//
+// A strong load that updates nothing may return the value of every store after the last one
+// that
+// - is ordered before the load (base causality of the PTX memory model, and the order of fence.sc,
+//   which is that of the run),
+// - or whose value a thread of the same block, or a load ordered before this one, has returned.
+// Updates read the newest value. A load that repeats gets the newest value in the end, so waiting
+// loops end.
+//
+// What it leaves out: the order of stores is that of the run, so an update never misses a store.
+// Loads of shared memory, loads of 1 or 2 bytes and words that are accessed in several sizes give
+// the newest value. Plain loads race instead (global_races.h), and so do loads that need not see
+// what the launch writes (ld.global.nc). The history of a word is short (kVersions), and only
+// kElements words have one.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "simulator/core/memory/memory.h"
+#include "simulator/core/warp/kernel_program.h"
+#include "simulator/observers/races/causality_observer.h"
+#include "simulator/observers/races/race_check.h"
+
+namespace lab32::counters {
+
+class StaleValues : public CausalityObserver {
+ public:
+  // The value that a load returns: the oldest that it may return, or a random one.
+  enum class Choice : uint8_t { oldest, any };
+  // `memory` belongs to the launch. `orders`: of all instructions of the program.
+  StaleValues(const sim::Memory& memory, SiteOrders orders, Choice choice, uint64_t seed);
+
+  // Whether the program has a load that may return an older value.
+  static bool concerns(const sim::KernelProgram& program);
+
+  std::unique_ptr<sim::Observer> fork() const override;
+  void ordered(uint32_t warp, const sim::OrderedAccess& access) override;
+  void raw_shared(uint32_t warp, const sim::RawAccess& access) override;
+  void fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder& order) override;
+  void choose_values(uint32_t warp, const sim::OrderedAccess& access, std::byte* values) override;
+  bool chooses_values() const override { return true; }
+  bool wants_raw_shared() const override { return state_->strong_shared; }
+
+  // The loads that have returned an older value, and the first store that each has missed: one
+  // finding for each pair of instructions, in the order of the run, polls last.
+  std::vector<Finding> findings(const PositionOf& position) const;
+
+ private:
+  static constexpr size_t kVersions = 8, kElements = 1 << 17;
+
+  // A value of an element. The lanes of one instruction write one version together.
+  struct Version {
+    uint64_t number = 0;  // 0: from before the launch
+    AccessOfThread write;
+    uint32_t lanes = 0, stamp = 0;  // the lanes of the writing warp
+    Causality::LogPrefix releases;  // that a load of this version observes
+    std::array<std::byte, 16> value{};  // unused in the newest version: the value is in memory
+  };
+  struct Read {
+    GridThread by;
+    uint32_t stamp = 0;
+    uint64_t number = 0;  // of the version
+  };
+  // The reads of a block: the newest version that they returned, and the number of successive reads
+  // that missed a newer one.
+  struct BlockReads {
+    uint64_t number = 0;
+    uint32_t missed = 0;
+  };
+  // A word of 4, 8 or 16 bytes that strong accesses use.
+  struct Element {
+    uint64_t address = 0;
+    unsigned bytes = 0;
+    bool mixed = false;     // accessed in several sizes: it has no history
+    uint64_t sequence = 0;  // instruction of the newest version
+    std::vector<Version> versions;  // the newest last
+    std::unordered_map<uint64_t, BlockReads> by_block;
+    std::vector<Read> reads;  // recent ones, one for each block
+    uint64_t least = 0;       // no read may return an older version
+  };
+  struct Missed {
+    uint64_t count = 0, first = 0;  // first: number of the load in the launch
+    bool polls = false;
+    AccessOfThread load, store;
+    uint64_t address = 0;
+  };
+  struct State {
+    SiteOrders orders;
+    bool strong_shared = false;
+    Choice choice = Choice::oldest;
+    Random random{0};
+    std::unordered_map<uint64_t, std::shared_ptr<Element>> elements;  // by word
+    std::bitset<1 << 16> may_hold;  // hashes of the words in `elements`
+    uint64_t sequence = 0;          // of instructions
+    std::map<std::pair<uint32_t, uint32_t>, Missed> missed;  // by sites of load and store
+  };
+
+  StaleValues(const sim::Memory& memory, std::shared_ptr<Order> order,
+              std::shared_ptr<State> state);
+  Element* element_at(uint64_t address, unsigned bytes, bool create);
+  void write(Element& element, GridThread by, const sim::OrderedAccess& access);
+  size_t choose_version(Element& element, GridThread by, bool polls);
+  void load(Element& element, GridThread by, const sim::OrderedAccess& access, std::byte* value);
+  bool is_before(const Version& version, GridThread thread) const;
+  void note_read(Element& element, GridThread by, uint64_t number);
+
+  const sim::Memory& memory_;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace lab32::counters
