@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 sys.path.insert(0, str(ROOT / "grader/python"))
 from lab32 import labs  # noqa: E402
-from lab32.course.reader import read_course, without_file  # noqa: E402
+from lab32.course.reader import read_course, read_rubric, without_file  # noqa: E402
 from lab32.course.rubrics import adapted, write_rubrics  # noqa: E402
 
 
@@ -136,7 +136,7 @@ def main():
     copy_texts(Path(tree), packed, with_notes)
     copy_records(Path(tree), packed)
     for lab in packed:
-        limits = adapted(course, course.labs[lab], now)
+        limits = adapted(course, course.labs[lab], now) if file else read_rubric(course.labs[lab].rubric_path)
         write(Path(tree, f"data/limits/{lab}.toml"), sealed_rubric(lab, limits, program))
 
 

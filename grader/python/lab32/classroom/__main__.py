@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 from lab32 import ROOT
@@ -14,10 +15,9 @@ from lab32.classroom import attempts, collect, feedback, pages, people, run, sco
 from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
 from lab32.classroom.overrides import read_overrides
-from lab32.classroom.problem import Problem, last_sentence, visible
+from lab32.classroom.problem import Parser, Problem, last_sentence, visible
 from lab32.classroom.progress import ProgressDisplay, failure_summary
 from lab32.classroom.shell import (
-    Parser,
     chosen_labs,
     interrupt_on_termination,
     open_closed_streams,
@@ -215,12 +215,13 @@ class Session:
         store.lock()
         several = [(f"{number}-{row.slug}", row, number, files)
                    for row, number, files in attempts.submissions(self.course, self.rows.values())]  # fmt: skip
-        graded = {name: (row, number) for name, row, number, _ in several}
+        graded = {name: (row, number, files) for name, row, number, files in several}
 
         def on_record(task, record):
-            row, number = graded[task.slug]
+            row, number, files = graded[task.slug]
             points[row.slug] |= {(lab["lab"], number): lab["score"] for lab in record["labs"]}
-            return scores.apply_record(scores.Row(row.student, row.slug, row.person), record, self.course, {})
+            attempt = scores.Row(replace(row.student, files=files), row.slug, row.person)
+            return scores.apply_record(attempt, record, self.course, {})
 
         if not self.run(store, [(name, row, files) for name, row, _, files in several], seed, on_record):
             return False

@@ -1,5 +1,6 @@
 """Errors outside the grader, each reported in one line: what is wrong, where, and how to fix it."""
 
+import argparse
 import re
 import unicodedata
 
@@ -8,6 +9,11 @@ MARKS = {0x061C, 0xFEFF, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(
 
 class Problem(Exception):
     """str() is one line for the user."""
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise Problem(f"{message}; see `{self.prog} --help`")
 
 
 def visible(text, length=200):

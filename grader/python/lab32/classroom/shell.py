@@ -11,11 +11,6 @@ from lab32.classroom import collect
 from lab32.classroom.problem import Problem, visible
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise Problem(f"{message}; see `{self.prog} --help`")
-
-
 def whole_number(least, most):
     def parse(text):
         if not text.isdecimal() or not least <= int(text) <= most:

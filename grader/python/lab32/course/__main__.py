@@ -8,8 +8,7 @@ from pathlib import Path
 
 from lab32 import ROOT
 from lab32.classroom.overrides import read_overrides
-from lab32.classroom.problem import Problem
-from lab32.classroom.shell import Parser
+from lab32.classroom.problem import Parser, Problem
 from lab32.course.reader import read_course
 from lab32.course.rubrics import adapted, write_rubrics
 

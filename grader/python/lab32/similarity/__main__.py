@@ -10,9 +10,8 @@ from rich.progress import Progress
 
 from lab32 import ROOT
 from lab32.classroom import collect
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import Parser, Problem, visible
 from lab32.classroom.shell import (
-    Parser,
     chosen_labs,
     interrupt_on_termination,
     open_closed_streams,

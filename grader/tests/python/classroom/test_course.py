@@ -2,11 +2,13 @@
 
 import json
 import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from class_tools import PAGES, Classroom, put
 
+from authoring import new_lab
 from lab32 import ROOT
 from lab32.classroom.overrides import Override, read_overrides, with_override
 from lab32.classroom.problem import Problem
@@ -29,32 +31,32 @@ slip_days = 2
 marked_late_days = 1
 use_file_times = false
 
-[labs.coalescing]
+[labs.twins]
 release = 2026-11-09T08:00:00+01:00
 due = 2026-11-23T23:59:00+01:00
 
-[labs.histogram]
+[labs.stripes]
 release = 2026-11-23T08:00:00+01:00
 weight = 2
 max_score = 50
-[labs.histogram.checks]
-aggregated.points = 0
-by_warp.visible = "after_due"
-by_block_adds = { points = 30, ideal = "40 * blocks" }
+[labs.stripes.checks]
+sectors.points = 0
+scale.visible = "after_due"
+scale_sectors = { points = 60, ideal = "n / 3" }
 
 [extensions.jdoe]
 days = 2
-histogram = 2999-12-20T23:59:00+01:00
+stripes = 2999-12-20T23:59:00+01:00
 
 [excused]
-u1234 = ["coalescing"]
+u1234 = ["twins"]
 """
-OVERRIDES = "id,lab,check,points,reason\njdoe,coalescing,,80,oral exam\nu1234,histogram,by_block,5,copied\n"
+OVERRIDES = "id,lab,check,points,reason\njdoe,twins,,80,oral exam\nu1234,stripes,scale,5,copied\n"
 TABLE = """\
-lab         release                 due                     weight  points  checks               hours
-coalescing  2026-11-09 08:00+01:00  2026-11-23 23:59+01:00       1     100  17                       4
-histogram   2026-11-23 08:00+01:00  2026-12-14 23:59+01:00       2      50  6 of 7, 1 after due      3
-all                                                                    200                           7
+lab      release                 due                     weight  points  checks               hours
+twins    2026-11-09 08:00+01:00  2026-11-23 23:59+01:00       1     100  3                        2
+stripes  2026-11-23 08:00+01:00  2026-12-14 23:59+01:00       2      50  2 of 3, 1 after due      2
+all                                                                 200                           4
 
 late: 10 % a day begun, 15 minutes of grace, at most 50 %; 2 slip days a student
 attempt that counts: best
@@ -62,6 +64,16 @@ extensions: jdoe
 excused: u1234
 overrides: 2 rows of overrides.csv
 """
+
+
+@pytest.fixture(autouse=True)
+def own_labs(tmp_path_factory, monkeypatch):
+    """The labs `stripes` and `twins`, as `lab32 new-lab` writes them. The course does not depend on lab32's own labs."""
+    folder = tmp_path_factory.mktemp("own")
+    for lab in ("stripes", "twins"):
+        new_lab.write_lab(lab, folder)
+    monkeypatch.setenv("LAB32_LABS", str(folder))
+    return folder
 
 
 def course_file(folder, text=COURSE, overrides=OVERRIDES):
@@ -90,26 +102,26 @@ def test_a_course_is_printed_as_a_table(tmp_path, capsys):
         ("marked_late_days = 1", "marked_late_days = true", 12, "marked_late_days must be a number"),
         ("use_file_times = false", "use_file_times = 0", 13, "use_file_times must be true or false"),
         ("slip_days = 2", "slip_day = 2", 11, "there is no key `slip_day` here; the keys are cap_per_cent, "),
-        ("[labs.coalescing]", "[labs.coalesce]", 15, "there is no lab `coalesce`; the labs are: bank_conflicts, "),
+        ("[labs.twins]", "[labs.twin]", 15, "there is no lab `twin`; the labs are: bank_conflicts, "),
         ("release = 2026-11-09", "release = 2026-11-29", 16, "release must be before due"),
         ("2026-11-23T23:59:00+01:00", "tomorrow", 17, "Invalid"),
         ("weight = 2", "weight = -2", 21, "weight must be a number of at least 0"),
         ("max_score = 50", 'max_score = "50"', 22, "max_score must be a number of at least 1"),
         ("weight = 2", "wight = 2", 21, "there is no key `wight` here; the keys are checks, due, max_score, "),
-        ("aggregated.points", "aggregate.points", 24, "histogram.toml has no check [aggregate]; its checks are adds, "),
-        ("aggregated.points = 0", "aggregated.points = -1", 24, "points must be a number of at least 0"),
+        ("sectors.points", "sector.points", 24, "stripes.toml has no check [sector]; its checks are sectors, "),
+        ("sectors.points = 0", "sectors.points = -1", 24, "points must be a number of at least 0"),
         ('visible = "after_due"', 'visible = "never"', 25, 'visible must be "always" or "after_due"'),
-        ("by_warp.visible", "by_warp.visibly", 25, "[by_warp] has no threshold `visibly`; it has points, visible"),
-        ('ideal = "40 * blocks"', "ideal = 40", 26, "ideal must be a text, as in histogram.toml: 32 * blocks"),
-        ('ideal = "40 * blocks"', 'ideal = "40 * bloks"', 26, "there is no name `bloks`"),
-        ('ideal = "40 * blocks"', 'counter = "red.sektors"', 26, "there is no name `red.sektors`; did you mean"),
-        ('ideal = "40 * blocks"', "credit = 1", 26, "[by_block_adds] has no threshold `credit`; it has points, visible"),
-        ("days = 2\nh", 'days = "two"\nh', 29, "days must be a number of at least 0"),
-        ("histogram = 2999", "histogramm = 2999", 30, "there is no key `histogramm` here; the keys are coalescing, days, histogram"),
-        ("2999-12-20T23:59:00+01:00", "2999-12-20", 30, "histogram must be a time with its zone"),
-        ("days = 2\nhistogram = 2999-12-20T23:59:00+01:00\n", "", 28, "[extensions.jdoe] has neither `days` nor a lab"),
-        ('["coalescing"]', '["coalesce"]', 33, 'u1234 must be a list of labs of the course: ["coalescing", "histogram"]'),
-        ('["coalescing"]', "true", 33, "u1234 must be a list of labs of the course"),
+        ("scale.visible", "scale.visibly", 25, "[scale] has no threshold `visibly`; it has points, visible"),
+        ('ideal = "n / 3"', "ideal = 40", 26, "ideal must be a text, as in stripes.toml: n / 4"),
+        ('ideal = "n / 3"', 'ideal = "m / 3"', 26, "there is no name `m`"),
+        ('ideal = "n / 3"', 'counter = "sektors"', 26, "there is no name `sektors`; did you mean"),
+        ('ideal = "n / 3"', "credit = 1", 26, "[scale_sectors] has no threshold `credit`; it has points, visible"),
+        ("days = 2\ns", 'days = "two"\ns', 29, "days must be a number of at least 0"),
+        ("stripes = 2999", "stripess = 2999", 30, "there is no key `stripess` here; the keys are days, stripes, twins"),
+        ("2999-12-20T23:59:00+01:00", "2999-12-20", 30, "stripes must be a time with its zone"),
+        ("days = 2\nstripes = 2999-12-20T23:59:00+01:00\n", "", 28, "[extensions.jdoe] has neither `days` nor a lab"),
+        ('["twins"]', '["twin"]', 33, 'u1234 must be a list of labs of the course: ["twins", "stripes"]'),
+        ('["twins"]', "true", 33, "u1234 must be a list of labs of the course"),
     ],
 )  # fmt: skip
 def test_a_wrong_key_is_named_with_file_and_line(tmp_path, capsys, old, new, line, words):
@@ -123,27 +135,25 @@ def test_a_wrong_key_is_named_with_file_and_line(tmp_path, capsys, old, new, lin
 @pytest.mark.parametrize(
     "row, words",
     [
-        (",coalescing,,80,why", "each row has an id, and a reason that the student reads"),
-        ("ada,coalescing,,80,", "each row has an id, and a reason that the student reads"),
-        ("ada,reduction,,80,why", "the course has no lab `reduction`; its labs are coalescing, histogram"),
-        ("ada,histogram,by_blok,8,why", "histogram has no check `by_blok`; its checks are adds, by_block, "),
-        ("ada,histogram,by_block,-8,why", "`-8` is no number of points"),
-        ("ada,histogram,by_block,all,why", "`all` is no number of points"),
+        (",twins,,80,why", "each row has an id, and a reason that the student reads"),
+        ("ada,twins,,80,", "each row has an id, and a reason that the student reads"),
+        ("ada,reduction,,80,why", "the course has no lab `reduction`; its labs are twins, stripes"),
+        ("ada,stripes,scales,8,why", "stripes has no check `scales`; its checks are sectors, scale, scale_sectors"),
+        ("ada,stripes,scale,-8,why", "`-8` is no number of points"),
+        ("ada,stripes,scale,all,why", "`all` is no number of points"),
     ],
 )
 def test_a_wrong_override_is_named_with_file_and_line(tmp_path, capsys, row, words):
     path = course_file(tmp_path, overrides=OVERRIDES + row + "\n")
     assert main(["check", str(path)]) == 2
-    assert capsys.readouterr().err == f"lab32: {tmp_path}/overrides.csv:4: {words}" + (
-        "aggregated, aggregated_wavefronts, by_warp, by_warp_atomics\n" if "by_blok" in row else "\n"
-    ).replace("aggregated,", "by_block_adds, aggregated,", 1)
+    assert capsys.readouterr().err == f"lab32: {tmp_path}/overrides.csv:4: {words}\n"
 
 
 def test_overrides_name_checks_by_table_or_by_name(tmp_path):
-    text = OVERRIDES + "ada,histogram,B1 block: result,1,late\n"
+    text = OVERRIDES + "ada,stripes,B1 scale: result,1,late\n"
     found = read_overrides(read_course(course_file(tmp_path, overrides=text)))
-    assert found["u1234"][0].check == found["ada"][0].check == "B1 block: result"
-    assert found["ada"][0].note() == "histogram, B1 block: result: 1 point, set by the instructor: late"
+    assert found["u1234"][0].check == found["ada"][0].check == "B1 scale: result"
+    assert found["ada"][0].note() == "stripes, B1 scale: result: 1 point, set by the instructor: late"
 
 
 def test_an_override_of_a_check_changes_the_labs_points_by_the_difference():
@@ -155,28 +165,33 @@ def test_an_override_of_a_check_changes_the_labs_points_by_the_difference():
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 
 
-def test_points_are_scaled_to_max_score_in_hundredths(tmp_path):
-    course = read_course(course_file(tmp_path))
-    rubric = adapted(course, course.labs["histogram"], NOW)
-    points = {table: rubric[table]["points"] for table in course.labs["histogram"].rows()}
-    assert round(sum(points.values()), 2) == 50
-    assert points == {
-        "adds": 5.26, "by_block": 5.26, "by_block_adds": 15.79, "aggregated": 0, "aggregated_wavefronts": 10.53,
-        "by_warp": 5.26, "by_warp_atomics": 7.9,
-    }  # fmt: skip
+@pytest.mark.parametrize(
+    "changes, points",
+    [
+        ("", {"sectors": 0, "scale": 16.67, "scale_sectors": 33.33}),  # 30 and 60, of 50 points
+        ("sectors.points = 30\n", {"sectors": 12.5, "scale": 12.5, "scale_sectors": 25}),
+        ("sectors.points = 60\nscale.points = 60\n", {"sectors": 16.67, "scale": 16.67, "scale_sectors": 16.66}),
+    ],
+)
+def test_points_are_scaled_to_max_score_in_hundredths(tmp_path, changes, points):
+    course = read_course(course_file(tmp_path, COURSE.replace("sectors.points = 0\n", changes or "sectors.points = 0\n")))
+    lab = course.labs["stripes"]
+    rubric = adapted(course, lab, NOW)
+    assert {table: rubric[table]["points"] for table in lab.rows()} == points
+    assert (round(sum(points.values()), 2), rubric["max_score"]) == (50, 50)
 
 
 def test_a_check_is_hidden_until_the_last_extension_ends(tmp_path):
     course = read_course(course_file(tmp_path))
-    lab = course.labs["histogram"]
-    until = adapted(course, lab, NOW)["by_warp"]["hidden_until"]
+    lab = course.labs["stripes"]
+    until = adapted(course, lab, NOW)["scale"]["hidden_until"]
     assert until.year == 2999
-    assert "hidden_until" not in adapted(course, lab, until + timedelta(seconds=1))["by_warp"]
+    assert "hidden_until" not in adapted(course, lab, until + timedelta(seconds=1))["scale"]
 
 
-def test_a_rubric_that_the_course_leaves_alone_stays_the_same_file(tmp_path):
+def test_a_rubric_that_the_course_leaves_alone_stays_the_same_file(tmp_path, own_labs):
     course = read_course(course_file(tmp_path))
-    assert text_of(course, course.labs["coalescing"], NOW) == ((ROOT / "data/limits/coalescing.toml").read_text(), {})
+    assert text_of(course, course.labs["twins"], NOW) == ((own_labs / "data/limits/twins.toml").read_text(), {})
 
 
 @pytest.mark.parametrize(
@@ -197,12 +212,12 @@ def test_a_wrong_table_is_named_with_file_and_line(tmp_path, text, words):
 
 
 def test_a_lab_without_points_is_an_error(tmp_path):
-    text = "[labs.histogram]\n[labs.histogram.checks]\n"
-    text += "".join(f"{table}.points = 0\n" for table in read_course(course_file(tmp_path)).labs["histogram"].rows())
+    text = "[labs.stripes]\n[labs.stripes.checks]\n"
+    text += "".join(f"{table}.points = 0\n" for table in read_course(course_file(tmp_path)).labs["stripes"].rows())
     assert main(["check", str(course_file(tmp_path, text))]) == 2
     course = read_course(course_file(tmp_path, text))
-    with pytest.raises(Problem, match=r"course\.toml:2: no check of histogram has points"):
-        adapted(course, course.labs["histogram"], NOW)
+    with pytest.raises(Problem, match=r"course\.toml:2: no check of stripes has points"):
+        adapted(course, course.labs["stripes"], NOW)
 
 
 def test_a_rubric_without_points_is_named_with_file_and_line(tmp_path):
@@ -214,8 +229,8 @@ def test_a_rubric_without_points_is_named_with_file_and_line(tmp_path):
 def test_a_course_releases_labs_in_time(tmp_path):
     course = read_course(course_file(tmp_path))
     assert course.released(datetime(2026, 11, 1, tzinfo=UTC)) == []
-    assert course.released(datetime(2026, 11, 10, tzinfo=UTC)) == ["coalescing"]
-    assert course.released(NOW) == ["coalescing", "histogram"]
+    assert course.released(datetime(2026, 11, 10, tzinfo=UTC)) == ["twins"]
+    assert course.released(NOW) == ["twins", "stripes"]
 
 
 # ---- a class -------------------------------------------------------------------------------------
@@ -314,20 +329,20 @@ def lab32(*words, folder=ROOT):
     return subprocess.run([BINARY, *map(str, words)], cwd=folder, capture_output=True, text=True)
 
 
-def test_grade_uses_the_course(tmp_path):
-    words = ["grade", "--course", course_file(tmp_path), "--dir", "solutions", "--device", "sim", "histogram"]
+def test_grade_uses_the_course(tmp_path, own_labs):
+    words = ["grade", "--course", course_file(tmp_path), "--dir", own_labs / "solutions", "--device", "sim", "stripes"]
     done = lab32(*words, "--format", "json")
     assert done.returncode == 0, done.stderr
     (lab,) = json.loads(done.stdout)["labs"]
-    tests = {test["name"]: test for test in lab["tests"]}
-    assert "B2 aggregated: result" not in tests and len(tests) == 6
-    hidden = tests["B3 warp: result"]
-    assert (hidden["status"], hidden["not_run"]["kind"]) == ("not run", "hidden")
-    assert lab["score"] == lab["max_score"] == pytest.approx(50 - 5.26)
+    assert {test["name"]: (test["status"], test["max_score"]) for test in lab["tests"]} == {
+        "B1 scale: result": ("not run", 16.67), "B1 scale: sectors": ("passed", 33.33),
+    }  # fmt: skip
+    assert lab["tests"][0]["not_run"]["kind"] == "hidden"
+    assert lab["score"] == lab["max_score"] == 33.33
     on_gradescope = json.loads(lab32(*words, "--format", "gradescope").stdout)
-    shown = {test["name"]: (test["visibility"], test.get("score")) for test in on_gradescope["tests"]}
-    assert shown["histogram: B3 warp: result"] == ("after_due_date", 5.26)
-    assert shown["histogram: B1 block: adds"] == ("visible", 15.79)
+    assert {test["name"]: (test["visibility"], test["score"]) for test in on_gradescope["tests"]} == {
+        "stripes: B1 scale: result": ("after_due_date", 16.67), "stripes: B1 scale: sectors": ("visible", 33.33),
+    }  # fmt: skip
     assert on_gradescope["score"] == 50
 
 
@@ -338,7 +353,19 @@ def test_grade_reports_a_wrong_course_in_one_line(tmp_path):
     assert done.stderr.startswith(f"lab32: {path}:2: attempt must be")
     done = lab32("grade", "swizzle", "--course", course_file(tmp_path), "--dir", "solutions")
     assert done.returncode == 2
-    assert "the course has no lab `swizzle`; its labs are: coalescing, histogram" in done.stderr
+    assert "the course has no lab `swizzle`; its labs are: twins, stripes" in done.stderr
+
+
+def test_a_course_needs_no_package_that_the_wheel_alone_lacks(tmp_path):
+    code = f"""
+import sys
+from lab32.command import CLASS
+sys.modules |= dict.fromkeys([*CLASS, "numpy", "tomlkit"])
+from lab32.course.__main__ import main
+sys.exit(main(["check", {str(course_file(tmp_path))!r}]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, TABLE), done.stderr
 
 
 def test_lab32_course_check_is_a_command(tmp_path):
