@@ -1,0 +1,36 @@
+"""The data that labs/histogram/report.ipynb shows."""
+
+from lab32 import tables
+
+KEYS = ["uniform", "sorted", "constant", "few"]
+FORMS = ["device", "block", "aggregated, adds of 1", "warp, adds of 1", "cub"]
+# {label: (check, figure)}. B3's ideal is 0, so it has no ratio.
+WASTE = {
+    "histogram_block, adds": ("B1 block: adds", "adds"),
+    "histogram_aggregated, wavefronts": ("B2 aggregated: wavefronts", "wavefronts"),
+}
+
+
+def against_ideal(lab):
+    """The counts of part B as multiples of the ideal: {label: ratio}."""
+    figures = {test.name: test.figures for test in lab.tests}
+    return {
+        label: figures[check][what] / figures[check][f"ideal_{what}"]
+        for label, (check, what) in WASTE.items() if what in figures.get(check, {})
+    }  # fmt: skip
+
+
+def measured(form, keys, what="median_ms", device="h200"):
+    """A form's row for the largest n."""
+    rows = tables.measured(f"{device}-histogram").where(task=keys, form=form)
+    return float(max(rows, key=lambda row: int(row["n"]))[what])
+
+
+def times_a_copy(form):
+    """{kind of keys: the measured time as a multiple of a copy's}"""
+    return {keys: measured(form, keys, "times_copy") for keys in KEYS}
+
+
+def gain(before, after):
+    """{kind of keys: how many times as long `before` takes as `after`}"""
+    return {keys: measured(before, keys) / measured(after, keys) for keys in KEYS}

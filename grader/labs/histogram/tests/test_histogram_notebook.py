@@ -1,0 +1,34 @@
+from graded import graded
+
+from lab32 import tables
+from lab32.labs.histogram import notebook as histogram
+
+
+def test_the_simulator_counts_what_the_hardware_counts():
+    """The solution's wavefronts and adds, graded now, beside the counters of an H200."""
+    hardware = tables.measured("h200-histogram-counters")
+    tests = {test.name: test.figures for test in graded("histogram", "solutions").lab("histogram").tests}
+
+    def counted(task, form, metric):
+        return hardware.value("value", task=task, form=form, metric=metric)
+
+    adds = "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"
+    assert counted("uniform", "block", adds) == tests["B1 block: adds"]["adds"]
+    wavefronts = "memory_l1_wavefronts_shared"
+    assert counted("few", "aggregated, adds of 1", wavefronts) == tests["B2 aggregated: wavefronts"]["wavefronts"]
+
+
+def test_a_private_copy_has_a_measured_effect():
+    assert min(histogram.gain("device", "block").values()) > 50
+
+
+def test_adds_of_one_do_not_depend_on_the_keys():
+    times = histogram.times_a_copy("block").values()
+    assert max(times) < 1.1 * min(times)
+    assert min(histogram.gain("aggregated, adds of 1", "block").values()) > 0.95  # leaders gain nothing
+
+
+def test_kernels_are_multiples_of_the_ideal():
+    results = {d: graded("histogram", d).lab("histogram") for d in ("labs", "solutions")}
+    assert set(histogram.against_ideal(results["solutions"]).values()) == {1}
+    assert set(histogram.against_ideal(results["labs"])) <= set(histogram.WASTE)  # adds would answer A1
