@@ -222,13 +222,9 @@ struct Run {
            (counters && counters->other.texture_unknown + counters->other.bulk_unknown > 0);
   }
   std::optional<counters::LaunchDetail> launch_detail;  // LaunchOptions::launch_detail
-  // Upper limits of the machine code's counters, where some counters are uncertain. A space is
-  // unbounded if no upper limit is known for one of its accesses (simulator).
-  struct Bound {
-    counters::Counters counters;
-    bool global_unbounded = false, shared_unbounded = false;
-  };
-  std::optional<Bound> bound;
+  // Present if some accesses could not be matched with the machine code: the counters of a launch
+  // that issues these as rarely as it may (simulator).
+  std::optional<counters::Counters> least;
 };
 
 struct KernelInfo {

@@ -33,32 +33,6 @@ void add_copy_counters(const sim::KernelProgram& program, const counters::Traffi
   }
 }
 
-std::optional<uint32_t> max_issues(const sim::Unmatched& why, const ptx::Traits& traits) {
-  using Reason = sim::Unmatched::Reason;
-  if (traits.is_atomic()) return std::nullopt;
-  switch (why.reason) {
-    // ptxas joined parts of a vector, or lets one load serve several iterations of a loop. It never
-    // issues more accesses than the PTX, and only at addresses of the PTX.
-    case Reason::shared_by_iterations:
-      return 1;
-    case Reason::copies_differ:
-    case Reason::no_single_grouping:
-      if (why.in_machine_code <= why.in_ptx) return 1;
-      return std::nullopt;
-    // One of several equal accesses has no instruction: ptxas joined some of them, or copied the
-    // code around them and runs one copy. It may load too early, but never stores twice.
-    case Reason::like_one_without:
-      if (traits.uses(ptx::MemoryUse::Kind::store) && !traits.uses(ptx::MemoryUse::Kind::load))
-        return 1;
-      return std::nullopt;
-    // The lanes of one PTX access are in the unrolled iterations or in the remainder.
-    case Reason::diverged:
-      return 2;
-    default:
-      return std::nullopt;
-  }
-}
-
 std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program,
                                                const counters::TrafficObserver& traffic,
                                                uint32_t site, const sim::LaunchOutcome& outcome) {

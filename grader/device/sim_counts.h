@@ -24,10 +24,7 @@ namespace lab32::device {
 void add_copy_counters(const sim::KernelProgram& program, const counters::TrafficObserver& traffic,
                        counters::Counters& counters);
 
-// The most loads or stores that the machine code may issue for each one of the PTX, if the
-// instructions that implement it are unknown for the reason `why`; nullopt: not known.
-std::optional<uint32_t> max_issues(const sim::Unmatched& why, const ptx::Traits& traits);
-
+// Why the counts of the site are those of the PTX; nullopt: they are the machine code's.
 std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program,
                                                const counters::TrafficObserver& traffic,
                                                uint32_t site, const sim::LaunchOutcome& outcome);

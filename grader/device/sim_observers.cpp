@@ -351,11 +351,6 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     run.counters->ptx_level = true;
     run.counters->global_ptx_level |= global;
     run.counters->shared_ptx_level |= shared;
-    if (!run.bound) run.bound = {*run.counters};
-    const auto most = max_issues(*why, program_.sites[site].ptx->op->traits);
-    for (uint32_t more = 1; most && more < *most; ++more) run.bound->counters += moved;
-    run.bound->global_unbounded |= global && !most;
-    run.bound->shared_unbounded |= shared && !most;
     for (counters::LineCounters& line : run.lines) {
       if (!at || line.file != at->file || line.line != at->line) continue;
       line.counters.ptx_level = true;
@@ -371,6 +366,10 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     access.instruction = program_.sites[site].ptx->op->base;
     access.why = *why;
     run.ptx_level.push_back(std::move(access));
+  }
+  if (!run.ptx_level.empty()) {
+    run.least = traffic_.least_totals();
+    add_copy_counters(program_, traffic_, *run.least);
   }
   std::stable_sort(run.worst.begin(), run.worst.end(),
                    [](const WorstAccess& a, const WorstAccess& b) {

@@ -107,6 +107,8 @@ struct Check {
   std::string withheld = {};    // the check whose questions this check's details would answer
   // A sentence about the first shift or shuffle by an undefined amount.
   std::string undefined_amount = {};
+  // A sentence about a count of which only limits are known.
+  std::string uncertain_count = {};
   // Only if the session wants pictures: the last launch, and the launch that wasted most.
   std::shared_ptr<const pictures::Launch> last_pictures = {}, pictures = {};
   std::vector<pictures::Mapping> mappings = {};  // swizzles to draw in the pictures

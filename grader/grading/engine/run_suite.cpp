@@ -107,6 +107,8 @@ void end_check(Check& check, report::Lab& lab) {
                                 : check.undefined_amount;
     if (!why.empty()) check.explain(0, why);
   }
+  if (!check.uncertain_count.empty() && check.withheld.empty() && verdict.credit < 1)
+    check.explain(0, check.uncertain_count);
   if (!check.printed.empty()) check.explain(0, check.printed);
   if (!verdict.withheld.empty() && !verdict.lost)
     check.explain(0, "Until `" + verdict.withheld +

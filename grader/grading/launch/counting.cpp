@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "device/names.h"
-#include "device/run_text.h"
 #include "grading/engine/check.h"
 
 namespace lab32::grading {
@@ -100,6 +99,18 @@ counters::Counters requested_traffic(counters::Counters c) {
   return c;
 }
 
+void note_uncertainty(Check& check, const counters::Counters& most, const counters::Counters& least,
+                      Counted counted) {
+  const bool shared = counted == Counted::shared;
+  const uint64_t high = shared ? most.shared_wavefronts() : most.global_sectors(),
+                 low = shared ? least.shared_wavefronts() : least.global_sectors();
+  if (low == high) return;
+  check.uncertain_count = fmt::format(
+      "ptxas has merged or moved accesses of this kernel, and the grader cannot follow all of "
+      "them. They take at most {} {} and at least {}; the check counts the smaller number.",
+      grouped(high), shared ? "wavefronts" : "sectors", grouped(low));
+}
+
 }  // namespace
 
 void require_lane_accesses(Check& check, const device::Run& run) {
@@ -130,29 +141,11 @@ counters::Counters counters_of(Check& check, const device::Run& run, Counted cou
   const counters::Counters& c = *run.counters;
   const bool global = counted != Counted::shared, shared = counted != Counted::global;
   require_countable(check, run);
-  if (!(global && c.global_ptx_level) && !(shared && c.shared_ptx_level))
-    return requested_traffic(c);
-  if (run.bound && !(global && run.bound->global_unbounded) &&
-      !(shared && run.bound->shared_unbounded))
-    return requested_traffic(run.bound->counters);
-  check.measured("not countable");
-  // These forms cannot be counted anywhere; other accesses fail only where ptxas moved them.
-  using Reason = sim::Unmatched::Reason;
-  const bool by_form =
-      std::any_of(run.ptx_level.begin(), run.ptx_level.end(), [](const auto& access) {
-        return access.why.reason == Reason::estimated || access.why.reason == Reason::uncounted ||
-               access.why.reason == Reason::unknown_atomic;
-      });
-  std::string message =
-      by_form ? "The cost of this form of access on the hardware is not documented. The "
-                "grader cannot count it, so it earns no points. Use another form of "
-                "access that does the same work."
-              : "ptxas has merged or moved accesses of this kernel, so the grader cannot "
-                "count them, and they earn no points. Write one access per line, or put "
-                "`#pragma unroll 1` before the loop whose iterations were merged: both "
-                "often help.";
-  for (const std::string& line : describe(run.ptx_level)) message += "\n" + line;
-  check.lose(Failure{Failure::Kind::uncountable}, 0, message);
+  const bool uncertain = (global && c.global_ptx_level) || (shared && c.shared_ptx_level);
+  if (!uncertain || !run.least) return requested_traffic(c);
+  counters::Counters least = requested_traffic(*run.least);
+  note_uncertainty(check, requested_traffic(c), least, counted);
+  return least;
 }
 
 // ---- needless work ----

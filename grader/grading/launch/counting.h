@@ -28,8 +28,8 @@ void require_lane_accesses(Check& check, const device::Run& run);
 
 // The counters of a run. Traffic of the copy engine and of other blocks is included as if loads and
 // stores of lanes had moved it. Ends the check as not run if the device has no counters. If ptxas
-// has changed the accesses, the result is an upper bound of what it emits; without a bound, the
-// check is lost.
+// has merged or moved accesses in a way that cannot be followed, these count as rarely as the
+// machine code may issue them, and the message of a check that loses points says so.
 counters::Counters counters_of(Check& check, const device::Run& run,
                                Counted counted = Counted::everything);
 

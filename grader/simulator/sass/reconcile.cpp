@@ -1,6 +1,7 @@
 // Matches by PTX line: ptxas records for each SASS instruction the PTX line from which it comes.
 #include "simulator/sass/reconcile.h"
 
+#include <algorithm>
 #include <deque>
 #include <set>
 
@@ -41,6 +42,7 @@ class Reconciler {
       else
         result_.plans[name] = plan_function(module_, f, sites_);
       plan_texels(f, sites_, result_.plans[name]);
+      note_widest(f, result_.plans[name]);
     }
     return std::move(result_);
   }
@@ -71,6 +73,24 @@ class Reconciler {
       if (found == origin_.end()) continue;
       for (const MemorySite& s : sites) {
         if (s.function->kernel == kernel) doubts_.emplace(found->second.function, why);
+      }
+    }
+  }
+
+  // An instruction that serves several accesses has the line of one of them, with the same base.
+  void note_widest(const PtxFunction& f, sim::FunctionPlans& plans) const {
+    const auto is_like = [](const PtxAccess& a, const PtxAccess& b) {
+      return a.space == b.space && a.kind == b.kind && a.root == b.root;
+    };
+    for (const PtxAccess& a : f.accesses()) {
+      auto& unmatched = plans[static_cast<size_t>(a.index)].unmatched;
+      if (!unmatched) continue;
+      for (const PtxAccess& b : f.accesses()) {
+        if (!is_like(a, b)) continue;
+        const ptx::Instruction& in = f.function().body[static_cast<size_t>(b.index)];
+        for (const MemorySite& s : sites_.sites_of_line(in.ptx_line))
+          if (s.op && s.op->kind == a.kind)
+            unmatched->widest = std::max(unmatched->widest, static_cast<uint32_t>(s.op->bytes));
       }
     }
   }

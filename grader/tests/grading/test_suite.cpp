@@ -432,33 +432,26 @@ TEST_CASE(
   CHECK(graded.lab.max_score == 3);
 }
 
-TEST_CASE("grading: if counts at PTX level have a bound, the bound decides") {
-  const auto graded = [](bool global) {
+TEST_CASE(
+    "grading: accesses that could not be matched count as rarely as they may, and the message "
+    "gives "
+    "both limits") {
+  const auto graded = [](uint64_t sectors, uint64_t least) {
     return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {
       device::Run run = copy(device, shape, args);
       run.counters->ptx_level = run.counters->global_ptx_level = true;
-      run.bound = device::Run::Bound{*run.counters, !global, false};
+      run.least = run.counters;
+      run.counters->load.sectors += sectors;
+      run.least->load.sectors += least;
       return run;
     });
   };
-  CHECK(graded(true).test("kernel").status == Status::passed);
-  CHECK(graded(false).test("kernel").failure->kind == report::Failure::Kind::uncountable);
-}
-
-TEST_CASE("grading: counts at PTX level without a bound earn no points") {
-  const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
-    device::Run run = copy(device, shape, args);
-    run.counters->ptx_level = run.counters->global_ptx_level = true;
-    sim::Unmatched why;
-    why.reason = sim::Unmatched::Reason::no_single_grouping;
-    why.in_ptx = 4;
-    why.in_machine_code = 1;
-    run.ptx_level = {{"lab.cu", 2, 7, "ld", why}};
-    return run;
-  });
-  CHECK(graded.test("kernel").status == Status::failed);
-  CHECK(graded.test("kernel").message.find("line 2: ld: PTX has 4 such here") != std::string::npos);
-  CHECK(graded.test("kernel").failure->kind == report::Failure::Kind::uncountable);
+  CHECK(graded(1 << 20, 0).test("kernel").status == Status::passed);
+  CHECK(graded(1 << 20, 0).test("kernel").message.empty());
+  const Graded lost = graded(1 << 20, 1 << 18);
+  CHECK(lost.test("kernel").status == Status::failed);
+  CHECK(lost.test("kernel").failure->kind == report::Failure::Kind::wasteful);
+  CHECK(lost.test("kernel").message.find("They take at most ") != std::string::npos);
 }
 
 TEST_CASE("grading: traffic that cannot be counted earns no points") {

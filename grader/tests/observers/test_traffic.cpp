@@ -191,6 +191,45 @@ TEST_CASE(
   CHECK(o.lines(position)[1].counters.ptx_level);
 }
 
+TEST_CASE("counters: traffic: an unmatched access counts at least once for each piece of a lane") {
+  TrafficObserver o;
+  begin(o, 0);
+  sim::Access load = access_of(2, AccessSpace::global, AccessKind::load, 4, sim::kFullMask);
+  load.ptx_level = true;
+  const auto words = [&](uint64_t step) {
+    for (uint64_t i = 0; i < 4; ++i)
+      tell(o, load, [=](uint64_t lane) { return 4096 + 16 * lane + step * i; });
+  };
+  words(0);  // a loop may load the word once and keep it
+  CHECK(o.totals().load.sectors == 64);
+  CHECK(o.least_totals().load.sectors == 16);
+  CHECK(o.least_totals().load.requests == 1);
+  words(4);  // no machine instruction is wider than a word
+  CHECK(o.least_totals().load.sectors == 4 * 16);
+  load.widest = 16;
+  begin(o, 1);
+  words(4);
+  CHECK(o.least_totals().load.sectors == 5 * 16);
+  CHECK(o.totals().load.sectors == 3 * 64);
+  global(o, 3, AccessKind::load, neighbours);  // a matched access
+  CHECK(o.least_totals().load.sectors == 5 * 16 + 4);
+}
+
+TEST_CASE("counters: traffic: an unmatched shared access counts again after a barrier") {
+  TrafficObserver o;
+  begin(o, 0);
+  sim::Access load = access_of(2, AccessSpace::shared, AccessKind::load, 4, sim::kFullMask);
+  load.ptx_level = true;
+  const uint32_t lanes[] = {sim::kFullMask, sim::kFullMask};
+  for (int i = 0; i < 2; ++i) tell(o, load, neighbours);
+  o.block_barrier(lanes, 2, true);
+  tell(o, load, neighbours);
+  o.warp_barrier(0, sim::kFullMask);
+  tell(o, load, neighbours);
+  CHECK(o.totals().shared_wavefronts() == 4);
+  CHECK(o.least_totals().shared_wavefronts() == 3);
+}
+
 TEST_CASE("counters: traffic: lines sum their sites, instructions included, and are sorted") {
   TrafficObserver o;
   begin(o, 0);

@@ -189,6 +189,22 @@ TEST_SUITE("compile: nvcc") {
     CHECK(read_submission(s.write("c.cu", "include"), "c.cu").files.size() == 1);
   }
 
+  TEST_CASE("toolchain: a macro may name a header if it stands for a plain name") {
+    tests::Scratch s;
+    s.write("part/b.cuh", "constexpr int kFrom = 3;\n");
+    const std::string uses = "#include HEADER\n__global__ void a(int* p) { *p = kFrom; }\n";
+    const fs::path plain = s.write("a.cu", "#define HEADER \"part/b.cuh\"\n" + uses);
+    CHECK(read_submission(plain, "a.cu").files.count("part/b.cuh") == 1);
+    toolchain::compile(plain, "sm_90", "a.cu", without_cache());
+    const fs::path standard = s.write("s.cu", "#define HEADER <cstdint>\n#include HEADER\n");
+    toolchain::compile(standard, "sm_90", "s.cu", without_cache());
+    const fs::path built =
+        s.write("b.cu", "#define TEXT(x) #x\n#define HEADER TEXT(part/b.cuh)\n" + uses);
+    CHECK(has(refusal(built, "labs/b.cu"),
+              "labs/b.cu(3): `#include HEADER` cannot be read: the macro must stand for a plain "
+              "\"...\" or <...>"));
+  }
+
   TEST_CASE("toolchain: no path and no link includes a solution") {
     tests::Scratch s, elsewhere;
     // A file that could be reached by a path or by a link.

@@ -8,7 +8,11 @@
 #include <numeric>
 #include <set>
 
+#include "base/environment.h"
+#include "base/files.h"
 #include "labs/reduction/sums.h"
+#include "tests/fixtures/graded_lab.h"
+#include "tests/fixtures/scratch.h"
 
 namespace lab32::checks::reduction {
 
@@ -89,6 +93,26 @@ TEST_CASE("checks: reduction: the part of the input that a wrong sum stands for"
   CHECK(which_part(in, sum(992), 128, 256) == " The last 11 elements are missing.");
   CHECK(which_part(in, 17, 128, 256).empty());
   CHECK(which_part({}, 17, 128, 256).find("sum of no elements") != std::string::npos);
+}
+
+TEST_CASE("checks: reduction: a launch record that a kernel could change loses its checks") {
+  const std::string solution = read_file(root() / "solutions/reduction/reduction.cu").value();
+  const size_t at = solution.find("LAB32_LAUNCH(reduce_v8"), end = solution.find(';', at);
+  REQUIRE(end != std::string::npos);
+  tests::Scratch folder;
+  const auto device = device::open_device("sim");
+  tests::GradedLab lab(
+      "reduction",
+      folder.write(
+          "reduction.cu",
+          solution.substr(0, at) +
+              "extern \"C\" { __device__ int lab32_launch_reduce_v8[4] = {256, 8, 4, 0}; }" +
+              solution.substr(end + 1)),
+      *device);
+  const report::Test test = lab.grade(1, {"v8: threads"}).tests.at(0);
+  CHECK(test.score == 0);
+  CHECK(test.message.find("`lab32_launch_reduce_v8` is no __constant__ variable.") !=
+        std::string::npos);
 }
 
 }  // namespace lab32::checks::reduction

@@ -56,6 +56,8 @@ struct Unmatched {
   AccessKind kind = AccessKind::load;
   std::optional<AccessSpace> space;
   uint32_t bytes = 0;  // per lane
+  // Bytes per lane of the widest machine instruction that may serve the access; 0: not known.
+  uint32_t widest = 0;
   // LAB32_UNMATCHED says which reason sets which of these.
   std::string seen;  // instructions of the machine code
   uint32_t in_ptx = 0, in_machine_code = 0;

@@ -31,7 +31,7 @@ struct Access {
   AccessSpace space;
   AccessKind kind;
   uint8_t bytes;   // per lane: 1, 2, 4, 8, 16
-  bool ptx_level;  // not reconciled with the SASS: never decides points
+  bool ptx_level;  // not reconciled with the SASS
   AtomicForm form = AtomicForm::plain;
   bool matrix = false;        // ldmatrix/stmatrix: lanes' addresses are 16-byte rows, 8 per matrix
   uint32_t mask;              // lanes that take part
@@ -42,6 +42,8 @@ struct Access {
   // addresses of the other one. Null for other accesses. bypass_l1: cp.async.cg, LDGSTS.BYPASS.
   const uint64_t* peer = nullptr;
   bool bypass_l1 = false;
+  // ptx_level: bytes per lane of the widest machine instruction that may serve it; 0: not known.
+  uint8_t widest = 0;
   bool again = false;  // spin_swap: a further round, by lanes that have not succeeded yet
 };
 

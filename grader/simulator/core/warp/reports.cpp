@@ -86,6 +86,7 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole,
   access.bypass_l1 = whole.peer != nullptr && in.ptx->has(ptx::Mod::cg);
   const AccessPlan& plan = launch_.program->plans[in.site];
   access.ptx_level = plan.unmatched.has_value();
+  if (plan.unmatched) access.widest = static_cast<uint8_t>(plan.unmatched->widest);
   auto emit = [&] {
     for (Observer* o : access_observers_) {
       if (part.remote)

@@ -83,18 +83,13 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   const bool global = access.space == AccessSpace::global;
   if ((!global && access.space != AccessSpace::shared) || access.mask == 0) return;
   Tally& tally = tally_of(access.site, access.space, access.kind);
-  const auto [cost, ideal, distinct, estimated] = cost_of(access);
-  if (global) {
-    tally.distinct += distinct;
-    tally.bytes += uint64_t{lane_count(access.mask)} * access.bytes;
-    tally.distinct_bytes += distinct_bytes(access.address, access.bytes, access.mask);
-  }
-  tally.ptx_level |= estimated;
-  ++tally.requests;
-  tally.lanes += lane_count(access.mask);
-  tally.cost += cost;
-  tally.ideal += ideal;
-  tally.ptx_level |= access.ptx_level;
+  const AccessCost all = cost_of(access);
+  const uint32_t cost = all.cost, ideal = all.ideal;
+  tally.executed.add(access, all);
+  tally.ptx_level |= all.estimated || access.ptx_level;
+  sim::Access least = access;
+  if (access.ptx_level) least.mask = not_served(warp, access);
+  if (least.mask != 0) tally.least.add(least, least.mask == access.mask ? all : cost_of(least));
   // Blocks arrive in increasing order, so an equal access of a later block does not replace the
   // example.
   Example& worst = tally.worst;
@@ -103,6 +98,49 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
     worst.ideal = ideal;
     record_example(worst, access, block_, warp);
   }
+}
+
+void TrafficObserver::block_begin(const sim::BlockInfo& block) {
+  block_ = block.index;
+  served_global_.clear();
+  served_shared_.clear();
+}
+
+void TrafficObserver::Sums::add(const sim::Access& access, const AccessCost& of) {
+  ++requests;
+  lanes += lane_count(access.mask);
+  cost += of.cost;
+  ideal += of.ideal;
+  if (access.space != AccessSpace::global) return;
+  distinct += of.distinct;
+  bytes += uint64_t{lane_count(access.mask)} * access.bytes;
+  distinct_bytes += counters::distinct_bytes(access.address, access.bytes, access.mask);
+}
+
+void TrafficObserver::Sums::operator+=(const Sums& from) {
+  requests += from.requests;
+  lanes += from.lanes;
+  cost += from.cost;
+  distinct += from.distinct;
+  ideal += from.ideal;
+  bytes += from.bytes;
+  distinct_bytes += from.distinct_bytes;
+}
+
+uint32_t TrafficObserver::not_served(uint32_t warp, const sim::Access& access) {
+  const bool load = access.kind == AccessKind::load;
+  if (!load && access.kind != AccessKind::store) return access.mask;
+  auto& warps = access.space == AccessSpace::global ? served_global_ : served_shared_;
+  std::unordered_set<uint64_t>& served = warps[warp][load ? 0 : 1];
+  const uint64_t piece = std::max(access.widest, access.bytes);
+  uint32_t lanes = 0;
+  for (uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+    const uint64_t at = access.address[lane], last = (at + access.bytes - 1) / piece;
+    for (uint64_t each = at / piece; each <= last; ++each)
+      if (served.insert(each * kWarpSize + lane).second) lanes |= 1u << lane;
+  }
+  return lanes;
 }
 
 constexpr uint64_t kRanksKnown = 4;
@@ -170,20 +208,16 @@ void TrafficObserver::bulk(uint32_t /*warp*/, const sim::BulkMove& move) {
 void TrafficObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
                                     bool whole_block) {
   block_barriers_ += whole_block;
+  served_shared_.clear();
 }
 
 void TrafficObserver::merge(sim::Observer& observer) {
   auto& other = static_cast<TrafficObserver&>(observer);
   for (const Tally& from : other.tallies_) {
     Tally& to = tally_of(from.site, from.space, from.kind);
-    if (to.requests == 0 || preferred(from.worst, to.worst)) to.worst = from.worst;
-    to.requests += from.requests;
-    to.lanes += from.lanes;
-    to.cost += from.cost;
-    to.distinct += from.distinct;
-    to.ideal += from.ideal;
-    to.bytes += from.bytes;
-    to.distinct_bytes += from.distinct_bytes;
+    if (to.executed.requests == 0 || preferred(from.worst, to.worst)) to.worst = from.worst;
+    to.executed += from.executed;
+    to.least += from.least;
     to.ptx_level |= from.ptx_level;
   }
   for (const auto& [site, counters] : other.other_counters_) other_counters(site) += counters;
@@ -199,14 +233,14 @@ void TrafficObserver::add_issues(const std::vector<sim::IssueTally>& tally) {
   }
 }
 
-Counters TrafficObserver::Tally::counters() const {
+Counters TrafficObserver::Tally::counters(const Sums& sums) const {
   Counters c;
   c.ptx_level = ptx_level;
   if (space == AccessSpace::shared) {
     SharedTraffic& to = kind == AccessKind::load    ? c.shared_load
                         : kind == AccessKind::store ? c.shared_store
                                                     : c.shared_atom;
-    to = {requests, lanes, cost, ideal};
+    to = {sums.requests, sums.lanes, sums.cost, sums.ideal};
     c.shared_ptx_level = ptx_level;
     return c;
   }
@@ -215,22 +249,26 @@ Counters TrafficObserver::Tally::counters() const {
                       : kind == AccessKind::store ? c.store
                       : kind == AccessKind::red   ? c.red
                                                   : c.atom;
-  to = {requests, cost};
+  to = {sums.requests, sums.cost};
   (kind == AccessKind::load    ? c.load_bytes
    : kind == AccessKind::store ? c.store_bytes
    : kind == AccessKind::red   ? c.red_bytes
-                               : c.atom_bytes) = distinct_bytes;
-  c.global_bytes = bytes;
-  c.l2_sectors = distinct;
-  c.l2_sectors_ideal = ideal;
-  if (kind == AccessKind::load) c.load_ideal = ideal;
-  if (kind == AccessKind::store) c.store_ideal = ideal;
+                               : c.atom_bytes) = sums.distinct_bytes;
+  c.global_bytes = sums.bytes;
+  c.l2_sectors = sums.distinct;
+  c.l2_sectors_ideal = sums.ideal;
+  if (kind == AccessKind::load) c.load_ideal = sums.ideal;
+  if (kind == AccessKind::store) c.store_ideal = sums.ideal;
   return c;
 }
 
-Counters TrafficObserver::totals() const {
+Counters TrafficObserver::totals() const { return totals_of(&Tally::executed); }
+
+Counters TrafficObserver::least_totals() const { return totals_of(&Tally::least); }
+
+Counters TrafficObserver::totals_of(Sums Tally::*sums) const {
   Counters total;
-  for (const Tally& tally : tallies_) total += tally.counters();
+  for (const Tally& tally : tallies_) total += tally.counters(tally.*sums);
   for (const auto& [site, counters] : other_counters_) total += counters;
   for (const sim::IssueTally& issue : issues_) {
     total.warp_instructions += issue.warps;
@@ -243,7 +281,10 @@ Counters TrafficObserver::totals() const {
 Counters TrafficObserver::counters_of_site(uint32_t site) const {
   Counters sum;
   for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key)
-    if (index_[key] != kNone) sum += tallies_[index_[key]].counters();
+    if (index_[key] != kNone) {
+      const Tally& tally = tallies_[index_[key]];
+      sum += tally.counters(tally.executed);
+    }
   if (const auto found = other_counters_.find(site); found != other_counters_.end())
     sum += found->second;
   return sum;
@@ -255,7 +296,7 @@ std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) con
     const auto at = position(static_cast<uint32_t>(site));
     return at ? by_line[{at->file, at->line}] : by_line[{"", 0}];
   };
-  for (const Tally& tally : tallies_) line_of(tally.site) += tally.counters();
+  for (const Tally& tally : tallies_) line_of(tally.site) += tally.counters(tally.executed);
   for (const auto& [site, counters] : other_counters_) line_of(site) += counters;
   for (size_t site = 0; site < issues_.size(); ++site) {
     if (issues_[site].warps == 0) continue;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "simulator/core/warp/events.h"
@@ -45,8 +46,9 @@ class TrafficObserver : public sim::Observer {
  public:
   std::unique_ptr<sim::Observer> fork() const override;
   void merge(sim::Observer& other) override;
-  void block_begin(const sim::BlockInfo& block) override { block_ = block.index; }
+  void block_begin(const sim::BlockInfo& block) override;
   void access(uint32_t warp, const sim::Access& access) override;
+  void warp_barrier(uint32_t warp, uint32_t /*mask*/) override { served_shared_.erase(warp); }
   void remote_access(uint32_t warp, const sim::Access& access, bool alone) override;
   void texels(uint32_t warp, const sim::TexelAccess& access) override;
   void bulk(uint32_t warp, const sim::BulkMove& move) override;
@@ -57,6 +59,9 @@ class TrafficObserver : public sim::Observer {
   void add_issues(const std::vector<sim::IssueTally>& tally);
 
   Counters totals() const;
+  // As totals(), but accesses that could not be matched with the machine code count as rarely as it
+  // may issue them: a lane loads a value once and keeps it in a register.
+  Counters least_totals() const;
   Counters counters_of_site(uint32_t site) const;  // accesses only, no issue counts
   // Sorted by file, then line. Sites without a position come first, under file "" and line 0.
   // block_barriers is counted only for the launch and is 0 here.
@@ -69,6 +74,13 @@ class TrafficObserver : public sim::Observer {
   const Example* worst_on_line(const PositionOf& position, int line) const;
 
  private:
+  struct Sums {
+    uint64_t requests = 0, lanes = 0, cost = 0, distinct = 0, ideal = 0, bytes = 0;
+    uint64_t distinct_bytes = 0;
+    void add(const sim::Access& access, const AccessCost& cost);
+    void operator+=(const Sums& from);
+  };
+
   // Counts of one instruction for one space and kind of access. A generic access may reach two
   // spaces, and a PTX atomic may be issued as a load and a compare-and-swap.
   struct Tally {
@@ -76,11 +88,14 @@ class TrafficObserver : public sim::Observer {
     sim::AccessSpace space = sim::AccessSpace::global;
     sim::AccessKind kind = sim::AccessKind::load;
     bool ptx_level = false;
-    uint64_t requests = 0, lanes = 0, cost = 0, distinct = 0, ideal = 0, bytes = 0;
-    uint64_t distinct_bytes = 0;
+    Sums executed, least;
     Example worst;
-    Counters counters() const;
+    Counters counters(const Sums& sums) const;
   };
+
+  Counters totals_of(Sums Tally::*sums) const;
+  // The lanes of an unmatched access that no machine instruction has served yet.
+  uint32_t not_served(uint32_t warp, const sim::Access& access);
 
   Tally& tally_of(uint32_t site, sim::AccessSpace space, sim::AccessKind kind);
   // Counters of an instruction's traffic that is not a load or store of its own block's memory.
@@ -89,6 +104,10 @@ class TrafficObserver : public sim::Observer {
   static constexpr uint32_t kNone = 0xffffffffu;
   uint64_t block_ = 0;
   uint64_t block_barriers_ = 0;
+  // The pieces of memory that each lane of the block has loaded (0) or stored (1) by unmatched
+  // accesses, by warp and space. A barrier ends what it can keep of shared memory.
+  using Pieces = std::array<std::unordered_set<uint64_t>, 2>;
+  std::map<uint32_t, Pieces> served_global_, served_shared_;
   std::vector<uint32_t> index_;  // (site, space, kind) -> position in tallies_
   std::vector<Tally> tallies_;
   std::map<uint32_t, Counters> other_counters_;  // by site

@@ -1,5 +1,5 @@
 // v2 to v5 have C linkage; v3 adds through a function pointer, v4 through a virtual function, and v2
-// has an assertion and a printf. v6 is a recursive template.
+// has an assertion and a printf. v6 is a recursive template, v7 halves a thread's elements recursively.
 #include <cassert>
 #include <cstdio>
 
@@ -75,4 +75,25 @@ __device__ T block_sum(T sum) {
   fold<kThreads / 2>(sums, t);
   if (t < kWarpSize) sum = warp_sum(sums[t] + sums[t + kWarpSize]);
   return sum;
+}
+
+template <class T>
+__device__ T strided_sum(const T* in, int first, int step, int count) {
+  T sum = 0;
+  if (count <= 32) {
+    for (int k = 0; k < count; ++k) sum += in[first + k * step];
+    return sum;
+  }
+  int half = count / 2;
+  return strided_sum(in, first, step, half) + strided_sum(in, first + half * step, step, count - half);
+}
+
+LAB32_LAUNCH(reduce_v7, .block = 256, .items_per_thread = 16, .blocks_per_sm = 8);
+
+template <class T, unsigned kThreads>
+__global__ void reduce_v7(const T* in, T* out, int n) {
+  int first = blockIdx.x * kThreads + threadIdx.x, step = gridDim.x * kThreads;
+  T sum = first < n ? strided_sum(in, first, step, (n - first + step - 1) / step) : T(0);
+  sum = block_sum<kThreads>(sum);
+  if (threadIdx.x == 0) atomicAdd(out, sum);
 }
