@@ -233,14 +233,14 @@ TIDY_FLAGS = -std=c++17 -Igrader -DLAB32_VERSION='""' $(TOOLKIT_HEADERS)
 
 # libFuzzer needs clang. Only the sources that the fuzzed readers need are compiled, as two units.
 # The readers of tools/fuzz/readers.cpp. All are one program, which reads what its name says.
-FUZZERS      := $(addprefix build/fuzz/,ptx listing rubric record binary submission)
+FUZZERS      := $(addprefix build/fuzz/,ptx listing rubric values record binary submission attempts)
 FUZZ_SCRIPTS := $(filter-out %/python_reader.py,$(wildcard grader/tools/fuzz/*.py))
 FUZZED       := $(filter-out $(TEST_SOURCES),$(filter base/% toolchain/% simulator/ptx/% simulator/sass/listing \
-                  runtime/record/% runtime/cudart/device_code \
-                  simulator/observers/counters grading/rubric/rubric grading/rubric/answer grading/engine/registry \
+                  runtime/record/% runtime/cudart/device_code report/% pictures/json \
+                  simulator/observers/counters grading/rubric/% grading/engine/registry \
                   grading/declared/expression grading/declared/elements grading/declared/declaration,$(SOURCES)))
 FUZZED_TEXT  := $(filter-out base/libraries/% simulator/observers/%,$(filter base/% toolchain/% simulator/%,$(FUZZED)))
-FUZZED_DATA  := $(filter runtime/% grading/% simulator/observers/%,$(FUZZED))
+FUZZED_DATA  := $(filter runtime/% report/% pictures/% grading/% simulator/observers/%,$(FUZZED))
 FUZZ_OBJECTS := $(addprefix build/fuzz/obj/,text.o data.o base/libraries/toml_and_doctest.o)
 FUZZ_FLAGS   := -std=c++17 -g1 -O1 -Igrader -pthread -fsanitize=address,undefined -fno-sanitize-recover=all
 

@@ -15,7 +15,8 @@ namespace lab32 {
 
 namespace lab32 {
 
-// Throws Error: "FILE:LINE: " and the reason, or "FILE: cannot be read".
+// Throws Error: "FILE:LINE: " and the reason, or "FILE: cannot be read". The file is a regular one
+// of at most 1 MiB.
 toml::table read_toml(const std::filesystem::path& path);
 
 }  // namespace lab32

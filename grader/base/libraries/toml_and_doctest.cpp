@@ -40,7 +40,23 @@ size_t line_that_breaks(std::string_view text) {
 
 void refuse_toml() { throw Error("a character that TOML does not allow here"); }
 
+namespace {
+
+// A pipe would be waited for, and a device may never end.
+void require_small_file(const std::filesystem::path& path) {
+  constexpr uintmax_t kLargest = 1 << 20;
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) return;
+  if (!std::filesystem::is_regular_file(path, none))
+    throw Error(path.string() + ": not a regular file");
+  if (std::filesystem::file_size(path, none) > kLargest)
+    throw Error(path.string() + ": larger than 1 MiB");
+}
+
+}  // namespace
+
 toml::table read_toml(const std::filesystem::path& path) {
+  require_small_file(path);
   const auto file = read_file(path);
   if (!file) throw Error(path.string() + ": cannot be read");
   const std::string& text = *file;

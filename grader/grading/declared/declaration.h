@@ -11,6 +11,7 @@
 #include "base/toml_file.h"
 #include "grading/declared/elements.h"
 #include "grading/declared/expression.h"
+#include "grading/rubric/value_range.h"
 
 namespace lab32::grading {
 
@@ -100,7 +101,7 @@ struct DeclaredRow {
 std::optional<Declaration::Kind> declared_kind(const toml::table& row);
 // The keys that a check of that kind takes. It needs those that are marked as required.
 struct DeclaredKey {
-  const char* name;
+  RubricKey key;
   bool required;
 };
 const std::vector<DeclaredKey>& declared_keys(Declaration::Kind kind);

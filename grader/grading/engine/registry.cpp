@@ -33,15 +33,15 @@ std::vector<RegisteredInSuite>& found_checks() {
 
 // The keys that the check at that file and line takes. doctest calls a decorator before
 // registered().
-std::vector<std::string>& taken_at(const doctest::detail::TestCase& test) {
-  static std::map<std::pair<std::string, unsigned>, std::vector<std::string>> keys;
+std::vector<RubricKey>& taken_at(const doctest::detail::TestCase& test) {
+  static std::map<std::pair<std::string, unsigned>, std::vector<RubricKey>> keys;
   return keys[{test.m_file.c_str(), test.m_line}];
 }
 
 }  // namespace
 
 void takes::fill(doctest::detail::TestCase& test) const {
-  std::vector<std::string>& all = taken_at(test);
+  std::vector<RubricKey>& all = taken_at(test);
   all.insert(all.end(), keys.begin(), keys.end());
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "grading/rubric/value_range.h"
+
 // Defines a check: LAB_CHECK("B1 scale: sectors" * takes("n", "ideal")) { check.measured(...); }
 // The body is a function of the running check `check`, inside a doctest TEST_CASE that only
 // run_suite() can run.
@@ -32,18 +34,19 @@ struct registered {
 };
 
 // A doctest decorator: the keys of the rubric that the check reads, from its own table or from the
-// top of the file. doctest calls `fill` once per check, before main().
+// top of the file, with the range of each: takes("n", whole("nodes", 8, 1 << 24)). doctest calls
+// `fill` once per check, before main().
 struct takes {
-  std::vector<std::string> keys;
+  std::vector<RubricKey> keys;
   template <class... Keys>
-  explicit takes(Keys... names) : keys{names...} {}
+  explicit takes(Keys... taken) : keys{RubricKey(taken)...} {}
   void fill(doctest::detail::TestCase& test) const;
 };
 
 struct RegisteredCheck {
   std::string name, file;
   unsigned line = 0;
-  std::vector<std::string> takes;
+  std::vector<RubricKey> takes;
 };
 
 // The LAB_CHECKs of a lab in doctest's order: by file, then by line.

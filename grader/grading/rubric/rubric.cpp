@@ -40,6 +40,12 @@ bool is_one_of(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
+const RubricKey* key_of(const std::vector<RubricKey>& keys, const std::string& name) {
+  const auto at = std::find_if(keys.begin(), keys.end(),
+                               [&](const RubricKey& key) { return key.name == name; });
+  return at == keys.end() ? nullptr : &*at;
+}
+
 // The value of the table or, if it has none, of the top of the file.
 const toml::node* find(const RubricText& file, const std::string& table, const std::string& key) {
   if (const toml::node* own = file.values[table].as_table()->at_path(key).node()) return own;
@@ -135,8 +141,8 @@ class RubricReader {
   // The keys of a declared check: those that it needs, and those of the others that are there.
   void take_declared(RubricRow& row, Declaration::Kind kind) {
     for (const DeclaredKey& key : declared_keys(kind)) {
-      allowed_[row.check].push_back(key.name);
-      if (key.required || find(*file_, row.table, key.name)) row.takes_.push_back(key.name);
+      allowed_[row.check].push_back(key.key.name);
+      if (key.required || find(*file_, row.table, key.key.name)) row.takes_.push_back(key.key);
     }
   }
 
@@ -171,7 +177,8 @@ class RubricReader {
       fail(row.line, "[{}] has either `points` or `bonus`", row.table);
     const toml::node& node = *table.get(row.bonus ? "bonus" : "points");
     const auto value = node.value<double>();
-    if (!value || !(*value >= 0))
+    constexpr double kMostPoints = 1e6;
+    if (!value || !(*value >= 0 && *value <= kMostPoints))
       fail(line_of(node), "the points of [{}] must be 0, which drops the check, or more",
            row.table);
     row.points = *value;
@@ -184,22 +191,34 @@ class RubricReader {
                                               "after", "reason", "hides", "hidden_until"};
     for (auto&& [key, node] : table) {
       const std::string name(key.str());
-      if (own.count(name) || is_one_of(row.takes_, name)) continue;
+      if (own.count(name) || key_of(row.takes_, name)) continue;
       const auto allowed = allowed_.find(row.check);
-      const std::vector<std::string>& known =
-          allowed == allowed_.end() ? row.takes_ : allowed->second;
+      std::vector<std::string> known;
+      for (const RubricKey& taken : row.takes_) known.push_back(taken.name);
+      if (allowed != allowed_.end()) known = allowed->second;
       fail(key.source().begin.line, "\"{}\" takes no `{}`{}", row.check, name,
            known.empty() ? "" : fmt::format(" (it takes {})", fmt::join(known, ", ")));
     }
-    for (const std::string& key : row.takes_)
-      if (!find(*file_, row.table, key))
-        fail(row.line, "[{}] has no `{}`, which \"{}\" takes", row.table, key, row.check);
+    for (const RubricKey& key : row.takes_) demand_value(row, key);
     if (row.asks()) row.questions();
     static const std::set<std::string> hidden = {"", "all", "shuffles", "atomics", "shared"};
     if (hidden.count(row.hides) == 0 || (!row.hides.empty() && !row.asks()))
       fail(line_of(*table.get("hides")),
            "`hides` is \"all\", \"shuffles\", \"atomics\" or \"shared\", of a check that has "
            "questions");
+  }
+
+  void demand_value(const RubricRow& row, const RubricKey& key) const {
+    const toml::node* value = find(*file_, row.table, key.name);
+    if (!value)
+      fail(row.line, "[{}] has no `{}`, which \"{}\" takes", row.table, key.name, row.check);
+    if (const std::string wanted = key.range.refusal(*value); !wanted.empty())
+      fail(line_of(*value), "`{}` of [{}] is {}", key.name, row.table, wanted);
+    if (key.range.as_long_as.empty()) return;
+    const toml::node* other = find(*file_, row.table, key.range.as_long_as);
+    if (!other || !other->as_array() || other->as_array()->size() != value->as_array()->size())
+      fail(line_of(*value), "`{}` of [{}] has as many entries as `{}`", key.name, row.table,
+           key.range.as_long_as);
   }
 
   void read_prerequisites(RubricRow& row) const {
@@ -244,7 +263,7 @@ class RubricReader {
       if (is_one_of(kAboutTheLab, key)) continue;
       // A copy, since lambdas in C++17 cannot capture a structured binding.
       const auto takes_it = [name = key](const RegisteredCheck& check) {
-        return is_one_of(check.takes, name);
+        return key_of(check.takes, name) != nullptr;
       };
       // A declared check may take a table, such as `inputs`, with all that is in it.
       const auto may_take_it = [name = key, table = key.substr(0, key.find('.'))](const auto& row) {
@@ -321,8 +340,8 @@ class RubricReader {
 namespace {
 
 const toml::node& value_of(const RubricText& file, const RubricRow& row,
-                           const std::vector<std::string>& takes, const std::string& key) {
-  const toml::node* node = is_one_of(takes, key) ? find(file, row.table, key) : nullptr;
+                           const std::vector<RubricKey>& takes, const std::string& key) {
+  const toml::node* node = key_of(takes, key) ? find(file, row.table, key) : nullptr;
   if (!node)
     throw std::logic_error(
         fmt::format("\"{}\" reads `{}` and does not say so: takes(...)", row.check, key));
@@ -334,7 +353,8 @@ std::vector<double> numbers_of(const RubricText& file, const toml::node& node,
   std::vector<double> values;
   if (const toml::array* array = node.as_array())
     for (const toml::node& each : *array)
-      if (const auto value = each.value<double>()) values.push_back(*value);
+      if (const auto value = each.value<double>(); value && std::isfinite(*value))
+        values.push_back(*value);
   if (values.empty() || values.size() != node.as_array()->size())
     file.fail(line_of(node), fmt::format("`{}` is a list of numbers", key));
   return values;
@@ -366,7 +386,7 @@ std::optional<Answer> answer_of(const toml::node& question, const std::vector<do
   if (!node) return std::nullopt;
   if (const auto sealed = node->value<std::string>()) return Answer::from_sealed(*sealed);
   const auto number = node->value<double>();
-  if (!number) return std::nullopt;
+  if (!number || !std::isfinite(*number)) return std::nullopt;
   return Answer(options.empty() ? *number : nearest_option(*number, options));
 }
 
@@ -398,9 +418,9 @@ bool RubricRow::dropped() const { return points == 0; }
 
 bool RubricRow::hidden() const { return std::time(nullptr) < hidden_until; }
 
-bool RubricRow::has(const std::string& key) const { return is_one_of(takes_, key); }
+bool RubricRow::has(const std::string& key) const { return key_of(takes_, key) != nullptr; }
 
-bool RubricRow::asks() const { return is_one_of(takes_, "questions"); }
+bool RubricRow::asks() const { return has("questions"); }
 
 std::vector<Question> RubricRow::questions() const {
   const toml::node& node = value_of(*file_, *this, takes_, "questions");

@@ -89,7 +89,7 @@ class RubricRow {
  private:
   friend class RubricReader;
   std::shared_ptr<const struct RubricText> file_;
-  std::vector<std::string> takes_;
+  std::vector<RubricKey> takes_;
 };
 
 class Rubric {

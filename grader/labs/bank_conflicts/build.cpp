@@ -82,7 +82,7 @@ TEST_SUITE("lab:bank_conflicts") {
     check_widths(check, "load_wavefronts", {1, 2, 4, 8, 16}, &BankPattern::load_wavefronts);
   }
 
-  LAB_CHECK("A5 applied to strides" * takes("strides")) {
+  LAB_CHECK("A5 applied to strides" * takes(wholes("strides", 1, 33))) {
     check.expected("as counted");
     struct Type {
       const char* name;

@@ -143,7 +143,9 @@ TEST_SUITE("lab:coalescing") {
                   misconception(tried, sectors));
   }
 
-  LAB_CHECK("A3 applied to add1 ... add5" * takes("threads", "block", "strides")) {
+  LAB_CHECK("A3 applied to add1 ... add5" * takes(whole("threads", 1024, 1 << 22, 1024),
+                                                  power_of_two("block", 32, 1024),
+                                                  wholes("strides", 1, 256))) {
     check.expected("as counted");
     const uint32_t threads = check.row.count("threads"), block = check.row.count("block");
     const std::vector<double> strides = check.row.numbers("strides");

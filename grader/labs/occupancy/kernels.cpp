@@ -95,13 +95,14 @@ TEST_SUITE("lab:occupancy") {
                       1e6 * full, run.predicted->bottleneck));
   }
 
-  LAB_CHECK("B3 trace: result" * takes("sizes", "steps", "relative_tolerance")) {
+  LAB_CHECK("B3 trace: result" * takes("sizes", interval("steps", 1, 4096), "relative_tolerance")) {
     const std::vector<FieldVector> cells = vector_field(check.random().bits());
     for (uint32_t n : sizes(check)) run_trace(check, n, cells);
     right_result(check);
   }
 
-  LAB_CHECK("B3 trace: blocks of 1024" * takes("n", "steps", "relative_tolerance")) {
+  LAB_CHECK("B3 trace: blocks of 1024" *
+            takes("n", interval("steps", 1, 4096), "relative_tolerance")) {
     Session& s = check.session;
     device::Kernel* const kernel = s.module.find("trace");
     if (!kernel) check.lose({Failure::Kind::missing, "", "trace"});

@@ -185,10 +185,15 @@ void credit_warps(Check& check, const Residency& resident, const std::string& ke
                             resident.words()));
 }
 
+// Block, items per thread and blocks per multiprocessor of each shape.
+const RubricKey kSweep = shapes("sweep"), kWithin = number("within", 1, 100),
+                kBalance = number("balance", 0.01, 1), kLeastWarps = whole("least_warps", 1, 64);
+
 }  // namespace
 
 TEST_SUITE("lab:occupancy") {
-  LAB_CHECK("B1 follow: warps that wait" * takes("n", "nodes", "steps", "sweep", "within")) {
+  LAB_CHECK("B1 follow: warps that wait" *
+            takes("n", whole("nodes", 8, 1 << 24, 8), whole("steps", 1, 4096), kSweep, kWithin)) {
     const uint32_t n = check.row.count("n"), nodes = check.row.count("nodes");
     const int steps = static_cast<int>(check.row.count("steps"));
     const LaunchConfig config = shape_of_task(check, "follow");
@@ -214,7 +219,7 @@ TEST_SUITE("lab:occupancy") {
                  "the grid, and in each block?");
   }
 
-  LAB_CHECK("B4 smooth: the tile" * takes("n", "sweep", "within")) {
+  LAB_CHECK("B4 smooth: the tile" * takes("n", kSweep, kWithin)) {
     const uint32_t n = check.row.count("n");
     const LaunchConfig config = shape_of_task(check, "smooth");
     const auto shape_of = [&](const LaunchConfig& c) {
@@ -246,7 +251,7 @@ TEST_SUITE("lab:occupancy") {
                  "one loads. A small tile consists mostly of pixels of its neighbours.");
   }
 
-  LAB_CHECK("B5 orbits: the tail" * takes("n", "balance", "least_warps")) {
+  LAB_CHECK("B5 orbits: the tail" * takes("n", kBalance, kLeastWarps)) {
     const uint32_t n = check.row.count("n");
     const LaunchConfig config = shape_of_task(check, "orbits");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
@@ -258,7 +263,8 @@ TEST_SUITE("lab:occupancy") {
     credit_warps(check, resident, "orbits");
   }
 
-  LAB_CHECK("B6 match: rows that stay in L1" * takes("n", "row_bytes", "balance", "least_warps")) {
+  LAB_CHECK("B6 match: rows that stay in L1" *
+            takes("n", whole("row_bytes", 4, 65536), kBalance, kLeastWarps)) {
     const uint32_t n = check.row.count("n");
     const LaunchConfig config = shape_of_task(check, "match");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());

@@ -223,6 +223,9 @@ void check_shape(Check& check, const std::string& kernel, const std::string& bef
   credit_step(check, step);
 }
 
+const RubricKey kSkeleton = wholes("skeleton", 1, 1024, 2),
+                kStepsOfEach = whole("steps_of_each", 1, 4096);
+
 }  // namespace
 
 TEST_SUITE("lab:occupancy") {
@@ -230,15 +233,15 @@ TEST_SUITE("lab:occupancy") {
     credit_speed(check, {"copy", copy_work});
   }
 
-  LAB_CHECK("D2 follow: time" * takes("n", "n_modelled", "skeleton", "nodes", "steps_of_each",
-                                      "steps.share_of_gain", "steps.least_gain")) {
+  LAB_CHECK("D2 follow: time" * takes("n", "n_modelled", kSkeleton, whole("nodes", 8, 1 << 24, 8),
+                                      kStepsOfEach, "steps.share_of_gain", "steps.least_gain")) {
     const uint32_t nodes = check.row.count("nodes"), steps = check.row.count("steps_of_each");
     check_shape(check, "follow", "the given shape", [=](Check& check, uint32_t n, size_t) {
       return follow_work(check, n, nodes, steps);
     });
   }
 
-  LAB_CHECK("D3 trace: time" * takes("n", "n_modelled", "steps_of_each", "relative_tolerance",
+  LAB_CHECK("D3 trace: time" * takes("n", "n_modelled", kStepsOfEach, "relative_tolerance",
                                      "steps.share_of_gain", "steps.least_gain")) {
     const uint32_t steps = check.row.count("steps_of_each");
     const double tolerance = relative_tolerance(check);
@@ -247,21 +250,21 @@ TEST_SUITE("lab:occupancy") {
     });
   }
 
-  LAB_CHECK("D4 smooth: time" * takes("n", "n_modelled", "skeleton", "relative_tolerance",
+  LAB_CHECK("D4 smooth: time" * takes("n", "n_modelled", kSkeleton, "relative_tolerance",
                                       "steps.share_of_gain", "steps.least_gain")) {
     const double tolerance = relative_tolerance(check);
     check_shape(check, "smooth", "the given shape",
                 [=](Check& check, uint32_t n, size_t) { return smooth_work(check, n, tolerance); });
   }
 
-  LAB_CHECK("D5 orbits: time" * takes("n", "n_modelled", "skeleton", "relative_tolerance",
+  LAB_CHECK("D5 orbits: time" * takes("n", "n_modelled", kSkeleton, "relative_tolerance",
                                       "steps.share_of_gain", "steps.least_gain")) {
     const double tolerance = relative_tolerance(check);
     check_shape(check, "orbits", "the given shape",
                 [=](Check& check, uint32_t n, size_t) { return orbits_work(check, n, tolerance); });
   }
 
-  LAB_CHECK("D6 match: time" * takes("n", "skeleton", "steps.share_of_gain", "steps.least_gain")) {
+  LAB_CHECK("D6 match: time" * takes("n", kSkeleton, "steps.share_of_gain", "steps.least_gain")) {
     check_shape(check, "match", "the given shape",
                 [](Check& check, uint32_t n, size_t) { return match_work(check, n); });
   }

@@ -170,6 +170,20 @@ void StepVerdict::credit_improvement(Counter counter, double limit, const std::s
   check_.explain(0, idea);
 }
 
+void StepVerdict::credit_lanes(const std::optional<StepCounts>& needed) const {
+  const StepCounts& counts = needed ? *needed : counts_;
+  const double share = counts.lanes / 32, least = check_.row.number("min_working_share");
+  if (counts.accesses == 0 || share >= least) return;
+  Failure failure{Failure::Kind::wasteful};
+  failure.measured = share;
+  failure.expected = least;
+  check_.credit_share(share / least, failure);
+  check_.explain(0, fmt::format("The accesses on which the sum depends have {:.1f} of 32 lanes "
+                                "active on average. What the other lanes do changes nothing, so it "
+                                "does not count as work.",
+                                counts.lanes));
+}
+
 void StepVerdict::credit_earlier_step(Counter counter, double limit) {
   const CounterWords words = words_of(counter);
   const double got = reached(counter);

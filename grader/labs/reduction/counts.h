@@ -38,6 +38,10 @@ class StepVerdict {
   StepVerdict(Check& check, const device::Run& run, uint32_t block, uint64_t blocks,
               uint64_t elements);
 
+  // Scales the points if the accesses that the sum depends on have few active lanes: `needed`
+  // counts them; nullopt: the sum depends on all. A lane that is busy with something else does not
+  // count.
+  void credit_lanes(const std::optional<StepCounts>& needed) const;
   // Records all counters, for plots.
   void figures() const;
   // Checks the counter that the step improves. Credit is limit / reached, and the table shows the

@@ -63,7 +63,8 @@ void show_fault(Check& check, const std::string& name, uint32_t block, uint32_t 
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  LAB_CHECK("A1 lanes, warps, banks" * takes("block", "blocks", "questions")) {
+  LAB_CHECK("A1 lanes, warps, banks" *
+            takes(power_of_two("block", 32, 1024), whole("blocks", 1, 4096), "questions")) {
     const std::string table = table_of_v1(check);
     if (ask_questions(check)) check.explain(0, table);
   }

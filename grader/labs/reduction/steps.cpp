@@ -129,9 +129,10 @@ class CountedStep {
 
   void require_no_later_step(Counter counter, const std::string& later) {
     verdict_.require_no_later_step(counter, later, [this](Counter needed) {
-      return without_needless_work(
+      needed_ = without_needless_work(
           check_, step_, main_.block,
           needed == Counter::barriers ? Work::barriers : Work::shared_accesses);
+      return needed_;
     });
   }
   void credit_improvement(Counter counter, const std::string& idea) {
@@ -160,11 +161,12 @@ class CountedStep {
         worst = other;
       }
     }
-    if (!worst) return;
-    StepVerdict(check_, *worst->run, worst->block, worst->blocks, worst->elements)
-        .recount(counter, limit_of(check_, counter, worst->block),
-                 fmt::format("in blocks of {}", main_.block),
-                 fmt::format("in blocks of {}", worst->block));
+    if (worst)
+      StepVerdict(check_, *worst->run, worst->block, worst->blocks, worst->elements)
+          .recount(counter, limit_of(check_, counter, worst->block),
+                   fmt::format("in blocks of {}", main_.block),
+                   fmt::format("in blocks of {}", worst->block));
+    verdict_.credit_lanes(needed_);
   }
 
  private:
@@ -172,6 +174,7 @@ class CountedStep {
   const Step& step_;
   CountedBlocks main_;
   StepVerdict verdict_;
+  std::optional<StepCounts> needed_;  // without needless work; absent: there is none
   std::vector<Counter> counters_;
 };
 
@@ -184,11 +187,26 @@ const char kTreeInMemory[] =
 
 }  // namespace
 
-TEST_SUITE("lab:reduction") {
-  LAB_CHECK("v2: result" * takes("blocks", "many", "most")) { check_blocks(check, kV2); }
+namespace {
 
-  LAB_CHECK("v2: divergence" * takes("min_working_share", "block", "accesses", "least_wavefronts",
-                                     "least_barriers", "blocks", "many")) {
+// The sizes that the submission's file instantiates.
+const RubricKey kOneBlock = power_of_two("block", 64, 1024),
+                kBlocks = powers_of_two("blocks", 64, 1024), kMany = interval("many", 1, 4096);
+
+// The limit of a counter for each size of `blocks`, and below it a later step's.
+RubricKey per_block(const char* counter) { return as_long_as("blocks", numbers(counter, 0, 1e6)); }
+RubricKey least(const char* counter) { return number(counter, 0, 1e6); }
+
+}  // namespace
+
+TEST_SUITE("lab:reduction") {
+  LAB_CHECK("v2: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
+    check_blocks(check, kV2);
+  }
+
+  LAB_CHECK("v2: divergence" * takes("min_working_share", kOneBlock, per_block("accesses"),
+                                     least("least_wavefronts"), least("least_barriers"), kBlocks,
+                                     kMany)) {
     CountedStep v2(check, kV2);
     v2.require_no_later_step(
         Counter::wavefronts,
@@ -203,10 +221,13 @@ TEST_SUITE("lab:reduction") {
     v2.recount_in_all_blocks();
   }
 
-  LAB_CHECK("v3: result" * takes("blocks", "many", "most")) { check_blocks(check, kV3); }
+  LAB_CHECK("v3: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
+    check_blocks(check, kV3);
+  }
 
-  LAB_CHECK("v3: wavefronts" * takes("min_working_share", "block", "wavefronts", "accesses",
-                                     "least_barriers", "blocks", "many")) {
+  LAB_CHECK("v3: wavefronts" * takes("min_working_share", kOneBlock, per_block("wavefronts"),
+                                     per_block("accesses"), least("least_barriers"), kBlocks,
+                                     kMany)) {
     CountedStep v3(check, kV3);
     v3.require_no_later_step(Counter::barriers, kBarrierEachStep);
     v3.credit_improvement(
@@ -217,10 +238,13 @@ TEST_SUITE("lab:reduction") {
     v3.recount_in_all_blocks();
   }
 
-  LAB_CHECK("v4: result" * takes("blocks", "many", "most")) { check_blocks(check, kV4); }
+  LAB_CHECK("v4: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
+    check_blocks(check, kV4);
+  }
 
-  LAB_CHECK("v4: idle lanes" * takes("min_working_share", "block", "idle_lanes", "accesses",
-                                     "wavefronts", "least_barriers", "blocks", "many")) {
+  LAB_CHECK("v4: idle lanes" * takes("min_working_share", kOneBlock, per_block("idle_lanes"),
+                                     per_block("accesses"), per_block("wavefronts"),
+                                     least("least_barriers"), kBlocks, kMany)) {
     CountedStep v4(check, kV4);
     v4.require_no_later_step(Counter::barriers, kBarrierEachStep);
     v4.credit_improvement(
@@ -232,10 +256,13 @@ TEST_SUITE("lab:reduction") {
     v4.recount_in_all_blocks();
   }
 
-  LAB_CHECK("v5: result" * takes("blocks", "many", "most")) { check_blocks(check, kV5); }
+  LAB_CHECK("v5: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
+    check_blocks(check, kV5);
+  }
 
-  LAB_CHECK("v5: barriers" * takes("min_working_share", "block", "barriers", "wavefronts",
-                                   "least_accesses", "blocks", "many")) {
+  LAB_CHECK("v5: barriers" * takes("min_working_share", kOneBlock, per_block("barriers"),
+                                   per_block("wavefronts"), least("least_accesses"), kBlocks,
+                                   kMany)) {
     CountedStep v5(check, kV5);
     v5.require_no_later_step(Counter::accesses, kTreeInMemory);
     v5.credit_improvement(
@@ -246,10 +273,13 @@ TEST_SUITE("lab:reduction") {
     v5.recount_in_all_blocks();
   }
 
-  LAB_CHECK("v6: result" * takes("blocks", "many", "most")) { check_blocks(check, kV6); }
+  LAB_CHECK("v6: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
+    check_blocks(check, kV6);
+  }
 
-  LAB_CHECK("v6: instructions" * takes("min_working_share", "block", "instructions", "barriers",
-                                       "least_accesses", "blocks", "many")) {
+  LAB_CHECK("v6: instructions" * takes("min_working_share", kOneBlock, per_block("instructions"),
+                                       per_block("barriers"), least("least_accesses"), kBlocks,
+                                       kMany)) {
     CountedStep v6(check, kV6);
     v6.require_no_later_step(Counter::accesses, kTreeInMemory);
     v6.credit_improvement(

@@ -234,16 +234,31 @@ void credit_threads(Check& check, const Launched& launched, int line) {
 
 }  // namespace
 
+namespace {
+
+const RubricKey kElements = whole("elements", 1, 1 << 26),
+                kElementsV8 = whole("elements_v8", 1, 1 << 26),
+                kFloats = whole("floats", 1, 1 << 26),
+                kFloatsMore = whole("floats_more", 1, 1 << 20),
+                kInstructions = number("instructions", 0.1, 1e6),
+                kFloatsInstructions = number("floats_instructions", 0.1, 1e6),
+                kThreads = number("threads", 1, 2048);
+
+}  // namespace
+
 TEST_SUITE("lab:reduction") {
-  LAB_CHECK("v7 int: result" * takes("n", "sizes", "blocks", "elements", "drawn")) {
+  LAB_CHECK("v7 int: result" *
+            takes("n", "sizes", powers_of_two("blocks", 64, 1024), kElements, "drawn")) {
     check_sizes<int>(check, kV7);
   }
 
-  LAB_CHECK("v7 float: result" * takes("n", "sizes", "blocks", "floats", "floats_more")) {
+  LAB_CHECK("v7 float: result" *
+            takes("n", "sizes", powers_of_two("blocks", 64, 1024), kFloats, kFloatsMore)) {
     check_sizes<float>(check, kV7);
   }
 
-  LAB_CHECK("v7: sectors" * takes("ideal", "elements", "floats", "floats_more", "blocks")) {
+  LAB_CHECK("v7: sectors" *
+            takes("ideal", kElements, kFloats, kFloatsMore, powers_of_two("blocks", 64, 1024))) {
     const double ideal = check.row.number("ideal");
     credit_sectors(check, *counted_launch<int>(check, kV7).run, ideal,
                    "A thread that takes a contiguous piece reads neighbouring elements one "
@@ -255,8 +270,9 @@ TEST_SUITE("lab:reduction") {
     });
   }
 
-  LAB_CHECK("v7: instructions" * takes("min_working_share", "instructions", "floats_instructions",
-                                       "threads", "elements", "floats", "floats_more", "blocks")) {
+  LAB_CHECK("v7: instructions" * takes("min_working_share", kInstructions, kFloatsInstructions,
+                                       kThreads, kElements, kFloats, kFloatsMore,
+                                       powers_of_two("blocks", 64, 1024))) {
     credit_instructions(
         check, kV7,
         "Each block pays for one tree, whatever its number of elements: how many "
@@ -264,16 +280,16 @@ TEST_SUITE("lab:reduction") {
     credit_threads(check, counted_launch<int>(check, kV7), line_of_whole(check, kV7));
   }
 
-  LAB_CHECK("v8 int: result" * takes("n", "sizes", "elements_v8", "drawn")) {
+  LAB_CHECK("v8 int: result" * takes("n", "sizes", kElementsV8, "drawn")) {
     check_sizes<int>(check, kV8);
   }
 
-  LAB_CHECK("v8 float: result" * takes("n", "sizes", "floats", "floats_more")) {
+  LAB_CHECK("v8 float: result" * takes("n", "sizes", kFloats, kFloatsMore)) {
     check_sizes<float>(check, kV8);
   }
 
-  LAB_CHECK("v8: requests" * takes("min_working_share", "ideal", "ideal_requests", "elements_v8",
-                                   "floats", "floats_more")) {
+  LAB_CHECK("v8: requests" * takes("min_working_share", "ideal", "ideal_requests", kElementsV8,
+                                   kFloats, kFloatsMore)) {
     const double sectors = check.row.number("ideal"), requests = check.row.number("ideal_requests");
     credit_requests(check, *counted_launch<int>(check, kV8).run, sectors, requests,
                     line_of_whole(check, kV8));
@@ -285,7 +301,7 @@ TEST_SUITE("lab:reduction") {
     });
   }
 
-  LAB_CHECK("v8: threads" * takes("min_working_share", "threads", "elements_v8")) {
+  LAB_CHECK("v8: threads" * takes("min_working_share", kThreads, kElementsV8)) {
     const Launched launched = counted_launch<int>(check, kV8);
     credit_work(check, *launched.run);
     const double each =
@@ -298,8 +314,8 @@ TEST_SUITE("lab:reduction") {
     credit_threads(check, launched, line_of_whole(check, kV8));
   }
 
-  LAB_CHECK("v8: instructions" * takes("min_working_share", "instructions", "floats_instructions",
-                                       "elements_v8", "floats", "floats_more")) {
+  LAB_CHECK("v8: instructions" * takes("min_working_share", kInstructions, kFloatsInstructions,
+                                       kElementsV8, kFloats, kFloatsMore)) {
     credit_instructions(check, kV8,
                         "Loading four elements at once needs a quarter of the loads, addresses and "
                         "comparisons. Unrolling the loop saves comparisons, too.");

@@ -166,7 +166,7 @@ TEST_SUITE("lab:shuffle") {
     check.explain(0, table);
   }
 
-  LAB_CHECK("A2 who adds" * takes("n", "questions")) {
+  LAB_CHECK("A2 who adds" * takes(whole("n", 32, 1 << 26), "questions")) {
     const uint32_t n = check.row.count("n"), warps = n / kWarpSize;
     Random random = check.random();
     const std::vector<float> values = whole_floats(random, n);
@@ -193,7 +193,7 @@ TEST_SUITE("lab:shuffle") {
                        "reduce_atomic<int>", grouped(by_ints)));
   }
 
-  LAB_CHECK("A3 where 1.0f stops" * takes("from", "n", "questions")) {
+  LAB_CHECK("A3 where 1.0f stops" * takes(number("from", 0, 1 << 30), "n", "questions")) {
     const float from = static_cast<float>(check.row.number("from"));
     Output<float> out(check, "out", 1);
     run(check, {given_kernel(check, "add_ones"),

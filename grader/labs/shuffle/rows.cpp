@@ -283,12 +283,22 @@ TimedWork layer_norm_work(Check& check, uint32_t rows, size_t sets) {
 
 }  // namespace
 
+namespace {
+
+const RubricKey kRows = whole("rows", 1, 65536), kDrawnRows = interval("drawn_rows", 1, 65536),
+                kDrawnRowsColumns = whole("drawn_rows_columns", 1, 4096),
+                kDrawnColumns = interval("drawn_columns", 32, 4096);
+
+}  // namespace
+
 TEST_SUITE("lab:shuffle") {
-  LAB_CHECK("D1 row_range: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+  LAB_CHECK("D1 row_range: result" *
+            takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
     check_columns(check, run_range, kAny);
   }
 
-  LAB_CHECK("D1 row_range: shared" * takes("rows", "columns", "ideal", "drawn_columns")) {
+  LAB_CHECK("D1 row_range: shared" *
+            takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
     const device::Run launched = run_for_counters(check, run_range);
     credit_sectors(check, launched, check.row.number("ideal"),
                    "Let neighbouring lanes read neighbouring elements.");
@@ -296,31 +306,37 @@ TEST_SUITE("lab:shuffle") {
     recount_at_secret_length(check, run_range);
   }
 
-  LAB_CHECK("D2 row_moments: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+  LAB_CHECK("D2 row_moments: result" *
+            takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
     check_columns(check, run_moments, kFinite);
   }
 
-  LAB_CHECK("D2 row_moments: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
+  LAB_CHECK("D2 row_moments: sectors" *
+            takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
     credit_sectors(check, run_for_counters(check, run_moments), check.row.number("ideal"),
                    "One pass is enough: mean and variance can be updated together, value by "
                    "value.");
     recount_at_secret_length(check, run_moments);
   }
 
-  LAB_CHECK("D3 softmax: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+  LAB_CHECK("D3 softmax: result" *
+            takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
     check_columns(check, run_softmax, kPadded);
   }
 
-  LAB_CHECK("D3 softmax: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
+  LAB_CHECK("D3 softmax: sectors" *
+            takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
     credit_sectors(check, run_for_counters(check, run_softmax), check.row.number("ideal"), kOnce);
     recount_at_secret_length(check, run_softmax);
   }
 
-  LAB_CHECK("D4 layer_norm: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+  LAB_CHECK("D4 layer_norm: result" *
+            takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
     check_columns(check, run_layer_norm, kFinite);
   }
 
-  LAB_CHECK("D4 layer_norm: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
+  LAB_CHECK("D4 layer_norm: sectors" *
+            takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
     credit_sectors(check, run_for_counters(check, run_layer_norm), check.row.number("ideal"),
                    kOnce);
     recount_at_secret_length(check, run_layer_norm);

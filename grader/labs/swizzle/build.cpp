@@ -297,7 +297,7 @@ TEST_SUITE("lab:swizzle") {
     }
   }
 
-  LAB_CHECK("A2 any B, M, S" * takes("random_offsets")) {
+  LAB_CHECK("A2 any B, M, S" * takes(whole("random_offsets", 1, 10000))) {
     check.expected("all right");
     std::vector<uint32_t> offsets(kOffsets);
     std::iota(offsets.begin(), offsets.end(), 0);
@@ -368,7 +368,7 @@ TEST_SUITE("lab:swizzle") {
                              y1, x1, p.y, p.x, y2, x2, q.y, q.x));
   }
 
-  LAB_CHECK("B3 rows of any width" * takes("row_bytes")) {
+  LAB_CHECK("B3 rows of any width" * takes(wholes("row_bytes", 16, 1024, 0, 16))) {
     check.expected("all right");
     // Random widths in addition to the published ones; 8 rows of any width fill whole lines.
     Random random = check.random();

@@ -201,19 +201,23 @@ TEST_SUITE("lab:swizzle") {
                                    store, load));
   }
 
-  LAB_CHECK("C2 padded: result" * takes("tiles")) { check_results(check, "weigh_padded"); }
+  LAB_CHECK("C2 padded: result" * takes(wholes("tiles", 1, 4096))) {
+    check_results(check, "weigh_padded");
+  }
 
-  LAB_CHECK("C2 padded: wavefronts" *
-            takes("min_working_share", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+  LAB_CHECK("C2 padded: wavefronts" * takes("min_working_share", whole("tiles", 1, 4096), "ideal",
+                                            "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "weigh_padded",
                      "The 8 rows of a matrix begin one pitch apart. Which pitch sends them to 8 "
                      "different groups of banks? ldmatrix needs a multiple of 16 bytes.");
   }
 
-  LAB_CHECK("C3 swizzled: result" * takes("tiles")) { check_results(check, "weigh_swizzled"); }
+  LAB_CHECK("C3 swizzled: result" * takes(wholes("tiles", 1, 4096))) {
+    check_results(check, "weigh_swizzled");
+  }
 
-  LAB_CHECK("C3 swizzled: wavefronts" *
-            takes("min_working_share", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+  LAB_CHECK("C3 swizzled: wavefronts" * takes("min_working_share", whole("tiles", 1, 4096), "ideal",
+                                              "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(check, "weigh_swizzled",
                      "The store and the load may put a chunk into another column, row by row. In "
                      "part A no two of 8 rows kept a column in the same place.");
@@ -287,12 +291,14 @@ void check_modes(Check& check) {
   check.measured(fmt::format("{} boxes right", boxes));
 }
 
+const RubricKey kModes = wholes("modes", 32, 128, 0, 32), kBoxes = whole("boxes", 1, 1000);
+
 }  // namespace
 
 TEST_SUITE("lab:swizzle") {
-  LAB_CHECK("D1 the 128-byte mode" * takes("modes", "boxes")) { check_modes(check); }
+  LAB_CHECK("D1 the 128-byte mode" * takes(kModes, kBoxes)) { check_modes(check); }
 
-  LAB_CHECK("D2 the 64- and 32-byte modes" * takes("modes", "boxes")) { check_modes(check); }
+  LAB_CHECK("D2 the 64- and 32-byte modes" * takes(kModes, kBoxes)) { check_modes(check); }
 }
 
 }  // namespace lab32::checks::swizzle

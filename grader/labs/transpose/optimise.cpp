@@ -278,8 +278,21 @@ counters::Counters count_transposed_tile(Check& check, uint32_t wide, uint32_t p
 
 }  // namespace
 
+namespace {
+
+constexpr double kMostSide = 1 << 15;
+
+const RubricKey kLarge = choice("large", {"int", "float", "double", "short"}),
+                kRowsOfEach = wholes("rows", 0, kMostSide),
+                kColumnsOfEach = as_long_as("rows", wholes("columns", 0, kMostSide)),
+                kLargeRows = whole("large_rows", 1, kMostSide),
+                kLargeColumns = whole("large_columns", 1, kMostSide),
+                kRows = whole("rows", 1, kMostSide), kColumns = whole("columns", 1, kMostSide);
+
+}  // namespace
+
 TEST_SUITE("lab:transpose") {
-  LAB_CHECK("A1 what naive touches" * takes("rows", "columns", "questions")) {
+  LAB_CHECK("A1 what naive touches" * takes(kRows, kColumns, "questions")) {
     std::vector<CounterRow> rows;
     for (const char* type : {"double", "short"})
       rows.push_back({fmt::format("transpose_naive<{}>", type),
@@ -300,11 +313,12 @@ TEST_SUITE("lab:transpose") {
     if (ask_questions(check)) show_wavefronts(check, rows);
   }
 
-  LAB_CHECK("B1 tiled: result" * takes("large", "rows", "columns", "large_rows", "large_columns")) {
+  LAB_CHECK("B1 tiled: result" *
+            takes(kLarge, kRowsOfEach, kColumnsOfEach, kLargeRows, kLargeColumns)) {
     check_shapes(check, kTiled);
   }
 
-  LAB_CHECK("B1 tiled: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+  LAB_CHECK("B1 tiled: sectors" * takes(kRows, kColumns, "ideal", "drawn")) {
     credit_version_sectors(check, kTiled, kSectorIdea);
     // Conflicts cost no points in this check. They are the next version's idea, and are shown here
     // because this version causes them.
@@ -321,7 +335,7 @@ TEST_SUITE("lab:transpose") {
     withhold_until_passed(check, kSectorQuestions);  // the pictures are about sectors
   }
 
-  LAB_CHECK("B1 tiled: partial tiles" * takes("rows", "columns", "ideal")) {
+  LAB_CHECK("B1 tiled: partial tiles" * takes(kRows, kColumns, "ideal")) {
     withhold_until_passed(check, kSectorQuestions);
     const auto launched = counted_launch(check, kTiled);
     const uint64_t elements = uint64_t{check.row.count("rows")} * check.row.count("columns");
@@ -333,16 +347,16 @@ TEST_SUITE("lab:transpose") {
   }
 
   LAB_CHECK("B2 padded: result" *
-            takes("large", "rows", "columns", "large_rows", "large_columns")) {
+            takes(kLarge, kRowsOfEach, kColumnsOfEach, kLargeRows, kLargeColumns)) {
     check_shapes(check, kPadded);
   }
 
-  LAB_CHECK("B2 padded: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+  LAB_CHECK("B2 padded: sectors" * takes(kRows, kColumns, "ideal", "drawn")) {
     credit_version_sectors(check, kPadded, kBeginWithTile);
   }
 
   LAB_CHECK("B2 padded: wavefronts" *
-            takes("min_working_share", "rows", "columns", "ideal", "drawn", "shared_bytes")) {
+            takes("min_working_share", kRows, kColumns, "ideal", "drawn", "shared_bytes")) {
     for (const char* type : {"int", "float"})
       limit_shared(check, fmt::format("transpose_padded<{}>", type),
                    check.row.number("shared_bytes"));
@@ -353,16 +367,16 @@ TEST_SUITE("lab:transpose") {
   }
 
   LAB_CHECK("B3 swizzled: result" *
-            takes("large", "rows", "columns", "large_rows", "large_columns")) {
+            takes(kLarge, kRowsOfEach, kColumnsOfEach, kLargeRows, kLargeColumns)) {
     check_shapes(check, kSwizzled);
   }
 
-  LAB_CHECK("B3 swizzled: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+  LAB_CHECK("B3 swizzled: sectors" * takes(kRows, kColumns, "ideal", "drawn")) {
     credit_version_sectors(check, kSwizzled, kBeginWithTile);
   }
 
   LAB_CHECK("B3 swizzled: wavefronts" *
-            takes("min_working_share", "rows", "columns", "ideal", "drawn", "shared_bytes")) {
+            takes("min_working_share", kRows, kColumns, "ideal", "drawn", "shared_bytes")) {
     for (const char* type : {"int", "float"})
       limit_shared(check, fmt::format("transpose_swizzled<{}>", type),
                    check.row.number("shared_bytes"));
@@ -372,16 +386,17 @@ TEST_SUITE("lab:transpose") {
         "32 places, a different one for each row, takes only one XOR?");
   }
 
-  LAB_CHECK("B4 best: result" * takes("large", "rows", "columns", "large_rows", "large_columns")) {
+  LAB_CHECK("B4 best: result" *
+            takes(kLarge, kRowsOfEach, kColumnsOfEach, kLargeRows, kLargeColumns)) {
     check_shapes(check, best(check));
   }
 
-  LAB_CHECK("B4 best: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+  LAB_CHECK("B4 best: sectors" * takes(kRows, kColumns, "ideal", "drawn")) {
     credit_version_sectors(check, best(check), kBeginWithTile);
   }
 
   LAB_CHECK("B4 best: requests" *
-            takes("min_working_share", "rows", "columns", "ideal", "ideal_requests", "drawn")) {
+            takes("min_working_share", kRows, kColumns, "ideal", "ideal_requests", "drawn")) {
     withhold_until_passed(check, kSectorQuestions);
     credit_requests(check, *counted_launch(check, best(check)), check.row.number("ideal"),
                     check.row.number("ideal_requests"), check.line_of("transpose_best"));
@@ -389,8 +404,7 @@ TEST_SUITE("lab:transpose") {
     recount_requests(check, launch_at_secret_size<short>(check, best(check)));
   }
 
-  LAB_CHECK("B4 best: wavefronts" *
-            takes("min_working_share", "rows", "columns", "ideal", "drawn")) {
+  LAB_CHECK("B4 best: wavefronts" * takes("min_working_share", kRows, kColumns, "ideal", "drawn")) {
     credit_version_wavefronts(
         check, best(check),
         "The hardware serves accesses of 16 bytes 8 lanes at a time, and of 8 bytes "

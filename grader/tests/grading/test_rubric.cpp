@@ -1,9 +1,11 @@
 // A rubric that does not fit its checks is an error with file and line, before anything is graded.
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <ostream>
+#include <stdexcept>
 #include <vector>
 
 #include "base/error.h"
@@ -15,9 +17,10 @@
 namespace lab32::grading {
 namespace {
 
-const std::vector<RegisteredCheck> kChecks = {{"b: time", "timing.cpp", 9, {"n"}},
-                                              {"a: result", "suite.cpp", 3, {"sizes", "type"}},
-                                              {"a: sectors", "suite.cpp", 5, {"n", "questions"}}};
+const std::vector<RegisteredCheck> kChecks = {
+    {"b: time", "timing.cpp", 9, {"n"}},
+    {"a: result", "suite.cpp", 3, {numbers("sizes", 0, 1000), {"type", ValueRange::Form::text}}},
+    {"a: sectors", "suite.cpp", 5, {"n", "questions"}}};
 
 // Lines 1 to 27.
 const std::string kText = R"(lab = "lab"
@@ -109,6 +112,79 @@ TEST_CASE("grading: a check reads only the keys that it declares") {
                        doctest::Contains(":10: `type` is a number"), Error);
   CHECK_THROWS_WITH_AS(rubric.rows()[0].text("sizes"), doctest::Contains(":3: `sizes` is a text"),
                        Error);
+}
+
+TEST_CASE("grading: each value has a range, and the error names it with file and line") {
+  check_refused("n = 7", "n = 0", "4: `n` of [sectors] is a whole number from 1 to 268435456");
+  check_refused("n = 8", "n = 8.5", "27: `n` of [time] is a whole number from 1 to 268435456");
+  check_refused("n = 7", "n = nan", "4: `n` of [sectors] is a whole number");
+  check_refused("n = 7", "n = 1e22", "4: `n` of [sectors] is a whole number");
+  check_refused("n = 7", "n = \"7\"", "4: `n` of [sectors] is a whole number");
+  check_refused("[0, 2.5]", "[]", "3: `sizes` of [result] is a list of numbers from 0 to 1000");
+  check_refused("[0, 2.5]", "[0, -1]", "3: `sizes` of [result] is a list of numbers");
+  check_refused("type = \"int\"", "type = 3", "10: `type` of [result] is a text");
+  check_refused("points = 6", "points = nan", "15: the points of [sectors] must be 0, which");
+  check_refused("answer = 5", "answer = inf", "18: the question how_many has");
+}
+
+TEST_CASE("grading: a rubric that is no small regular file is one line") {
+  const tests::Scratch folder;
+  const auto refusal = [&] {
+    try {
+      Rubric(folder.path, "lab", kChecks);
+    } catch (const Error& error) {
+      return std::string(error.what()).substr(folder.path.string().size());
+    }
+    return std::string();
+  };
+  const std::filesystem::path file = folder.path / "lab.toml";
+  REQUIRE(mkfifo(file.c_str(), 0600) == 0);
+  CHECK(refusal() == "/lab.toml: not a regular file");
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink("/dev/zero", file);
+  CHECK(refusal() == "/lab.toml: not a regular file");
+  std::filesystem::remove(file);
+  folder.write("lab.toml", "");
+  std::filesystem::resize_file(file, (1 << 20) + 1);
+  CHECK(refusal() == "/lab.toml: larger than 1 MiB");
+}
+
+TEST_CASE("grading: the forms of a rubric's values") {
+  const auto refusal = [](const RubricKey& key, const std::string& value) {
+    return key.range.refusal(*toml::parse("x = " + value).get("x"));
+  };
+  CHECK(refusal(interval("drawn", 5, 9), "[5, 9]").empty());
+  for (const char* other : {"[]", "[5]", "[9, 5]", "[4, 9]", "[5, 10]", "[5, 6, 7]", "5"})
+    CHECK(refusal(interval("drawn", 5, 9), other) ==
+          "two whole numbers from 5 to 9, the smaller first");
+  CHECK(refusal(power_of_two("block", 64, 1024), "512").empty());
+  CHECK(refusal(power_of_two("block", 64, 1024), "96") == "a power of two from 64 to 1024");
+  CHECK(refusal(powers_of_two("blocks", 64, 1024), "[64, 96]") ==
+        "a list of powers of two from 64 to 1024");
+  CHECK(refusal(whole("nodes", 8, 64, 8), "16").empty());
+  CHECK(refusal(whole("nodes", 8, 64, 8), "3") == "a whole number from 8 to 64 (a multiple of 8)");
+  CHECK(refusal(wholes("skeleton", 1, 1024, 2), "[32]") ==
+        "a list of 2 whole numbers from 1 to 1024");
+  CHECK(refusal(shapes("sweep"), "[64, 4, 0, 256, 1, 0]").empty());
+  for (const char* other : {"[0, 4, 0]", "[64, 0, 0]", "[64, 4]", "[64, 4, 0, 1]"})
+    CHECK_FALSE(refusal(shapes("sweep"), other).empty());
+  CHECK(refusal(choice("large", {"int", "short"}), "\"int\"").empty());
+  CHECK(refusal(choice("large", {"int", "short"}), "\"long\"") == "one of \"int\", \"short\"");
+  CHECK(refusal({"lanes_only", ValueRange::Form::flag}, "1") == "true or false");
+  CHECK_THROWS_AS(RubricKey("nodes"), std::logic_error);
+}
+
+TEST_CASE("grading: lists that belong together are of one length") {
+  const std::vector<RegisteredCheck> checks = {
+      {"a", "a.cpp", 1, {wholes("blocks", 1, 9), as_long_as("blocks", numbers("limits", 0, 9))}}};
+  const auto text = [](const char* limits) {
+    return std::string("lab = \"lab\"\nmax_score = 1\nblocks = [1, 2]\n[a]\ncheck = \"a\"\n") +
+           "points = 1\ncredit = \"all\"\nlimits = " + limits + "\n";
+  };
+  CHECK(read(text("[3, 4]"), checks).rows().size() == 1);
+  CHECK_THROWS_WITH_AS(
+      read(text("[3]"), checks),
+      doctest::Contains("lab.toml:8: `limits` of [a] has as many entries as `blocks`"), Error);
 }
 
 TEST_CASE("grading: a rubric that does not fit its checks is an error with file and line") {

@@ -21,7 +21,9 @@ seeds_of() { # FUZZER: directories with initial texts
     record) echo grader/tests/fixtures/fuzz/record ;;
     listing) echo grader/tests/fixtures/fuzz/listing ;;
     binary) echo grader/tests/fixtures/fuzz/binary ;;
-    roster | gradebook | course) echo "grader/tests/fixtures/fuzz/$1" ;;
+    values) ;;
+    attempts) echo grader/tests/fixtures/fuzz/history ;;
+    roster | gradebook | course | history | result) echo "grader/tests/fixtures/fuzz/$1" ;;
     *) echo "fuzz.sh: $1 has no seeds" >&2; return 1 ;;
   esac
 }

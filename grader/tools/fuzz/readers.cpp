@@ -2,8 +2,11 @@
 // Each reader reads text of unknown origin. It may refuse the text with an Error; a crash, a hang
 // or undefined behaviour is a bug.
 
+#include <fuzzer/FuzzedDataProvider.h>
 #include <unistd.h>
 
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -12,11 +15,13 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/source_file.h"
 #include "base/text.h"
 #include "grading/rubric/rubric.h"
+#include "report/history.h"
 #include "runtime/cudart/device_code.h"
 #include "runtime/record/recording.h"
 #include "simulator/ptx/debug_types.h"
@@ -57,6 +62,131 @@ void read_rubric(const std::string& text) {
   grading::Rubric(write_input("coalescing.toml", text).parent_path(), "coalescing",
                   {{"A1 requests", "build.cpp", 1, {"random_patterns"}},
                    {"B1 scale: sectors", "optimise.cpp", 2, {"n", "ideal"}}});
+}
+
+// ---- the values of a rubric ----
+// Whatever it says, the checks get values in their ranges, or the rubric is refused.
+
+using grading::RubricKey;
+using Form = grading::ValueRange::Form;
+
+// The common keys, and a key of each other form.
+std::vector<RubricKey> all_keys() {
+  std::vector<RubricKey> keys;
+  for (const RubricKey& key : grading::common_keys())
+    if (key.range.form != Form::elsewhere) keys.push_back(key);
+  for (const RubricKey& key :
+       {grading::power_of_two("block", 64, 1024), grading::powers_of_two("blocks", 64, 1024),
+        grading::whole("nodes", 8, 1 << 24, 8), grading::wholes("skeleton", 1, 1024, 2),
+        grading::shapes("sweep"), grading::choice("large", {"int", "short"}),
+        grading::as_long_as("blocks", grading::numbers("limits", 0, 1e6)),
+        RubricKey("lanes_only", Form::flag)})
+    keys.push_back(key);
+  return keys;
+}
+
+std::string number_text(FuzzedDataProvider& data, const grading::ValueRange& range) {
+  constexpr std::array kOdd = {"nan", "inf", "-inf", "1e22", "-0.0", "0x7fffffffffffffff", "0.5"};
+  switch (data.ConsumeIntegralInRange(0, 4)) {
+    case 0:
+      return data.PickValueInArray(kOdd);
+    case 1:
+      return std::to_string(static_cast<long long>(range.least) +
+                            data.ConsumeIntegralInRange(-1, 64));
+    case 2:
+      return std::to_string(static_cast<long long>(range.most) +
+                            data.ConsumeIntegralInRange(-9, 9));
+    case 3:
+      return std::to_string(1LL << data.ConsumeIntegralInRange(0, 62));
+    default:
+      return std::to_string(data.ConsumeIntegral<int64_t>());
+  }
+}
+
+std::string value_text(FuzzedDataProvider& data, const grading::ValueRange& range) {
+  switch (data.ConsumeIntegralInRange(0, 5)) {
+    case 0:
+      return data.ConsumeBool() ? "true" : "\"int\"";
+    case 1:
+      return data.ConsumeRandomLengthString(20);
+    case 2:
+      return number_text(data, range);
+    default: {
+      std::string list = "[";
+      for (int entries = data.ConsumeIntegralInRange(0, 6); entries > 0; --entries)
+        list += number_text(data, range) + ", ";
+      return list + "]";
+    }
+  }
+}
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void require_in_range(const grading::RubricRow& row, const RubricKey& key) {
+  const grading::ValueRange& range = key.range;
+  const auto in_range = [&](double value, bool whole) {
+    require(value >= range.least && value <= range.most);
+    if (whole) require(value == std::floor(value) && std::fmod(value, range.unit) == 0);
+    if (range.power_of_two) require(value > 0 && std::exp2(std::ilogb(value)) == value);
+  };
+  switch (range.form) {
+    case Form::whole:
+      return in_range(row.count(key.name), true);
+    case Form::number:
+      return in_range(row.number(key.name), false);
+    case Form::text:
+      return require(!row.text(key.name).empty());
+    case Form::flag:
+      row.flag(key.name);
+      return;
+    case Form::elsewhere:
+      return;
+    default:
+      break;
+  }
+  const std::vector<double> values = row.numbers(key.name);
+  for (const double value : values) in_range(value, range.form != Form::numbers);
+  if (range.form == Form::interval) require(values.size() == 2 && values[0] <= values[1]);
+  for (size_t i = 0; range.form == Form::shapes && i < values.size(); i += 3)
+    require(values.at(i) > 0 && values.at(i + 1) > 0 && values.at(i + 2) >= 0);
+  if (!range.as_long_as.empty()) require(values.size() == row.numbers(range.as_long_as).size());
+}
+
+void read_values(const std::string& input) {
+  static const std::vector<RubricKey> keys = all_keys();
+  FuzzedDataProvider data(reinterpret_cast<const uint8_t*>(input.data()), input.size());
+  std::vector<RubricKey> taken;
+  std::string text = "lab = \"lab\"\nmax_score = 1\n[row]\ncheck = \"a\"\npoints = 1\n";
+  text += "credit = \"all\"\n";
+  for (int count = data.ConsumeIntegralInRange(1, 4); count > 0; --count) {
+    const RubricKey& key = keys[data.ConsumeIntegralInRange<size_t>(0, keys.size() - 1)];
+    taken.push_back(key);
+    text += key.name + " = " + value_text(data, key.range) + "\n";
+  }
+  const std::filesystem::path file = write_input("lab.toml", text);
+  try {
+    const grading::Rubric rubric(file.parent_path(), "lab", {{"a", "a.cpp", 1, taken}});
+    for (const RubricKey& key : taken) require_in_range(rubric.rows().at(0), key);
+  } catch (const Error& error) {
+    require(std::string(error.what()).find('\n') == std::string::npos);
+  }
+}
+
+// ---- files that programs and students write ----
+
+// The history of a student's attempts, which the student can edit: a grading adds a line.
+void read_attempts(const std::string& text) {
+  report::Lab lab;
+  lab.name = "reduction";
+  lab.tests.emplace_back().name = "v2: result";
+  report::Result result;
+  result.labs = {lab};
+  const std::filesystem::path folder = write_input("folder", "").parent_path();
+  std::filesystem::create_directories(folder / ".lab32");
+  std::ofstream(folder / ".lab32/history", std::ios::binary) << text;
+  report::append_to_history(folder, result, "2026-11-24T10:00:00+00:00");
 }
 
 // The lines of JSON that a program on the simulated runtime leaves; the program itself may write to
@@ -120,7 +250,8 @@ struct Reader {
 };
 constexpr Reader kReaders[] = {{"ptx", read_ptx},       {"listing", read_listing},
                                {"rubric", read_rubric}, {"record", read_record},
-                               {"binary", read_binary}, {"submission", read_submission}};
+                               {"binary", read_binary}, {"submission", read_submission},
+                               {"values", read_values}, {"attempts", read_attempts}};
 const Reader* chosen = nullptr;
 
 }  // namespace

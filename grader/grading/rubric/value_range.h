@@ -1,0 +1,71 @@
+// What a check accepts as the value of a rubric key: its type and its range. A check names the
+// ranges of the keys that it reads (takes() in engine/registry.h), and the reader of rubrics
+// refuses everything else, before a launch depends on it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/toml_file.h"
+
+namespace lab32::grading {
+
+struct ValueRange {
+  enum class Form : uint8_t {
+    whole,      // a whole number
+    number,     // a number
+    wholes,     // a list of whole numbers
+    numbers,    // a list of numbers
+    interval,   // two whole numbers, the smaller first
+    shapes,     // a list of block, items per thread and blocks per multiprocessor
+    text,       // a text that is not empty, or one of `choices`
+    flag,       // true or false
+    elsewhere,  // its reader has its own rules: questions, and the parts of a declaration
+  };
+  static constexpr size_t kMostEntries = 64;
+
+  Form form = Form::elsewhere;
+  double least = 0, most = 0;  // of each number
+  double unit = 1;             // each whole number is a multiple of it
+  bool power_of_two = false;
+  size_t entries = 0;           // of a list; 0: 1 to kMostEntries
+  std::string as_long_as = {};  // another key, whose list has as many entries
+  std::vector<std::string> choices = {};
+
+  // What the value must be, "a whole number from 1 to 64"; empty if it is that.
+  std::string refusal(const toml::node& value) const;
+  std::string describe() const;
+};
+
+struct RubricKey {
+  std::string name;
+  ValueRange range = {};
+
+  RubricKey(std::string key, ValueRange of) : name(std::move(key)), range(std::move(of)) {}
+  RubricKey(const char* key, ValueRange::Form form, double least = 0, double most = 0) : name(key) {
+    range.form = form;
+    range.least = least;
+    range.most = most;
+  }
+  // A key that means the same in all labs: `n`, `ideal`, `drawn`. Throws std::logic_error for
+  // another name.
+  RubricKey(const char* common);
+};
+
+RubricKey whole(const char* name, double least, double most, double unit = 1);
+RubricKey number(const char* name, double least, double most);
+RubricKey wholes(const char* name, double least, double most, size_t entries = 0, double unit = 1);
+RubricKey numbers(const char* name, double least, double most);
+RubricKey power_of_two(const char* name, double least, double most);
+RubricKey powers_of_two(const char* name, double least, double most);
+RubricKey interval(const char* name, double least, double most);
+RubricKey shapes(const char* name);
+RubricKey choice(const char* name, std::vector<std::string> choices);
+// The list of that key, with as many entries as that of `other`.
+RubricKey as_long_as(const char* other, RubricKey list);
+
+// All keys that mean the same in all labs.
+std::vector<RubricKey> common_keys();
+
+}  // namespace lab32::grading
