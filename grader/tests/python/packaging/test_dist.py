@@ -21,6 +21,7 @@ from dist_tools import LAB, VERSION, CleanRoot, contents, skeleton, solution, un
 from graded import graded_json
 from report_figures import check_figures
 
+from authoring import new_lab
 from lab32 import ROOT
 
 sys.path.insert(0, str(ROOT / "grader/setup/dist"))
@@ -223,6 +224,25 @@ def test_the_pack_grades_a_solution_and_a_skeleton(pack):
     wrong = grade(pack, skeleton())
     assert wrong.returncode == 1, wrong.stderr
     assert "Not answered yet: plain_load_wavefronts" in wrong.stdout
+
+
+def test_the_pack_grades_by_a_course(pack):
+    root, top, bin = pack
+    grade(pack, solution())
+    rubric = tomllib.loads((ROOT / f"data/limits/{LAB}.toml").read_text())
+    table = next(name for name, row in rubric.items() if isinstance(row, dict) and row.get("points"))
+    (top / "course.toml").write_text(f"max_score = 50\n[labs.{LAB}.checks]\n{table}.points = 0\n")
+    done = root.run(bin / "lab32", "grade", "--course", "course.toml", cwd=top)
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"^{LAB} +50 / 50$", done.stdout, re.MULTILINE)
+
+
+def test_the_pack_grades_labs_that_live_elsewhere(pack):
+    root, top, bin = pack
+    new_lab.write_lab("stripes", top / "mine")
+    done = root.run(bin / "lab32", "grade", "--labs", "mine", "--dir", "mine/solutions", cwd=top)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^stripes +100 / 100$", done.stdout, re.MULTILINE)
 
 
 def answered(lab, answers):
