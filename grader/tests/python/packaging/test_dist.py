@@ -537,6 +537,18 @@ def test_the_workflow_grades_and_annotates(autograder, dist):
     jsonschema.validate(json.loads((top / "lab32.sarif").read_text()), SARIF)
 
 
+# ---- JupyterHub ------------------------------------------------------------------------------------
+
+
+def test_students_who_grade_at_once_get_the_same_score(autograder, dist):
+    root, _ = autograder
+    top = root.folder / "hub"
+    shutil.copytree(dist / "container", top)
+    (top / "handed_in.cu").write_text(skeleton())
+    outcome = root.run("python3", top / "hub.py", "load", "12", LAB, top / "handed_in.cu", "--home", root.environment["LAB32_HOME"])
+    assert outcome.returncode == 0 and outcome.stdout.startswith(f"12 students, {LAB}: "), outcome.stderr
+
+
 # ---- make dist -------------------------------------------------------------------------------------
 
 
