@@ -193,7 +193,7 @@ struct Run {
   std::vector<counters::LineCounters> lines;
   std::vector<WorstAccess> worst;  // sorted by file and line
   std::optional<std::vector<counters::Finding>> hazards;
-  std::vector<counters::Finding> stale;  // LaunchOptions::loads
+  std::vector<counters::Finding> stale;       // LaunchOptions::loads
   std::optional<uint64_t> longest_warp;       // instructions of the longest warp, to set limits by
   std::optional<uint64_t> warp_instructions;  // PTX instructions of all warps (simulator)
   // The loads and stores of local memory in the machine code of the kernel and of the functions
@@ -238,6 +238,7 @@ struct KernelInfo {
   std::vector<uint32_t> parameter_offsets;   // offsets in the parameter block (simulator)
   bool uses_heap = false;                    // calls malloc() or free()
   bool reads_clock = false;                  // in the kernel or in a function that it may call
+  bool may_read_old_values = false;          // loads that LaunchOptions::loads concerns (simulator)
   std::vector<std::string> parameter_types;  // "int const*"; empty if not known
 };
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "device/names.h"
 #include "simulator/core/warp/decode.h"
+#include "simulator/observers/races/stale_values.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/listing.h"
 #include "simulator/sass/reconcile.h"
@@ -191,6 +192,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   info.static_shared = program->static_shared;
   info.uses_heap = program->uses_heap;
   info.reads_clock = program->reads_clock;
+  info.may_read_old_values = counters::StaleValues::concerns(*program);
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
   info.cluster = {static_cast<uint32_t>(f.cluster[0]), static_cast<uint32_t>(f.cluster[1]),
                   static_cast<uint32_t>(f.cluster[2])};

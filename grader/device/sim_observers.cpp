@@ -140,7 +140,8 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
     all_.push_back(&races_);
     if (!program_.bulk_ops.empty()) all_.push_back(&engine_use_);
   }
-  if (options.loads != LaunchOptions::Loads::newest && counters::StaleValues::concerns(program_)) {
+  if (options.loads != LaunchOptions::Loads::newest && !launch.has_clusters() &&
+      counters::StaleValues::concerns(program_)) {
     const bool oldest = options.loads == LaunchOptions::Loads::oldest;
     all_.push_back(&stale_.emplace(
         *launch.memory, orders_of(program_),

@@ -347,8 +347,10 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
     }
     return cudaSuccess;
   }
+  const auto before_launch = save_for_stale_trial(r, info);
   const auto start = std::chrono::steady_clock::now();
   device::Run run = r.gpu().device->launch(kernel, shape, arguments, options);
+  if (before_launch) find_stale_loads(r, {kernel, shape, arguments, options}, *before_launch, run);
   if (!repeated)
     LaunchMemo::forget_digests();
   else

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "runtime/cudart/graphs.h"
 #include "runtime/cudart/runtime.h"
@@ -30,6 +31,21 @@ std::shared_ptr<KernelCall> prepare_launch(Runtime& runtime, KernelEntry& entry,
                                            const void* function, const LaunchRequest& request,
                                            void** args);
 cudaError_t launch(Runtime& runtime, KernelCall& call, cudaStream_t stream);
+
+// Under `lab32 check`: the memory before a launch that find_stale_loads() is to repeat; null: it
+// need not be.
+std::unique_ptr<device::SavedMemory> save_for_stale_trial(Runtime& runtime,
+                                                          const device::KernelInfo& info);
+struct PreparedLaunch {
+  device::Kernel& kernel;
+  const device::Shape& shape;
+  const std::vector<device::Arg>& arguments;
+  const device::LaunchOptions& options;
+};
+// Repeats the launch that has given `run`, and adds to its findings a load whose result depends on
+// a fence that is missing.
+void find_stale_loads(Runtime& runtime, const PreparedLaunch& launch, device::SavedMemory& before,
+                      device::Run& run);
 
 // The number of launches recorded so far.
 uint64_t launches_recorded();

@@ -149,6 +149,7 @@ struct Runtime {
   Streams streams;
   Graphs graphs;
   Captures captures{graphs};
+  std::map<std::string, unsigned> stale_trials;     // by kernel: launches (stale_trial.cpp)
   std::set<std::string> said_grid_races_unchecked;  // kernels that the message was printed for
   bool said_uninitialised =
       false;  // under `run`: a kernel has used memory that nothing has written

@@ -156,6 +156,7 @@ void fields(V& visit, Ref<V, counters::Finding> r) {
   visit("sizes", r.sizes);
   visit("read_only", r.read_only);
   visit("is_volatile", r.is_volatile);
+  visit("stale", r.stale);
   visit("early", r.early);
   visit("one_instruction", r.one_instruction);
   visit("object", r.object);

@@ -1,6 +1,5 @@
 // What strong loads may return when the stores that they miss are not ordered before them.
 #include <doctest/doctest.h>
-
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -146,7 +145,8 @@ READ:
   CHECK(runs_with(42, body, kTwoWarps) == kRuns);
 }
 
-TEST_CASE("counters: stale values: both threads may miss the other's store, unless fence.sc orders") {
+TEST_CASE(
+    "counters: stale values: both threads may miss the other's store, unless fence.sc orders") {
   const auto body = [](const std::string& fence) {
     return fmt::format(R"(
   setp.eq.u32 %p1, %b, 1;
@@ -179,7 +179,8 @@ OTHER:
   CHECK(both_zero("membar.gl;") == 0);
 }
 
-TEST_CASE("counters: stale values: successive reads of a thread never go back, nor those it passes on") {
+TEST_CASE(
+    "counters: stale values: successive reads of a thread never go back, nor those it passes on") {
   // Block 0 counts x up to 20. Block 1 reads it 16 times and sums up the steps back.
   const std::string body = R"(
   mov.u32 %r1, 0;
@@ -205,7 +206,8 @@ NEXT:
   st.global.u32 [%out], %r3;
   ret;)";
   CHECK(runs_with(0, body, kTwoBlocks) == kRuns);
-  // Block 1 reads x and passes on, by release and acquire, that it has read 1; block 2 then reads 1.
+  // Block 1 reads x and passes on, by release and acquire, that it has read 1; block 2 then
+  // reads 1.
   const std::string chain = R"(
   setp.eq.u32 %p1, %b, 1;
   @%p1 bra MIDDLE;
@@ -265,7 +267,8 @@ JOIN:
   CHECK(runs_with(14, body, kTwoWarps) == kRuns);
 }
 
-TEST_CASE("counters: stale values: the block with the last ticket reads all sums only after fences") {
+TEST_CASE(
+    "counters: stale values: the block with the last ticket reads all sums only after fences") {
   // Each block stores 1 to a word of its own; the last one adds them.
   const auto body = [](const std::string& before, const std::string& after) {
     return fmt::format(R"(

@@ -38,8 +38,7 @@ void CausalityObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t k
 void CausalityObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   if (!follows_) return;
   causality().mbarrier_wait(block_, warp, mask, key);
-  if (in_cluster_ > 1)
-    causality().wait(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key);
+  if (in_cluster_ > 1) causality().wait(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key);
 }
 
 // Phases alternate between two words, so that a thread that still waits for one phase does not

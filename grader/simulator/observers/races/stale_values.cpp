@@ -121,8 +121,7 @@ void StaleValues::write(Element& element, GridThread by, const sim::OrderedAcces
     versions.push_back(std::move(next));
   }
   versions.back().lanes |= lane;
-  if (access.order.strong)
-    causality().strong(by, element.address, access.kind, access.order);
+  if (access.order.strong) causality().strong(by, element.address, access.kind, access.order);
   versions.back().releases = causality().releases_at(element.address);
 }
 

@@ -1,7 +1,7 @@
-// The adversary of a trial launch. The simulator executes accesses in one order, and each is visible
-// at once. On a GPU a strong load may return an older value of its word, as long as the newest store
-// is not ordered before the load (happens_before.h). StaleValues lets loads do that. A protocol that
-// lacks a fence then gives another result than in a run without it.
+// The adversary of a trial launch. The simulator executes accesses in one order, and each is
+// visible at once. On a GPU a strong load may return an older value of its word, as long as the
+// newest store is not ordered before the load (happens_before.h). StaleValues lets loads do that. A
+// protocol that lacks a fence then gives another result than in a run without it.
 //
 // A strong load that updates nothing may return the value of every store after the last one
 // that
@@ -65,8 +65,8 @@ class StaleValues : public CausalityObserver {
   struct Version {
     uint64_t number = 0;  // 0: from before the launch
     AccessOfThread write;
-    uint32_t lanes = 0, stamp = 0;  // the lanes of the writing warp
-    Causality::LogPrefix releases;  // that a load of this version observes
+    uint32_t lanes = 0, stamp = 0;      // the lanes of the writing warp
+    Causality::LogPrefix releases;      // that a load of this version observes
     std::array<std::byte, 16> value{};  // unused in the newest version: the value is in memory
   };
   struct Read {
@@ -84,8 +84,8 @@ class StaleValues : public CausalityObserver {
   struct Element {
     uint64_t address = 0;
     unsigned bytes = 0;
-    bool mixed = false;     // accessed in several sizes: it has no history
-    uint64_t sequence = 0;  // instruction of the newest version
+    bool mixed = false;             // accessed in several sizes: it has no history
+    uint64_t sequence = 0;          // instruction of the newest version
     std::vector<Version> versions;  // the newest last
     std::unordered_map<uint64_t, BlockReads> by_block;
     std::vector<Read> reads;  // recent ones, one for each block
@@ -103,8 +103,8 @@ class StaleValues : public CausalityObserver {
     Choice choice = Choice::oldest;
     Random random{0};
     std::unordered_map<uint64_t, std::shared_ptr<Element>> elements;  // by word
-    std::bitset<1 << 16> may_hold;  // hashes of the words in `elements`
-    uint64_t sequence = 0;          // of instructions
+    std::bitset<1 << 16> may_hold;                           // hashes of the words in `elements`
+    uint64_t sequence = 0;                                   // of instructions
     std::map<std::pair<uint32_t, uint32_t>, Missed> missed;  // by sites of load and store
   };
 
