@@ -50,7 +50,7 @@ objects_of    = $(patsubst %,$(BUILD)/obj/%.o,$(if $(filter yes,$(UNITY)),$1,$(f
 
 # The longest units first, so that none is compiled alone at the end.
 SIMULATOR_UNITS := core services simulator/core/semantics simulator/timing base/libraries
-GRADER_UNITS := $(SIMULATOR_UNITS) grading
+GRADER_UNITS := $(SIMULATOR_UNITS) grading asking
 LAB_UNITS    := $(ALL_LABS:%=labs/%)
 TEST_UNITS   := tests_grading tests_core tests_others tests_labs tests_fixtures
 UNITS        := $(GRADER_UNITS) suites $(LAB_UNITS) app $(TEST_UNITS) bench mutants programs profiler record cudart driver cublas tests_runtime

@@ -36,6 +36,7 @@ struct Command {
 
 Command grade_command(CLI::App& lab32);
 Command explain_command(CLI::App& lab32);
+Command ask_command(CLI::App& lab32);
 Command ptx_command(CLI::App& lab32);
 Command calibrate_command(CLI::App& lab32);
 Command init_command(CLI::App& lab32);

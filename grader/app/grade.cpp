@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "app/command.h"
+#include "asking/question.h"
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -75,6 +76,7 @@ int grade(GradeCommand& given) {
   options.rubric = given.rubric;
   options.progress = true;
   options.runs_hidden = given.format == "gradescope";  // Gradescope hides them itself
+  options.judge_questions = asking::judge;
   take_named_files(options);
   std::optional<Scratch> rubrics;
   if (!given.course.empty()) take_course(given.course, rubrics.emplace().path, options);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/names.h"
 #include "device/sim_counts.h"
 #include "device/sim_trace.h"
 #include "simulator/ptx/module.h"
@@ -254,6 +255,8 @@ std::vector<counters::Finding> LaunchObservers::findings() {
 counters::LaunchDetail LaunchObservers::launch_detail() {
   counters::LaunchDetail seen = launch_detail_->result();
   const auto shared = program_.shared_in(launch_.shared_bytes);
+  for (const sim::SharedVariable& variable : shared)
+    seen.shared_arrays.push_back({variable.offset, variable.bytes, variable_name(variable.name)});
   for (counters::LineDetail& line : seen.lines)
     for (counters::RequestDetail& request : line.requests) {
       request.place.resize(request.address.size());

@@ -82,17 +82,22 @@ uint64_t beyond(uint64_t reached, uint64_t ideal) { return reached > ideal ? rea
 
 uint64_t weight(const Access& a) { return a.waste * (a.shared ? kWavefrontWeight : kSectorWeight); }
 
+Access access_without_requests(const counters::LineDetail& line, const Names& names) {
+  Access a;
+  a.file = line.file;
+  a.line = line.line;
+  a.source = names.source.text_of(line.line);
+  a.shared = line.shared;
+  a.block = line.block;
+  a.requests_in_block = line.requests_in_block;
+  a.ptx_level = line.ptx_level;
+  return a;
+}
+
 std::vector<Access> accesses_of(const device::Run& run, const Names& names) {
   std::vector<Access> accesses;
   for (const counters::LineDetail& line : run.launch_detail->lines) {
-    Access a;
-    a.file = line.file;
-    a.line = line.line;
-    a.source = names.source.text_of(line.line);
-    a.shared = line.shared;
-    a.block = line.block;
-    a.requests_in_block = line.requests_in_block;
-    a.ptx_level = line.ptx_level;
+    Access a = access_without_requests(line, names);
     a.worst = line.worst;
     if (const Counters* c = counters_of(run, line.file, line.line))
       a.waste = line.shared ? c->shared_wavefronts() - c->shared_ideal()
@@ -115,15 +120,6 @@ std::optional<Steps> steps_of(const counters::LaunchDetail& seen, const Names& n
     steps.steps.push_back(
         {step.working, step.line, names.source.text_of(step.line), step.warp_barrier});
   return steps;
-}
-
-std::optional<Shuffles> shuffles_of(const counters::LaunchDetail& seen, const Names& names) {
-  if (seen.shuffles.empty()) return std::nullopt;
-  Shuffles shuffles{seen.block, seen.shuffles[0].warp, {}, seen.more_shuffles};
-  for (const counters::ShuffleDetail& s : seen.shuffles)
-    shuffles.shuffles.push_back(
-        {s.line, names.source.text_of(s.line), s.mask, s.in_range, s.absent, s.from});
-  return shuffles;
 }
 
 std::optional<OtherTraffic> other_traffic_of(const Counters& c) {
@@ -157,20 +153,10 @@ const char* use_verb(sim::AccessUse use) {
                                         : "updates";
 }
 
-std::optional<Race> race_of(const device::Run& run, const Names& names) {
+std::optional<Race> first_race_of(const device::Run& run, const Names& names) {
   if (!run.hazards) return std::nullopt;
-  for (const counters::Finding& f : *run.hazards) {
-    if (f.note || f.kind != counters::Finding::Kind::race) continue;
-    const counters::RaceWords words = counters::words_of_race(f);
-    Race race;
-    race.first = {words.first, f.other.warp, use_verb(f.other.use), f.other_line,
-                  f.other_file == names.file ? names.source.text_of(f.other_line) : ""};
-    race.second = {words.second, f.party.warp, use_verb(f.party.use), f.line,
-                   f.file == names.file ? names.source.text_of(f.line) : ""};
-    race.place = words.place;
-    race.missing = words.missing;
-    return race;
-  }
+  for (const counters::Finding& f : *run.hazards)
+    if (!f.note && f.kind == counters::Finding::Kind::race) return race_of(f, names);
   return std::nullopt;
 }
 
@@ -231,13 +217,41 @@ std::vector<LineCost> lines_of(const device::Run& run, const Names& names,
 
 }  // namespace
 
+Access access_of(const counters::LineDetail& line, const counters::RequestDetail& request,
+                 const Names& names) {
+  Access access = access_without_requests(line, names);
+  access.requests.push_back(request_of(request, line.shared, names));
+  return access;
+}
+
+std::optional<Shuffles> shuffles_of(const counters::LaunchDetail& seen, const Names& names) {
+  if (seen.shuffles.empty()) return std::nullopt;
+  Shuffles shuffles{seen.block, seen.shuffles[0].warp, {}, seen.more_shuffles};
+  for (const counters::ShuffleDetail& s : seen.shuffles)
+    shuffles.shuffles.push_back(
+        {s.line, names.source.text_of(s.line), s.mask, s.in_range, s.absent, s.from});
+  return shuffles;
+}
+
+Race race_of(const counters::Finding& f, const Names& names) {
+  const counters::RaceWords words = counters::words_of_race(f);
+  Race race;
+  race.first = {words.first, f.other.warp, use_verb(f.other.use), f.other_line,
+                f.other_file == names.file ? names.source.text_of(f.other_line) : ""};
+  race.second = {words.second, f.party.warp, use_verb(f.party.use), f.line,
+                 f.file == names.file ? names.source.text_of(f.line) : ""};
+  race.place = words.place;
+  race.missing = words.missing;
+  return race;
+}
+
 Launch make(const device::Run& run, const device::Shape& shape, const Names& names) {
   Launch launch;
   launch.kernel = names.kernel;
   launch.setting = names.setting;
   launch.shape = words_of(shape);
   launch.fault = fault_of(run, names);
-  launch.race = race_of(run, names);
+  launch.race = first_race_of(run, names);
   if (run.predicted) {
     launch.seconds = run.predicted->kernel_seconds;
     if (!run.predicted->resources.empty()) launch.bound = run.predicted->resources[0].name;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,14 @@ struct Names {
 // `run` must come from a launch with LaunchOptions::launch_detail. If it faulted, the result has
 // only the fault or the race.
 Launch make(const device::Run& run, const device::Shape& shape, const Names& names);
+
+// Pictures of a single request of a source line, and of the recorded shuffles (absent if there are
+// none).
+Access access_of(const counters::LineDetail& line, const counters::RequestDetail& request,
+                 const Names& names);
+std::optional<Shuffles> shuffles_of(const counters::LaunchDetail& seen, const Names& names);
+// The race between the two accesses of a finding.
+Race race_of(const counters::Finding& finding, const Names& names);
 
 // The waste of a launch in comparable units of time, for finding the worst launch.
 uint64_t waste(const Launch& launch);

@@ -278,7 +278,7 @@ void run_suite(Session& session, report::Lab& lab) {
   const auto& as_passed = session.setup.counts_as_passed;
   const std::set<const RubricRow*> rows = rows_to_run(session.rubric.rows(), session.setup.checks);
   for (const RubricRow& row : session.rubric.rows()) {
-    if (rows.count(&row) == 0) continue;
+    if (rows.count(&row) == 0 || row.credit == Credit::questions) continue;
     const bool hidden = row.hidden() && !session.setup.runs_hidden;
     if (row.dropped() || hidden || (as_passed && as_passed(row))) {
       session.passed.insert(&row);

@@ -192,6 +192,18 @@ std::vector<LabFile> files_of(const GradeOptions& options) {
   return files;
 }
 
+namespace {
+
+void add_questions(report::Lab& lab, const std::optional<report::Test>& judged) {
+  if (!judged || lab.status == Status::error || lab.status == Status::not_graded) return;
+  lab.tests.push_back(*judged);
+  lab.score = report::add_points(lab.score, judged->score);
+  lab.max_score = report::add_points(lab.max_score, judged->max_score);
+  if (lab.score < lab.max_score) lab.status = Status::failed;
+}
+
+}  // namespace
+
 report::Result grade(const GradeOptions& options) {
   // All rubrics are read first, so that an error in one is reported before the compilation starts.
   std::vector<Rubric> rubrics;
@@ -229,7 +241,9 @@ report::Result grade(const GradeOptions& options) {
     setup.every_launch = options.every_launch;
     setup.checks = options.checks;
     setup.runs_hidden = options.runs_hidden;
+    setup.watcher = options.watcher;
     report::Lab lab = grade_begun(rubrics[i], file(i), std::move(now), setup);
+    if (options.judge_questions) add_questions(lab, options.judge_questions(rubrics[i], file(i)));
     result.score = report::add_points(result.score, lab.score);
     result.max_score = report::add_points(result.max_score, lab.max_score);
     result.labs.push_back(std::move(lab));
@@ -286,7 +300,8 @@ bool begins_with(const std::string& name, const std::string& with) {
          });
 }
 
-// The checks whose names are or begin with `check`; all checks if it is empty.
+}  // namespace
+
 std::vector<std::string> checks_named(const Rubric& rubric, const std::string& check) {
   std::vector<std::string> found, names;
   for (const RubricRow& row : rubric.rows()) {
@@ -304,6 +319,8 @@ std::vector<std::string> checks_named(const Rubric& rubric, const std::string& c
   }
   return found;
 }
+
+namespace {
 
 double lost(const report::Test& test) { return test.max_score - test.score; }
 

@@ -37,7 +37,11 @@ struct GradeOptions {
   std::vector<std::string> checks = {};
   // Needs launch_detail. Called with each launch of the submission's kernels, lab by lab.
   std::function<void(const pictures::Launch&)> every_launch = {};
-  bool modelled_times = true;  // without a GPU, report the modelled time of timed kernels
+  LaunchWatcher* watcher = nullptr;  // sees the launches of the submission's kernels
+  bool modelled_times = true;        // without a GPU, report the modelled time of timed kernels
+  // Judges the answers to questions about a file (asking/); absent: nothing is judged.
+  std::function<std::optional<report::Test>(const Rubric&, const std::filesystem::path&)>
+      judge_questions = {};
   // A missing file of `labs` loses its lab's points instead of being an error.
   bool allow_missing = false;
   // Runs checks that the rubric hides until the deadline, and marks them in the result.
@@ -70,6 +74,10 @@ report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
     GradeOptions options,
     const std::function<void(const report::Result&, const std::string& changes)>& show,
     const std::function<void(const std::string&)>& complain);
+
+// The checks of the rubric whose names are or begin with `check`; all checks if it is empty. Throws
+// Error if there is none.
+std::vector<std::string> checks_named(const Rubric& rubric, const std::string& check);
 
 // `lab32 explain LAB [CHECK]`: pictures of the launches of a check.
 //

@@ -20,6 +20,7 @@
 
 namespace lab32::grading {
 
+class LaunchWatcher;
 class Progress;
 
 // Settings that all labs of a grading share. Members mean the same as those of GradeOptions with
@@ -35,6 +36,7 @@ struct GradingSetup {
   std::function<void(const pictures::Launch&)> every_launch = {};
   std::vector<std::string> checks = {};
   bool runs_hidden = false;
+  LaunchWatcher* watcher = nullptr;
   // Called before each check. A check for which it returns true counts as passed, is not run, and
   // has no row in the result.
   std::function<bool(const RubricRow&)> counts_as_passed = {};

@@ -288,7 +288,9 @@ device::Run run(Check& check, const Launch& launch) {
                     options);
   limit(check, options);
   look_closely(check, launch, options);
-  const auto before = check.trial.wants_trial() ? check.device().save() : nullptr;
+  LaunchWatcher* const watcher = is_given_kernel(launch.kernel) ? nullptr : s.setup.watcher;
+  const bool watched = watcher && watcher->before(check, launch, kernel, options);
+  const auto before = watched || check.trial.wants_trial() ? check.device().save() : nullptr;
   const WorkTimer watch;
   device::Run result = check.device().launch(kernel, launch.shape, launch.args, options);
   // A later check must not find what a stopped launch has left there.
@@ -301,7 +303,8 @@ device::Run run(Check& check, const Launch& launch) {
   check_fault(check, result, launch.setting);
   check_hazards(check, result, launch.setting);
   check_inputs(check, launch.setting);
-  if (before) {
+  if (watcher) watcher->after(check, launch, kernel, result, watched ? before.get() : nullptr);
+  if (check.trial.wants_trial()) {
     const WorkTimer again;
     device::LaunchOptions limits;
     limit(check, limits);

@@ -155,23 +155,6 @@ namespace {
 // More instructions than an unrolled reduction of 1024 elements has.
 constexpr size_t kMostTries = 200;
 
-// The lines of a PTX text without its other kernels, which would be parsed at each attempt.
-std::vector<std::string> lines_of(const std::string& ptx, const std::string& symbol) {
-  std::vector<std::string> kept;
-  bool other = false;
-  std::istringstream lines(ptx);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t entry = line[0] == '.' ? line.find(".entry ") : std::string::npos;
-    if (entry != std::string::npos) {
-      const size_t name = entry + 7;
-      other = line.substr(name, line.find_first_of("( \t", name) - name) != symbol;
-    }
-    if (!other) kept.push_back(line);
-    if (line == "}") other = false;
-  }
-  return kept;
-}
-
 // "mov.b32 %r7, 0;"; empty for a register of an unknown type.
 std::string cleared(const std::string& name) {
   static const Pattern numbered("^%(rs|rd|r|fd|f)[0-9]+$");
@@ -198,12 +181,11 @@ std::optional<std::string> cleared_all(const std::string& predicate, const std::
 
 // The line without its instruction; nullopt: it has none of that kind.
 std::optional<std::string> removed(const std::string& line, Work work) {
-  static const Pattern barrier("^\\s*(@!?%p[0-9]+\\s+)?(bar|barrier)(\\.cta)?\\.sync\\b[^;]*;$"),
-      store("^\\s*(@!?%p[0-9]+\\s+)?st(\\.[a-z]+)*\\.shared\\b[^;]*;$"),
+  static const Pattern store("^\\s*(@!?%p[0-9]+\\s+)?st(\\.[a-z]+)*\\.shared\\b[^;]*;$"),
       load(
           "^\\s*(@!?%p[0-9]+\\s+)?ld(\\.[a-z]+)*\\.shared\\b\\S*\\s+(\\{[^}]*\\}|%[a-z0-9]+)\\s*,"
           "[^;]*;$");
-  if (work == Work::barriers) return barrier.match(line) ? std::optional("") : std::nullopt;
+  if (work == Work::barriers) return is_block_barrier(line) ? std::optional("") : std::nullopt;
   if (store.match(line)) return "";
   if (const auto found = load.match(line)) return cleared_all(found->at(1), found->at(3));
   return std::nullopt;
@@ -246,6 +228,27 @@ void remove_needless(Check& check, std::vector<std::string>& lines, const std::s
 
 }  // namespace
 
+std::vector<std::string> lines_of_kernel(const std::string& ptx, const std::string& symbol) {
+  std::vector<std::string> kept;
+  bool other = false;
+  std::istringstream lines(ptx);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t entry = line[0] == '.' ? line.find(".entry ") : std::string::npos;
+    if (entry != std::string::npos) {
+      const size_t name = entry + 7;
+      other = line.substr(name, line.find_first_of("( \t", name) - name) != symbol;
+    }
+    if (!other) kept.push_back(line);
+    if (line == "}") other = false;
+  }
+  return kept;
+}
+
+bool is_block_barrier(const std::string& line) {
+  static const Pattern barrier("^\\s*(@!?%p[0-9]+\\s+)?(bar|barrier)(\\.cta)?\\.sync\\b[^;]*;$");
+  return barrier.match(line).has_value();
+}
+
 std::optional<WithoutNeedless> without_needless(Check& check, const std::string& kernel, Work work,
                                                 const TryKernel& attempt) {
   Session& s = check.session;
@@ -253,7 +256,7 @@ std::optional<WithoutNeedless> without_needless(Check& check, const std::string&
   const std::vector<std::string> symbols = s.module.kernel_symbols();
   const auto symbol = device::find_kernel(symbols, kernel);
   if (!symbol) return std::nullopt;
-  std::vector<std::string> lines = lines_of(s.artifact->ptx, symbols[*symbol]);
+  std::vector<std::string> lines = lines_of_kernel(s.artifact->ptx, symbols[*symbol]);
   std::optional<WithoutNeedless> found;
   remove_needless(check, lines, kernel, Work::shared_accesses, attempt, found);
   if (work == Work::barriers) remove_needless(check, lines, kernel, Work::barriers, attempt, found);

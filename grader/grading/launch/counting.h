@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/device.h"
 
@@ -38,6 +39,11 @@ counters::Counters counters_of(Check& check, const device::Run& run,
 // Finds work that a kernel does beside its task, so that dummy work cannot pass as a step. A
 // barrier or an access to shared memory is needless if the kernel without it still has the right
 // result and no hazard: nothing that reaches the output depends on it.
+
+// The lines of a PTX text without its other kernels, which would be parsed at each attempt.
+std::vector<std::string> lines_of_kernel(const std::string& ptx, const std::string& symbol);
+// Whether the line of PTX is a barrier of the block.
+bool is_block_barrier(const std::string& line);
 
 // Needless barriers are those that are left without needless accesses, which they may order.
 enum class Work : uint8_t { barriers, shared_accesses };

@@ -32,6 +32,20 @@ struct Launch {
   bool in_pictures = true;
 };
 
+// Sees each launch of the submission's kernels whose result a check has accepted so far.
+class LaunchWatcher {
+ public:
+  virtual ~LaunchWatcher() = default;
+  // Before the launch. May ask `options` for more records. Returns whether after() wants the memory
+  // as it is now.
+  virtual bool before(Check& check, const Launch& launch, device::Kernel& kernel,
+                      device::LaunchOptions& options) = 0;
+  // After the launch, which has neither a fault nor a hazard. `memory`: null unless before() wanted
+  // it. Launches of its own must leave the memory as it was.
+  virtual void after(Check& check, const Launch& launch, device::Kernel& kernel,
+                     const device::Run& run, device::SavedMemory* memory) = 0;
+};
+
 struct LaunchConfig {
   uint32_t block = 0;
   uint32_t items_per_thread = 0;

@@ -31,8 +31,8 @@ struct RubricText {
 namespace {
 
 // Keys about the whole lab, which no check takes.
-const std::vector<std::string> kAboutTheLab = {"lab",     "max_score", "order",
-                                               "subject", "level",     "hours"};
+const std::vector<std::string> kAboutTheLab = {"lab",   "max_score", "order", "subject",
+                                               "level", "hours",     "idea"};
 
 unsigned line_of(const toml::node& node) { return node.source().begin.line; }
 
@@ -118,7 +118,10 @@ class RubricReader {
     const auto check = std::find_if(checks_.begin(), checks_.end(),
                                     [&](const RegisteredCheck& c) { return c.name == row.check; });
     const auto kind = declared_kind(table);
-    if (check != checks_.end())
+    row.credit = credit_of(table);
+    if (row.credit == Credit::questions)
+      row.takes_ = {};
+    else if (check != checks_.end())
       row.takes_ = check->takes;
     else if (kind)
       take_declared(row, *kind);
@@ -128,14 +131,19 @@ class RubricReader {
       if (other.check == row.check)
         fail(at, "the check \"{}\" has two tables, [{}] and [{}]", row.check, other.table, name);
     read_points(row, table);
-    const std::string credit = text_at(table, "credit");
-    if (credit != "all" && credit != "share")
-      fail(line_of(*table.get("credit")), "`credit` is \"all\" or \"share\", not \"{}\"", credit);
-    row.credit = credit == "all" ? Credit::all : Credit::share;
     if (table.contains("hides")) row.hides = text_at(table, "hides");
     if (const toml::node* until = table.get("hidden_until")) row.hidden_until = time_at(*until);
     demand_keys(row, table);
     rows_.push_back(std::move(row));
+  }
+
+  Credit credit_of(const toml::table& table) const {
+    const std::string credit = text_at(table, "credit");
+    if (credit == "all") return Credit::all;
+    if (credit == "share") return Credit::share;
+    if (credit == "questions") return Credit::questions;
+    fail(line_of(*table.get("credit")),
+         "`credit` is \"all\", \"share\" or \"questions\", not \"{}\"", credit);
   }
 
   // The keys of a declared check: those that it needs, and those of the others that are there.
@@ -451,7 +459,9 @@ Rubric::Rubric(const std::filesystem::path& folder, const std::string& lab)
 
 Rubric::Rubric(const std::filesystem::path& folder, const std::string& lab,
                const std::vector<RegisteredCheck>& checks)
-    : lab_(lab), rows_(RubricReader(folder / (lab + ".toml"), checks).read_rows(lab)) {}
+    : lab_(lab),
+      folder_(folder),
+      rows_(RubricReader(folder / (lab + ".toml"), checks).read_rows(lab)) {}
 
 std::filesystem::path rubric_folder(const std::string& lab) {
   return root_of(lab) / "data" / "limits";

@@ -42,8 +42,9 @@ class Answer {
   std::variant<double, std::string> held_;
 };
 
-// all: the check passes or fails. share: it may give a part of its points.
-enum class Credit : uint8_t { all, share };
+// all: the check passes or fails. share: it may give a part of its points. questions: the answers
+// to `lab32 ask` are judged (asking/); such a check may be worth nothing.
+enum class Credit : uint8_t { all, share, questions };
 
 struct Declaration;
 
@@ -104,10 +105,12 @@ class Rubric {
          const std::vector<RegisteredCheck>& checks);
 
   const std::string& lab() const { return lab_; }
+  const std::filesystem::path& folder() const { return folder_; }
   const std::vector<RubricRow>& rows() const { return rows_; }  // in the order of the file
 
  private:
   std::string lab_;
+  std::filesystem::path folder_;
   std::vector<RubricRow> rows_;
 };
 

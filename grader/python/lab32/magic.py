@@ -2,6 +2,7 @@
 
     %lab32 grade reduction              the score report; any option of `lab32 grade` may follow
     %lab32 explain coalescing ["B1 scale: sectors"]     a picture of the worst access
+    %lab32 ask coalescing [--answer N ...]     questions about your own code
     %lab32 runtime                      programs that this notebook builds with nvcc run on the simulator
     %%cuda [run|profile|check|explain] [OPTIONS] [-- ARGUMENTS]     the cell is a complete program
         %%lab32 run|profile|check|explain   like %%cuda, for notebooks whose %%cuda is nvcc4jupyter's
@@ -20,7 +21,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.display import display
 
-from lab32 import ROOT, explained, results
+from lab32 import ROOT, explained, questions, results
 from lab32.cells import Cell
 
 CELL_COMMANDS = ["run", "profile", "check", "explain"]
@@ -55,6 +56,8 @@ class Lab32(Magics):
             if not rest:
                 raise UsageError("%lab32 explain LAB [CHECK]: name a lab")
             return explained.worst_access_of_check(rest[0], *split_check(rest[1:]))
+        if command == "ask":
+            return ask(rest)
         if command == "runtime":
             return runtime_folder()
         done = subprocess.run([str(results.BINARY), command, *rest], capture_output=True, text=True,
@@ -113,6 +116,18 @@ def grade(rest):
     try:
         return results.grade(lab, directory, more=more)
     except (RuntimeError, ValueError) as error:
+        raise UsageError(str(error)) from None
+
+
+def ask(rest):
+    if not rest or rest[0].startswith("-"):
+        raise UsageError("%lab32 ask LAB [CHECK] [--answer N ...]: name a lab")
+    lab, *more = rest
+    if "--dir" not in more:
+        more += ["--dir", str(results.submissions(lab))]
+    try:
+        return questions.asked(lab, more)
+    except ValueError as error:
         raise UsageError(str(error)) from None
 
 

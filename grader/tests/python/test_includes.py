@@ -29,7 +29,9 @@ ALLOWED = {
     "grading": ["report", "pictures", "gpu", "device", "simulator/observers", "toolchain", "base"],
     "labs": ["grading", "pictures", "gpu", "device", "simulator/observers", "simulator/timing", "base"],
     "runtime": ["pictures", "device", *SIMULATOR, "toolchain", "base"],
-    "app": ["runtime", "grading", "report", "pictures", "gpu", "device", "simulator/timing",
+    "asking": ["grading", "report", "pictures", "device", "simulator/observers", "simulator/timing", "simulator/core",
+               "toolchain", "base"],
+    "app": ["runtime", "asking", "grading", "report", "pictures", "gpu", "device", "simulator/timing",
             "simulator/observers", "toolchain", "base"],
     "tools": ["runtime", "grading", "gpu", "device", *SIMULATOR, "toolchain", "base"],
 }  # fmt: skip

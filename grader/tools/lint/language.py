@@ -263,7 +263,7 @@ NAMES_OF_OTHERS = {
     "x.cu", "kernel.cu", "program.cu", "PROGRAM.cu", "FILE.cu", "LAB.cu", "NAME.cu", "a.cu", "main.cu", "util.h", "setup.py",
     "b.cu", "c.cpp", "p.cu", "q.cu", "number.h", "cufft.h", "cuda_fp8.h",
     "cell.cu", "lastfirst_12345_67890_reduction-1.cu", "ann_reduction.cu", "ID.toml",
-    "cuda_occupancy.h", "cuda_runtime.h", "cublas_v2.h", "curand_kernel.h", "cuda.h", "course.toml", "NAME.toml", "LAB.toml",
+    "cuda_occupancy.h", "cuda_runtime.h", "cublas_v2.h", "curand_kernel.h", "cuda.h", "course.toml", "answers.toml", "NAME.toml", "LAB.toml",
 }  # fmt: skip
 
 

@@ -147,6 +147,18 @@ class Class:
                         check.messages.append(test.message)
         return list(found.values())
 
+    def answers(self, lab):
+        """[(student, the test with the student's answers to questions about the code, whether the other checks passed)]"""
+        found = []
+        for student in self.handed_in(lab):
+            result = self.results.get(student["files"])
+            tests = result.lab(lab).tests if result else []
+            for test in tests:
+                if any(name.endswith(" asked") for name in test.figures):
+                    others = [other for other in tests if other is not test and other.status != "not run"]
+                    found.append((student, test, all(other.status == "passed" for other in others)))
+        return found
+
     def most_failed(self, count=10):
         """[Check] that cost the class the most points, the most expensive first."""
         lost = [check for check in self.checks() if check.lost() > 0]
@@ -311,6 +323,28 @@ def failures(graded):
         ["lab", "check", "points lost on average", "students", "most frequent message", "got it"],
         rows,
     )
+
+
+def understanding(graded):
+    """Answers to `lab32 ask`: the right ones of each kind, and whose code passes while the answers are wrong."""
+    rows, talks = [], []
+    for lab in graded.labs:
+        asked, right = Counter(), Counter()
+        answers = graded.answers(lab)
+        for student, test, passes in answers:
+            for name, count in test.figures.items():
+                kind, _, what = name.rpartition(" ")
+                (asked if what == "asked" else right)[kind] += count
+            if passes and test.status != "passed":
+                talks.append([lab, student["files"], test.measured])
+        rows += [[lab, kind, len(answers), bar_html(right[kind] / asked[kind])] for kind in sorted(asked)]
+    if not rows:
+        return Html("<p>There are no answers to questions about the code.</p>")
+    parts = [table(["lab", "kind of question", "students", "right"], rows)]
+    if talks:
+        parts.append(Html("<p>Their code passes, and their answers do not: a reason to talk, no verdict.</p>"))
+        parts.append(table(["lab", "student", "answers"], talks))
+    return joined_html(parts)
 
 
 def time_spent(graded):

@@ -14,6 +14,7 @@ from lab32.classroom import names
 from lab32.classroom.entries import SOURCE_BYTES, Entry
 from lab32.classroom.problem import natural_sort_key
 
+ANSWERS = "answers.toml"
 MOST_HEADERS = 63  # `lab32 grade` reads 64 files of a submission
 INCLUDE = re.compile(rb'include[ \t]*\(?[ \t]*"([^"\n]+)"')
 
@@ -82,7 +83,7 @@ def chosen(found):
 
 def headers(entry, data, entries):
     """{path relative to the .cu's folder: bytes} of the student's own headers: all below that folder, and every other
-    file there that they include, as `lab32 grade` reads them."""
+    file there that they include, as `lab32 grade` reads them; and of the answers to `lab32 ask` beside the .cu."""
     folder = entry.parts[:-1]
     below = {
         each.parts[len(folder) :]: each
@@ -91,7 +92,7 @@ def headers(entry, data, entries):
     }
     found, texts = {}, [((), data)]
     for parts, each in sorted(below.items(), key=lambda each: each[0]):
-        if each.is_header() and _fits(found, parts):
+        if (each.is_header() or parts == (ANSWERS,)) and _fits(found, parts):
             texts.append((parts[:-1], _take(found, parts, each)))
     while texts:
         beside, text = texts.pop()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lab32 import ROOT
 from lab32.classroom.problem import Problem, visible
+from lab32.questions import drawn
 from lab32.report import history, page
 from lab32.results import labs_folder, load, parse
 
@@ -23,6 +24,8 @@ def parser():
     p.add_argument("--rubric", help="the folder of the LAB.toml files (data/limits)")
     p.add_argument("--device", default="auto", help="auto, sim, sim:NAME or gpu (auto)")
     p.add_argument("--seed", help="seed of the random inputs; the score report of an earlier run shows its seed")
+    p.add_argument("--ask", action="store_true", help="add questions about your own code (lab32 ask)")
+    p.add_argument("--id", default="", help="your id, for --ask: other students get other questions")
     p.add_argument("--no-history", action="store_true", help="neither record nor show attempts (LAB32_HISTORY=off: always)")  # fmt: skip
     p.add_argument("--from", dest="source", type=Path, metavar="FILE", help="make the page from a result of `lab32 grade --pictures --format json`")  # fmt: skip
     p.add_argument("--binary", default=ROOT / "build/lab32", help=argparse.SUPPRESS)
@@ -45,6 +48,19 @@ def graded(options):
     return done.stdout
 
 
+def asked(options, labs):
+    """{lab: its questions, or the reason why there are none}"""
+    words = [word for name in ("dir", "rubric", "id") if (value := getattr(options, name)) for word in (f"--{name}", value)]
+    found = {}
+    for lab in labs if options.ask else ():
+        try:
+            questions, why_none = drawn(lab.name, *words, binary=options.binary)
+            found[lab.name] = questions or why_none
+        except ValueError as error:
+            found[lab.name] = str(error)
+    return found
+
+
 def make(options):
     try:
         result = load(options.source) if options.source else parse(graded(options), source="what lab32 grade printed")
@@ -53,7 +69,7 @@ def make(options):
     now = datetime.now().astimezone()
     attempts = [] if options.no_history else history.read(options.dir or labs_folder())
     try:
-        html = page.report_page(result, attempts, now, drawn=options.source is None)
+        html = page.report_page(result, attempts, now, drawn=options.source is None, questions=asked(options, result.labs))
     except Exception as error:
         if options.source is None:  # an error of ours
             raise

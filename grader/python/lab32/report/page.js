@@ -1,11 +1,14 @@
 "use strict";
 // Without this script every fold is open and the worst request of each line is shown; the other requests are compressed.
+const inflate = async (text) => {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+};
 const unpack = async (access) => {
   const id = access.dataset.packed;
   if (!id) return;
-  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const figures = JSON.parse(await new Response(stream).text());
+  const figures = await inflate(document.getElementById(id).textContent);
   for (const frame of access.querySelectorAll(".frame:empty")) frame.innerHTML = figures.shift();
   delete access.dataset.packed;
 };
@@ -20,6 +23,22 @@ for (const slide of document.querySelectorAll(".slide")) {
     input.setAttribute("aria-valuetext", frames[input.value].querySelector("[data-title]").dataset.title);
   });
 }
+// A question's form: the answer is compared as a hash (lab32/questions.py); then the picture is shown.
+const sealed = (text) => {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text))
+    hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn;
+  return hash.toString(16).padStart(16, "0");
+};
+for (const form of document.querySelectorAll("form.question"))
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const given = new FormData(form).get("answer"), name = sealed(`${form.dataset.key}:${Number(given)}`);
+    const [picture, misconceptions, reason] = await inflate(form.dataset.revealed);
+    form.querySelector("output").textContent = name === form.dataset.answer ? "Right."
+      : ["It is not " + given + ".", misconceptions[name], reason].filter(Boolean).join(" ");
+    form.querySelector(".revealed").innerHTML = picture;
+  });
 for (const button of document.querySelectorAll("[data-folds]"))
   button.addEventListener("click", () => {
     for (const fold of document.querySelectorAll("details")) fold.open = button.dataset.folds === "open";

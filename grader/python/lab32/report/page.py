@@ -12,6 +12,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from lab32 import labs
+from lab32 import questions as about
 from lab32.pictures import draw, kinds, leading
 from lab32.pictures.access import draw_access
 from lab32.pictures.canvas import STYLE, grouped
@@ -299,12 +300,22 @@ def redraw(result):
     return f"lab32 report {' '.join(lab.name for lab in labs)}{seed}"
 
 
-def report_page(result, attempts, now, name="", notes=(), drawn=False):
+def question_record(question):
+    """A question for the page's form. The picture and the misconceptions are compressed until it is answered."""
+    revealed = [about.picture(question), question.misconceptions, question.reason]
+    return {"question": question, "text": Markup(about.text_html(question)), "revealed": packed_texts(revealed)}
+
+
+def report_page(result, attempts, now, name="", notes=(), drawn=False, questions=None):
     """`name` and `notes` tell whose page it is and what the instructor's policy adds. `drawn`: pictures were requested,
     so that a page without any does not suggest the same command."""
     figures, counter = PagePictures(), iter(range(1, 10_000))
     result = replace(result, labs=sorted(result.labs, key=lab_position))
     labs = [lab_of(lab, result, attempts, figures, counter) for lab in result.labs]
+    for lab in labs:
+        asked = (questions or {}).get(lab["lab"].name)
+        lab["why_none"] = asked if isinstance(asked, str) else ""
+        lab["questions"] = [question_record(q) for q in asked or []] if not lab["why_none"] else []
     figures.print_once()
     return render_page(
         title=f"lab32 report: {name}" if name else "lab32 report",

@@ -90,6 +90,7 @@ DetailObserver::Line& DetailObserver::line_of(Site& site, bool shared) {
 
 void DetailObserver::block_begin(const sim::BlockInfo& block) {
   block_ = block;
+  sequence_ = 0;
   block_selected_ = !choice_.block || *choice_.block == block.index;
   records_steps_ = block_selected_ && !has_detail_;
   if (!records_steps_) return;
@@ -118,6 +119,7 @@ void DetailObserver::access(uint32_t warp, const sim::Access& access) {
   const bool shared = access.space == sim::AccessSpace::shared;
   if (!block_selected_ || access.mask == 0 || (!shared && access.space != sim::AccessSpace::global))
     return;
+  ++sequence_;
   Site& site = site_of(access.site);
   if (!site.at) return;
   mark_working(warp, access.mask, site.at->line);
@@ -134,6 +136,8 @@ void DetailObserver::access(uint32_t warp, const sim::Access& access) {
   const bool room = line.requests.size() < choice_.most;
   if (!room && !worst) return;
   RequestDetail request = request_of(warp, number, access, cost);
+  request.site = access.site;
+  request.sequence = sequence_;
   if (room) {
     line.requests.push_back(std::move(request));
   } else {  // a worse request after the limit takes the last place

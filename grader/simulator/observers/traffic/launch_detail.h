@@ -41,6 +41,8 @@ struct RequestDetail {
   std::array<uint64_t, 32> address{};  // lanes outside mask: 0
   std::vector<std::string> place;      // by lane, "tile[3][0]"; empty if no variable is known
   uint32_t cost = 0, ideal = 0;        // sectors, or wavefronts
+  uint32_t site = 0;                   // the instruction: a line may have several
+  uint64_t sequence = 0;               // number of the access in its block
 };
 
 struct LineDetail {
@@ -80,9 +82,10 @@ struct ArrayDetail {
 
 struct LaunchDetail {
   std::vector<ArrayDetail> arrays;
-  std::vector<LineDetail> lines;  // sorted by file, line, global first
-  uint64_t block = 0;             // the block whose steps and shuffles are recorded
-  uint32_t threads = 0;           // per block
+  std::vector<ArrayDetail> shared_arrays;  // the kernel's variables in shared memory; offsets
+  std::vector<LineDetail> lines;           // sorted by file, line, global first
+  uint64_t block = 0;                      // the block whose steps and shuffles are recorded
+  uint32_t threads = 0;                    // per block
   std::vector<StepDetail> steps;
   bool more_steps = false;
   std::vector<ShuffleDetail> shuffles;  // shuffles of one warp
@@ -132,6 +135,7 @@ class DetailObserver : public sim::Observer {
   std::vector<Site> sites_;
   bool block_selected_ = false;  // the current block is selected
   sim::BlockInfo block_{};
+  uint64_t sequence_ = 0;  // accesses of the current block
   std::map<Key, Line, LineOrder> lines_;
   bool has_detail_ = false,
        records_steps_ = false;  // detail_ is set; detail_ is that of the current block

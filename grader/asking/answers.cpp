@@ -1,0 +1,241 @@
+// The texts of questions; and the answers of a student, in answers.toml beside the file, and their
+// judgement. The file has salted hashes of the answers, the hash of the submission, and the
+// student's id. A grading draws the same questions again, so answers to another version of the file
+// count for nothing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "asking/question.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "base/toml_file.h"
+#include "pictures/picture.h"
+
+namespace lab32::asking {
+
+const char* to_string(Kind kind) {
+  switch (kind) {
+    case Kind::trace:
+      return "trace";
+    case Kind::who:
+      return "who";
+    case Kind::why:
+      return "why";
+    case Kind::what_if:
+      return "what if";
+  }
+  return "";
+}
+
+std::string text_of(const Question& question) {
+  std::string out = question.launch + "\n";
+  if (question.line > 0) out += fmt::format("Line {}:\n    {}\n", question.line, question.source);
+  out += question.text + "\n";
+  for (size_t i = 0; i < question.options.size(); ++i)
+    out += fmt::format("    {}  {}\n", i + 1, question.options[i]);
+  return out;
+}
+
+std::string feedback(const Question& question, int64_t given) {
+  if (given == question.answer) return "Right.";
+  std::string text = question.options.empty() ? fmt::format("It is not {}.", given)
+                                              : fmt::format("It is not option {}.", given);
+  for (const WrongModel& wrong : question.wrong)
+    if (wrong.answer == given) text += " " + wrong.misconception;
+  return text + " " + question.reason;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using grading::Answer;
+using report::Status;
+
+constexpr size_t kMostBytes = 1 << 16;  // of answers.toml, which a student hands in
+
+std::string hex(uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+std::string hash_of_file(const fs::path& file) {
+  return hex(hash_of(read_file(file).value_or("")));
+}
+
+fs::path sheet_beside(const fs::path& file) { return file.parent_path() / "answers.toml"; }
+
+std::string text_at(const toml::table& table, const char* key) {
+  return table[key].value_or(std::string());
+}
+
+}  // namespace
+
+std::string key_of(const Question& question) { return hex(hash_of(text_of(question))); }
+
+std::optional<AnswerSheet> read_answers(const fs::path& file) {
+  const fs::path path = sheet_beside(file);
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  AnswerSheet sheet;
+  if (fs::file_size(path, error) > kMostBytes || error) return sheet;
+  toml::table table;
+  try {
+    table = read_toml(path);
+  } catch (const MachineError&) {
+    throw;
+  } catch (const Error&) {  // a file without a readable answer
+    return sheet;
+  }
+  sheet.file_hash = text_at(table, "file");
+  sheet.id = text_at(table, "id");
+  sheet.check = text_at(table, "check");
+  if (const toml::table* answers = table["answers"].as_table())
+    for (auto&& [key, node] : *answers)
+      sheet.answers[std::string(key.str())] = node.value_or(std::string());
+  return sheet;
+}
+
+AnswerSheet sheet_for(const AskOptions& options, const Drawn& drawn) {
+  AnswerSheet fresh{hash_of_file(drawn.file), options.id, options.check, {}};
+  const auto known = read_answers(drawn.file);
+  const bool same = known && known->file_hash == fresh.file_hash && known->id == fresh.id &&
+                    known->check == fresh.check;
+  return same ? *known : fresh;
+}
+
+void write_answers(const fs::path& file, const AnswerSheet& sheet) {
+  toml::table answers;
+  for (const auto& [key, answer] : sheet.answers) answers.insert_or_assign(key, answer);
+  const toml::table table{{"file", sheet.file_hash},
+                          {"id", sheet.id},
+                          {"check", sheet.check},
+                          {"answers", std::move(answers)}};
+  std::ostringstream text;
+  text << "# The answers of `lab32 ask`, hashed, for this version of the file. Hand it in with the "
+          "file.\n"
+       << table << "\n";
+  write_file(sheet_beside(file).string(), text.str(), "lab32 ask");
+}
+
+bool record_answer(AnswerSheet& sheet, const Question& question, int64_t given) {
+  return sheet.answers.try_emplace(key_of(question), Answer(static_cast<double>(given)).sealed())
+      .second;
+}
+
+bool is_right(const AnswerSheet& sheet, const Question& question) {
+  const auto found = sheet.answers.find(key_of(question));
+  if (found == sheet.answers.end()) return false;
+  const auto sealed = Answer::from_sealed(found->second);
+  return sealed && sealed->is(static_cast<double>(question.answer));
+}
+
+namespace {
+
+// Counts the answers into the test: figures by kind of question, points by share.
+void count_answers(const Drawn& drawn, const AnswerSheet& sheet, report::Test& test) {
+  size_t right = 0;
+  std::vector<std::string> wrong;
+  for (const Question& question : drawn.questions) {
+    const bool ok = is_right(sheet, question);
+    right += ok;
+    test.figures[fmt::format("{} asked", to_string(question.kind))] += 1;
+    test.figures[fmt::format("{} right", to_string(question.kind))] += ok;
+    if (!ok) wrong.push_back(fmt::format("{} (line {})", question.subject, question.line));
+  }
+  test.measured = fmt::format("{} of {} right", right, drawn.questions.size());
+  test.score =
+      test.max_score * static_cast<double>(right) / static_cast<double>(drawn.questions.size());
+  test.score = static_cast<double>(static_cast<int64_t>(test.score * 100)) / 100;
+  if (wrong.empty()) {
+    test.status = Status::passed;
+    return;
+  }
+  test.message = fmt::format("Not answered, or not right at first: {}.", fmt::join(wrong, ", "));
+}
+
+}  // namespace
+
+std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path& file) {
+  const auto row = std::find_if(
+      rubric.rows().begin(), rubric.rows().end(),
+      [](const grading::RubricRow& r) { return r.credit == grading::Credit::questions; });
+  const bool listed = row != rubric.rows().end(), counts = listed && row->points > 0;
+  const auto sheet = read_answers(file);
+  if (!sheet && !counts) return std::nullopt;
+  report::Test test;
+  test.name = listed ? row->check : "Q questions about the code";
+  test.status = Status::failed;
+  test.max_score = counts ? row->points : 0;
+  test.expected = "all right";
+  test.file = visible_name(file.string());
+  test.failure = report::Failure{report::Failure::Kind::wrong_answer};
+  if (!sheet) {
+    test.measured = "not answered";
+    test.message =
+        fmt::format("Run `lab32 ask {}`, and hand in answers.toml with the file.", rubric.lab());
+    return test;
+  }
+  if (sheet->file_hash != hash_of_file(file)) {
+    test.measured = "other version";
+    test.message =
+        "answers.toml has the answers for another version of the file. Each version has "
+        "its own questions: run `lab32 ask` again.";
+    return test;
+  }
+  AskOptions options;
+  options.grade.labs = {rubric.lab()};
+  options.grade.files = {{rubric.lab(), file}};
+  options.grade.rubric = fs::path(rubric.folder());
+  options.id = sheet->id;
+  options.check = sheet->check;
+  const Drawn drawn = draw(options);
+  if (drawn.questions.empty()) {
+    test.status = Status::passed;
+    test.score = test.max_score;
+    test.measured = "no questions";
+    test.message = "There is nothing to ask: " + drawn.why_none + ".";
+  } else {
+    count_answers(drawn, *sheet, test);
+  }
+  if (test.status == Status::passed) test.failure.reset();
+  return test;
+}
+
+std::string json(const Drawn& drawn) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Question& question : drawn.questions) {
+    const std::string key = key_of(question);
+    const auto sealed = [&](int64_t answer) {
+      return hex(hash_of(key + ":" + std::to_string(answer)));
+    };
+    nlohmann::ordered_json texts = nlohmann::ordered_json::object();
+    for (const WrongModel& wrong : question.wrong)
+      texts[sealed(wrong.answer)] = wrong.misconception;
+    nlohmann::ordered_json item = {{"key", key},
+                                   {"kind", to_string(question.kind)},
+                                   {"subject", question.subject},
+                                   {"idea", question.idea},
+                                   {"spaced", question.spaced},
+                                   {"check", question.check},
+                                   {"launch", question.launch},
+                                   {"line", question.line},
+                                   {"source", question.source},
+                                   {"text", question.text},
+                                   {"options", question.options},
+                                   {"answer", sealed(question.answer)},
+                                   {"misconceptions", texts},
+                                   {"reason", question.reason},
+                                   {"picture", pictures::to_json(question.picture)}};
+    all.push_back(std::move(item));
+  }
+  return nlohmann::ordered_json{{"schema", "lab32-questions/1"},
+                                {"lab", drawn.lab},
+                                {"file", drawn.file},
+                                {"questions", all},
+                                {"why_none", drawn.why_none}}
+             .dump(1) +
+         "\n";
+}
+
+}  // namespace lab32::asking

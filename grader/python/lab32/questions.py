@@ -1,0 +1,90 @@
+"""`lab32 ask` in a notebook and in the report page: questions about the student's own code."""
+
+import json
+import subprocess
+from html import escape
+from types import SimpleNamespace
+
+from lab32.pictures import draw, kinds
+from lab32.results import BINARY
+
+
+def run(lab, *options, binary=BINARY):
+    """Runs `lab32 ask`. Raises ValueError with its reason if it cannot ask."""
+    command = [str(binary), "ask", lab, *options]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode not in (0, 1):
+        raise ValueError((done.stderr.strip().splitlines() or ["lab32 ask failed"])[-1].removeprefix("lab32: "))
+    return done.stdout
+
+
+def drawn(lab, *options, binary=BINARY):
+    """The questions about the lab's file, and the reason if there are none."""
+    record = json.loads(run(lab, "--format", "json", *options, binary=binary))
+    return [SimpleNamespace(**question) for question in record["questions"]], record["why_none"]
+
+
+def sealed(question, answer):
+    """The name under which `lab32 ask` stores an answer: FNV-1a of KEY:ANSWER (grader/base/random.h)."""
+    value = 0xCBF29CE484222325
+    for byte in f"{question.key}:{answer}".encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return f"{value:016x}"
+
+
+def feedback(question, answer):
+    """What the student reads after an answer."""
+    name = sealed(question, answer)
+    if name == question.answer:
+        return "Right."
+    return " ".join(filter(None, [f"It is not {answer}.", question.misconceptions.get(name), question.reason]))
+
+
+def picture(question):
+    """The picture as SVG; "" if the question has none."""
+    return str(draw(question.picture)) if kinds(question.picture) else ""
+
+
+def text_html(question):
+    """The launch, the line of source and the question, without its options."""
+    source = f"<p>Line {question.line}: <code>{escape(question.source)}</code></p>" if question.line else ""
+    return f"<p><code>{escape(question.launch)}</code></p>{source}<p>{escape(question.text)}</p>"
+
+
+class Asked:
+    """Questions in a notebook; with answers, what is wrong with them, and the pictures."""
+
+    def __init__(self, lab, questions, answers=(), why_none=""):
+        self.lab, self.questions, self.answers, self.why_none = lab, questions, answers, why_none
+
+    def _repr_html_(self):
+        out = [f"<p>No questions: {escape(self.why_none)}.</p>"] if not self.questions else []
+        for n, question in enumerate(self.questions):
+            items = "".join(f"<li>{escape(option)}</li>" for option in question.options)
+            out += [f"<h4>Question {n + 1}</h4>", text_html(question), items and f"<ol>{items}</ol>"]
+            if n < len(self.answers):
+                drawing = f"<div style='background: white; max-width: 60em'>{picture(question)}</div>"
+                out += [f"<p><b>{escape(feedback(question, self.answers[n]))}</b></p>", drawing]
+        if self.questions and not self.answers:
+            words = " ".join(f"--answer N{n + 1}" for n in range(len(self.questions)))
+            out.append(f"<p>Answer with <code>%lab32 ask {escape(self.lab)} {words}</code></p>")
+        return "".join(out)
+
+    def _repr_pretty_(self, printer, cycle):
+        lines = [f"No questions: {self.why_none}."] if not self.questions else []
+        for n, question in enumerate(self.questions):
+            lines += [f"Question {n + 1}: {question.launch}", f"Line {question.line}: {question.source}", question.text]
+            lines += [f"    {k + 1}  {option}" for k, option in enumerate(question.options)]
+            if n < len(self.answers):
+                lines.append(feedback(question, self.answers[n]))
+        printer.text("\n".join(lines))
+
+
+def asked(lab, options):
+    """The questions, judged if `options` has --answer; `lab32 ask` then records the answers, too."""
+    answers = [options[k + 1] for k, word in enumerate(options[:-1]) if word == "--answer"]
+    others = [word for k, word in enumerate(options) if "--answer" not in (word, options[k - 1] if k else "")]
+    questions, why_none = drawn(lab, *others)
+    if answers:
+        run(lab, *options)
+    return Asked(lab, questions, answers, why_none)
