@@ -1,4 +1,4 @@
-// verdict: B3 push: result | failed | "barrier"
+// verdict: B3 push: result | failed | "which no thread of the block has written"
 // verdict: B3 push: sectors | failed | "counts once the result is right"
 // Threads without a particle leave before the barriers; in the last block they copy nothing,
 // either.
