@@ -73,11 +73,12 @@ install: runtime | setup-python  ## install lab32, labs and handouts in PREFIX=/
 	@ln -sfn ../lib/lab32/build/lab32 '$(DESTDIR)$(PREFIX)/bin/lab32'
 
 wheel: | setup-cuda setup-python setup-wheel  ## build/wheels/lab32-*.whl: a wheel with which pip installs all except gcc
-	@$(MAKE) --no-print-directory PORTABLE=yes runtime
-	@$(VENV) grader/setup/wheel/make_wheel.py '$(VERSION)' build/portable build/wheels $(COURSE)
+	@$(if $(ARCH),$(MAKE) --no-print-directory ARCH= build)
+	@$(MAKE) --no-print-directory $(if $(ARCH),,PORTABLE=yes) runtime
+	@$(VENV) grader/setup/wheel/make_wheel.py '$(VERSION)' build/$(or $(ARCH),portable) build/wheels $(COURSE)
 
 dist: wheel  ## build/dist: students' pack, autograders, a workflow; LABS=reduction COURSE=course.toml
-	@$(VENV) grader/setup/dist/make_dist.py '$(VERSION)' build/wheels/lab32-*.whl build/dist $(LABS)
+	@$(VENV) grader/setup/dist/make_dist.py '$(VERSION)' build/wheels/lab32-*$(or $(ARCH),$(shell uname -m)).whl build/dist $(LABS)
 
 mutants: build/lab32_mutants | setup-cuda setup-python  ## grade solutions with one change each, and list those that keep their points
 	@$(VENV) -m mutants.mutants

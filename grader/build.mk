@@ -4,8 +4,8 @@
 
 comma        := ,
 quote         = '$(subst ','\'',$1)'
-# PORTABLE=yes: programs for machines without AVX2.
-PROGRAMS     := build$(if $(PORTABLE),/portable)
+# PORTABLE=yes: programs for machines without AVX2. ARCH=aarch64: programs for 64-bit Arm, cross-compiled.
+PROGRAMS     := build$(if $(PORTABLE),/portable)$(if $(ARCH),/$(ARCH))
 # SAN=address,undefined or SAN=thread: sanitizers of the test programs. The programs that tests start have none.
 BUILD        := $(PROGRAMS)$(if $(SAN),/$(subst $(comma),-,$(SAN)))
 UNITY        := yes
@@ -76,16 +76,20 @@ endif
 
 # On processors with x86-64-v3 (AVX2, FMA, …), loops over lanes process eight lanes at a time.
 CPU      := $(shell grep -m 1 '^flags' /proc/cpuinfo 2>/dev/null)
-MARCH    := $(if $(PORTABLE)$(filter-out $(CPU),avx2 bmi1 bmi2 f16c fma abm movbe),,-march=x86-64-v3)
+MARCH    := $(if $(PORTABLE)$(ARCH)$(filter-out $(CPU),avx2 bmi1 bmi2 f16c fma abm movbe),,-march=x86-64-v3)
 # With AVX-512, loops over lanes process sixteen lanes at a time, which is a tenth faster.
-AVX512   := $(if $(PORTABLE)$(filter-out $(CPU),avx512f avx512bw avx512cd avx512dq avx512vl),,$(if $(MARCH),-march=x86-64-v4 -mprefer-vector-width=512))
+AVX512   := $(if $(PORTABLE)$(ARCH)$(filter-out $(CPU),avx512f avx512bw avx512cd avx512dq avx512vl),,$(if $(MARCH),-march=x86-64-v4 -mprefer-vector-width=512))
 
-CXX      := g++
+CXX      := $(if $(ARCH),$(ARCH)-linux-gnu-)g++
 # -ffp-contract=off: a PTX mul followed by an add rounds twice, on the host as on the GPU.
 # -fPIC, hidden: the objects are also linked into the runtime library.
 # --param: the compiler collects garbage later, which saves time.
 CXXFLAGS := -std=c++17 $(MARCH) -ffp-contract=off -fPIC -fvisibility=hidden -Wall -Wextra \
             -pthread -Igrader --param ggc-min-expand=1000 --param ggc-min-heapsize=1000000
+# On Arm, char is unsigned unless one asks for what it is on x86 and in device code.
+ifneq ($(or $(ARCH),$(shell uname -m)),x86_64)
+CXXFLAGS   += -fsigned-char
+endif
 INSTRUMENT :=
 ifneq ($(SAN),)
 # Instrumented standard headers look uninitialised to GCC 12.
@@ -93,6 +97,10 @@ CXXFLAGS   += -g1 -fno-omit-frame-pointer -Wno-maybe-uninitialized
 INSTRUMENT := -fsanitize=$(SAN) -fno-sanitize-recover=all
 endif
 LDLIBS   := -lfmt -ldl -lcrypt -pthread
+ifneq ($(ARCH),)
+CROSS_LIBRARIES := build/sysroot-$(ARCH)/usr/lib/$(ARCH)-linux-gnu
+LDLIBS   := -L$(CROSS_LIBRARIES) $(LDLIBS)
+endif
 # Warnings are errors only with the compiler used for development; a newer compiler's must not stop a student.
 WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
 
@@ -137,7 +145,7 @@ $(BUILD)/obj/%.o: grader/%.cpp
 	$(compile)
 $(BUILD)/obj/%.o: $(BUILD)/unity/%.cpp
 	$(compile)
-$(OBJECTS): $(BUILD)/flags | setup-packages
+$(OBJECTS): $(BUILD)/flags | setup-packages $(if $(ARCH),setup-$(ARCH))
 
 # Text files that are rewritten only when their contents change, so that other flags cause a rebuild, and a
 # removed source causes a relink.
@@ -190,7 +198,7 @@ SANITIZED := $(if $(SAN),ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 
 # ---- set-up --------------------------------------------------------------------------------------
 
-SETUP_PARTS := cuda openblas python jupyter wheel atheris book sheets slurm chromium
+SETUP_PARTS := aarch64 cuda openblas python jupyter wheel atheris book sheets slurm chromium
 .PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-test $(SETUP_PARTS:%=setup-%)
 setup-packages:        ; @grader/setup/setup packages
 setup-bench:           ; @grader/setup/setup packages bench

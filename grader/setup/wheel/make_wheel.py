@@ -8,6 +8,8 @@ also says on which of them it runs. COURSE is a course.toml: the wheel has its l
 """
 
 import json
+import os
+import platform
 import re
 import shutil
 import subprocess
@@ -16,7 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 # glibc 2.35 and the libstdc++ of GCC 12: Debian 12, Ubuntu 22.04 and later.
-PLATFORM = "manylinux_2_35_x86_64"
+PLATFORM = "manylinux_2_35"
+MACHINES = {62: "x86_64", 183: "aarch64"}  # by the header of an ELF file
 # Debian and Ubuntu have it on every machine; ours would need a newer glibc than the rest does.
 SYSTEM = "libcrypt.so.1"
 EXTRAS = {
@@ -65,8 +68,13 @@ path = "platform_tag.py"
 """
 
 
+def machine_of(program):
+    return MACHINES[int.from_bytes(program.read_bytes()[18:20], "little")]
+
+
 def main():
     version, programs, out = sys.argv[1], Path(sys.argv[2]).resolve(), Path(sys.argv[3]).resolve()
+    machine = machine_of(programs / "lab32")
     stage = out / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
@@ -80,20 +88,22 @@ def main():
     (stage / "pyproject.toml").write_text(project(version))
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel"],
-        cwd=stage, check=True, stdout=subprocess.DEVNULL,
+        cwd=stage, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"LAB32_MACHINE": machine},
     )  # fmt: skip
     (wheel,) = (stage / "dist").glob("*.whl")
     out.mkdir(parents=True, exist_ok=True)
-    for older in out.glob("lab32-*.whl"):
+    for older in out.glob(f"lab32-*{machine}.whl"):
         older.unlink()
-    # auditwheel starts patchelf by its name.
+    # auditwheel starts patchelf by its name. The libraries of another machine are those that it is linked with.
+    foreign = f"{ROOT}/build/sysroot-{machine}/usr/lib/{machine}-linux-gnu:/usr/{machine}-linux-gnu/lib"
+    libraries = "" if machine == platform.machine() else foreign
     subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "auditwheel", "repair", "--plat", PLATFORM,
+        [sys.executable, "-W", "ignore", "-m", "auditwheel", "repair", "--plat", f"{PLATFORM}_{machine}",
          "--only-plat", "--exclude", SYSTEM, "-w", out, wheel],
-        check=True, env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
+        check=True, env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "LD_LIBRARY_PATH": libraries},
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    (made,) = out.glob("lab32-*.whl")
+    (made,) = out.glob(f"lab32-*{machine}.whl")
     print(f"{made}: {made.stat().st_size / 1e6:.1f} MB")
 
 

@@ -1,9 +1,11 @@
 """For hatchling: the wheel has programs, for any Python 3."""
 
+import os
+
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CustomBuildHook(BuildHookInterface):
     def initialize(self, version, build_data):
         build_data["pure_python"] = False
-        build_data["tag"] = "py3-none-linux_x86_64"
+        build_data["tag"] = f"py3-none-linux_{os.environ['LAB32_MACHINE']}"

@@ -1,7 +1,9 @@
 // atom and red: every operator and type, on global and shared memory and through generic addresses.
 // The expected values come from a host loop that serves the lanes in order.
 #include <doctest/doctest.h>
+#ifdef __F16C__
 #include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -45,8 +47,13 @@ Operation row(const std::string& op, const std::string& type, F f) {
 }
 
 // Conversions of halves by the host's processor; sums of small integers are exact.
+#ifdef __aarch64__
+float from_f16(uint64_t bits) { return as<__fp16>(bits); }
+uint64_t to_f16(float value) { return bits(static_cast<__fp16>(value)); }
+#else
 float from_f16(uint64_t bits) { return _cvtsh_ss(static_cast<uint16_t>(bits)); }
 uint64_t to_f16(float value) { return _cvtss_sh(value, 0); }
+#endif
 float from_bf16(uint64_t bits) { return as<float>((bits & 0xffff) << 16); }
 uint64_t to_bf16(float value) { return bits(value) >> 16; }
 

@@ -81,6 +81,16 @@ inline double last_nan(double r, double a, double b) {
   return bit_copy<double>(is_nan(r) ? of_b : bits(r));
 }
 
+// The NaN that an operation itself makes. An x86 processor makes the H200's, an Arm processor a
+// positive one.
+inline float made_nan(float r) { return r; }
+inline double made_nan(double r) {
+#ifdef __aarch64__
+  if (is_nan(r)) return bit_copy<double>(uint64_t{0xfff8000000000000u});
+#endif
+  return r;
+}
+
 enum class FloatClass { finite, infinite, number, notanumber, normal, subnormal };
 
 // Zero counts as normal (9.7.3.1).
@@ -122,21 +132,21 @@ template <Rounding R>
 struct AddFloat : ExactWhenTiny {
   template <class T>
   static T apply(T a, T b) {
-    return last_nan(add_rounded<R>(a, b), a, b);
+    return last_nan(made_nan(add_rounded<R>(a, b)), a, b);
   }
 };
 template <Rounding R>
 struct SubFloat : ExactWhenTiny {
   template <class T>
   static T apply(T a, T b) {
-    return last_nan(add_rounded<R>(a, -b), a, b);
+    return last_nan(made_nan(add_rounded<R>(a, -b)), a, b);
   }
 };
 template <Rounding R>
 struct MulFloat {
   template <class T>
   static T apply(T a, T b) {
-    return last_nan(mul_rounded<R>(a, b), a, b);
+    return last_nan(made_nan(mul_rounded<R>(a, b)), a, b);
   }
   static bool tiny(float a, float b) { return is_tiny<R>(static_cast<double>(a) * b); }
 };
@@ -144,7 +154,8 @@ template <Rounding R>
 struct FmaFloat {
   template <class T>
   static T apply(T a, T b, T c) {
-    return last_nan(last_nan(fma_rounded<R>(a, b, c), a, c), b, b);  // b before c before a
+    const T r = made_nan(fma_rounded<R>(a, b, c));
+    return last_nan(last_nan(r, a, c), b, b);  // b before c before a
   }
   static bool tiny(float a, float b, float c) {
     return is_tiny<R>(add_odd(static_cast<double>(a) * b, c));
@@ -154,7 +165,7 @@ template <Rounding R>
 struct DivFloat {
   template <class T>
   static T apply(T a, T b) {
-    return last_nan(div_rounded<R>(a, b), b, a);
+    return last_nan(made_nan(div_rounded<R>(a, b)), b, a);
   }
   // No quotient of floats is close enough to a tie for a first rounding to double to matter.
   static bool tiny(float a, float b) { return is_tiny<R>(static_cast<double>(a) / b); }
@@ -170,7 +181,8 @@ template <Rounding R>
 struct SqrtRounded : ExactWhenTiny {
   template <class T>
   static T apply(T a) {
-    return sqrt_rounded<R>(a);
+    const T r = sqrt_rounded<R>(a);
+    return is_nan(a) ? r : made_nan(r);
   }
 };
 

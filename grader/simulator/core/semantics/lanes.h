@@ -6,7 +6,9 @@
 // not trap. Integer division, for example, checks its operands itself.
 #pragma once
 
+#ifdef __SSE2__
 #include <emmintrin.h>
+#endif
 
 #include <array>
 #include <cstdint>
@@ -154,8 +156,14 @@ inline uint32_t test_slots(const std::byte* const* s, F f, std::index_sequence<I
     flags[lane] = f(load_lane<S>(s[I], lane)...) ? 0xff : 0;
   }
   const auto half_mask = [&](int first) {
+#ifdef __SSE2__
     const __m128i v = _mm_load_si128(reinterpret_cast<const __m128i*>(flags + first));
     return static_cast<uint32_t>(_mm_movemask_epi8(v));
+#else
+    uint32_t mask = 0;
+    for (int lane = 0; lane < 16; ++lane) mask |= (flags[first + lane] & 1u) << lane;
+    return mask;
+#endif
   };
   return half_mask(0) | half_mask(16) << 16;
 }
