@@ -340,7 +340,7 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
 void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) const {
   for (uint32_t site = 0; site < program_.sites.size(); ++site) {
     const auto at = position_(site);
-    if (const counters::Example* e = traffic_.worst(site))
+    if (const counters::Example* e = traffic_.worst_example(site))
       run.worst.push_back(worst_access(*e, at.value_or(counters::Position{})));
     if (outcome.tally[site].warps == 0) continue;
     run.peer_accesses += outcome.tally[site].peer;

@@ -124,7 +124,7 @@ std::optional<Steps> steps_of(const counters::LaunchDetail& seen, const Names& n
 
 std::optional<OtherTraffic> other_traffic_of(const Counters& c) {
   if (!c.other.any()) return std::nullopt;
-  const auto texels = c.other.texels(), remote = c.other.remote();
+  const auto texels = c.other.texels(), remote = c.other.remote_shared();
   const auto bulk = c.other.bulk();
   return OtherTraffic{texels.requests, texels.sectors, bulk.sectors,     bulk.ideal,
                       remote.requests, remote.sectors, c.other.unknown()};

@@ -169,7 +169,8 @@ struct ProductOperands {
 
 // The addresses of the matrices of each product in the batch.
 template <class T, class C>
-std::vector<ProductOperands> all_of(DeviceAccess& access, const Product& p, const Batch& batch) {
+std::vector<ProductOperands> operands_of_batch(DeviceAccess& access, const Product& p,
+                                               const Batch& batch) {
   std::vector<ProductOperands> all;
   const auto list = [&](const char* name, const void* at) {
     return batch.listed ? access.pointer_to_read<const void*>(name, at, vector_of(batch.count, 1))
@@ -277,7 +278,7 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
     if (batch.count > 1 && !batch.listed && batch.step_c == 0)
       throw Error(
           "two products of the batch are written to the same place, so the result is not defined");
-    for (const ProductOperands& one : all_of<T, C>(access, p, batch)) {
+    for (const ProductOperands& one : operands_of_batch<T, C>(access, p, batch)) {
       const T* A = reads ? access.pointer_to_read<T>("A", one.a, rows_a) : nullptr;
       const T* B = reads ? access.pointer_to_read<T>("B", one.b, rows_b) : nullptr;
       C* to = access.pointer_to_update<C>("C", one.c, {p.m, p.n, p.ldc}, b != S());

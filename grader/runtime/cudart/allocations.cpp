@@ -46,7 +46,7 @@ uint64_t rounded_to_pieces(uint64_t bytes) {
 
 }  // namespace
 
-void GraphMemory::take(uint64_t bytes) {
+void GraphMemory::take_bytes(uint64_t bytes) {
   const uint64_t pieces = rounded_to_pieces(bytes);
   held += pieces;
   kept -= std::min(kept, pieces);
@@ -118,7 +118,7 @@ uint64_t Allocations::reserve(uint64_t bytes, const char* what) {
   return begin;
 }
 
-void Allocations::take(uint64_t begin, uint64_t bytes) {
+void Allocations::take_bytes(uint64_t begin, uint64_t bytes) {
   memory_.revive(begin);
   AllocationInfo held;
   held.begin = begin;
@@ -126,7 +126,7 @@ void Allocations::take(uint64_t begin, uint64_t bytes) {
   held.device = static_cast<int>(call_device());
   held.of_graph = true;
   used_[call_device()] += bytes;
-  graph_memory_[call_device()].take(bytes);
+  graph_memory_[call_device()].take_bytes(bytes);
   held_[begin] = held;
 }
 
@@ -181,7 +181,7 @@ bool is_same_location(const cudaMemLocation& a, const cudaMemLocation& b) {
 }
 
 // A location as the plain number that older attributes return, which have no location type.
-int number_of(const std::optional<cudaMemLocation>& place) {
+int device_number(const std::optional<cudaMemLocation>& place) {
   if (!place) return cudaInvalidDeviceId;
   if (place->type == cudaMemLocationTypeDevice) return place->id;
   return place->type == cudaMemLocationTypeHost ? cudaCpuDeviceId : cudaInvalidDeviceId;
@@ -308,9 +308,9 @@ bool ManagedRanges::read(PageRange range, cudaMemRangeAttribute attribute, void*
       return store(all);
     }
     case cudaMemRangeAttributePreferredLocation:
-      return store(number_of(preferred()));
+      return store(device_number(preferred()));
     case cudaMemRangeAttributeLastPrefetchLocation:
-      return store(number_of(prefetched()));
+      return store(device_number(prefetched()));
     case cudaMemRangeAttributePreferredLocationType:
       return store(type(preferred()));
     case cudaMemRangeAttributePreferredLocationId:

@@ -40,7 +40,7 @@ struct GraphMemory {
   bool is_known = true;  // false: how several allocations of one graph share pieces is not known
 
   uint64_t now() const { return held + kept; }
-  void take(uint64_t bytes);
+  void take_bytes(uint64_t bytes);
   void free(uint64_t bytes);
   void trim() { kept = 0; }
 };
@@ -81,17 +81,17 @@ class Allocations {
     for (const auto& [begin, held] : held_) f(held);
   }
   // Counts memory of a device that has no address yet. False: out of memory.
-  bool claim(int device, uint64_t bytes) {
+  bool claim_bytes(int device, uint64_t bytes) {
     uint64_t& used = used_[static_cast<size_t>(device)];
     if (bytes > capacity_ - used) return false;
     used += bytes;
     return true;
   }
   void give_up(int device, uint64_t bytes) { used_[static_cast<size_t>(device)] -= bytes; }
-  // Reserves an address for memory that is allocated and freed repeatedly; 0: out of memory. take()
-  // allocates memory at that address until it is released.
+  // Reserves an address for memory that is allocated and freed repeatedly; 0: out of memory.
+  // take_bytes() allocates memory at that address until it is released.
   uint64_t reserve(uint64_t bytes, const char* what);
-  void take(uint64_t begin, uint64_t bytes);
+  void take_bytes(uint64_t begin, uint64_t bytes);
   // Releases a device's memory and the memory that was pinned or managed for it, except allocations
   // for whose first address `keeps` returns true.
   void release_all(int device, const std::function<bool(uint64_t)>& keeps);

@@ -242,8 +242,8 @@ Body bytes_of(ArrayPosition place, void* pointer, size_t count, cudaMemcpyKind k
   };
 }
 
-Body between(ArrayPosition to, ArrayPosition from, size_t width, size_t height,
-             cudaMemcpyKind kind) {
+Body copy_between_arrays(ArrayPosition to, ArrayPosition from, size_t width, size_t height,
+                         cudaMemcpyKind kind) {
   return [=](Runtime& r) {
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;
@@ -334,6 +334,6 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
                                      cudaArray_const_t from, size_t x, size_t y, size_t width,
                                      size_t height, cudaMemcpyKind kind) {
   return call("cudaMemcpy2DArrayToArray", Waits::yes,
-              between({to, to_x, to_y}, {from, x, y}, width, height, kind));
+              copy_between_arrays({to, to_x, to_y}, {from, x, y}, width, height, kind));
 }
 LAB32_PER_THREAD(cudaMemcpy2DArrayToArray, _ptds);

@@ -18,7 +18,7 @@ bool is_zero(const cudaGraphNodeParams& p) {
 }
 
 // The work of a node with these parameters. add_conditional() makes conditional nodes.
-cudaError_t work_of(Runtime& r, const cudaGraphNodeParams& p, Work* work) {
+cudaError_t make_node_work(Runtime& r, const cudaGraphNodeParams& p, Work* work) {
   switch (p.type) {
     case cudaGraphNodeTypeKernel: {
       const auto& k = p.kernel;
@@ -99,7 +99,7 @@ cudaError_t add_conditional(const char* name, cudaGraphNode_t* out, cudaGraph_t 
   });
 }
 
-void only_default(const cudaGraphEdgeData* edges, size_t count) {
+void refuse_special_edges(const cudaGraphEdgeData* edges, size_t count) {
   for (size_t i = 0; edges && i < count; ++i)
     if (edges[i].type != cudaGraphDependencyTypeDefault)
       throw lab32::Error("programmatic dependencies are not simulated");
@@ -139,7 +139,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
   if (p->type == cudaGraphNodeTypeGraph && p->graph.ownership == cudaGraphChildGraphOwnershipClone)
     return add_child(kName, out, graph, from, count, p->graph.graph);
   return add_node(kName, out, graph, from, count, p->type, [&](Runtime& r, Work* work) {
-    only_default(edges, count);
+    refuse_special_edges(edges, count);
     if (p->type == cudaGraphNodeTypeMemAlloc) {
       auto& a = p->alloc;
       cudaMemAllocNodeParams same{a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize, {}};
@@ -148,7 +148,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
       return error;
     }
     if (p->type == cudaGraphNodeTypeMemFree) return free_work(r, *graph, p->free.dptr, work);
-    return work_of(r, *p, work);
+    return make_node_work(r, *p, work);
   });
 }
 
@@ -156,7 +156,7 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* p)
   return with_node("cudaGraphNodeSetParams", node, [&](Runtime& r) {
     if (!p || !is_zero(*p) || p->type != node->type) return cudaErrorInvalidValue;
     Work work;
-    if (const cudaError_t error = work_of(r, *p, &work)) return error;
+    if (const cudaError_t error = make_node_work(r, *p, &work)) return error;
     node->work = std::move(work);
     if (node->type == cudaGraphNodeTypeGraph) {
       for (cudaGraph_t own : node->bodies) r.graphs.drop(own);
@@ -172,7 +172,7 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t nod
   return with_exec("cudaGraphExecNodeSetParams", exec, [&](Runtime& r) {
     if (!p || !is_zero(*p)) return cudaErrorInvalidValue;
     Work work;
-    if (const cudaError_t error = work_of(r, *p, &work)) return error;
+    if (const cudaError_t error = make_node_work(r, *p, &work)) return error;
     return set_work(step_of(exec, node), p->type, std::move(work));
   });
 }
@@ -185,7 +185,7 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (stream == nullptr || stream == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
     if ((count && !from) || !are_in_graph(r, graph, from, count)) return cudaErrorInvalidValue;
-    only_default(edges, count);
+    refuse_special_edges(edges, count);
     return r.captures.begin(stream, graph, {from, from + count});
   });
 }
@@ -200,10 +200,10 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
     if (flags > cudaStreamSetCaptureDependencies || (count && !nodes) ||
         !are_in_graph(r, r.captures.graph(stream), nodes, count))
       return cudaErrorInvalidValue;
-    only_default(edges, count);
+    refuse_special_edges(edges, count);
     std::vector<cudaGraphNode_t> last(nodes, nodes + count);
     if (flags == cudaStreamAddCaptureDependencies) {
-      const auto& before = r.captures.last(stream);
+      const auto& before = r.captures.last_nodes(stream);
       last.insert(last.begin(), before.begin(), before.end());
     }
     r.captures.set_last(stream, std::move(last));

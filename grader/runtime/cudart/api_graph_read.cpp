@@ -38,7 +38,7 @@ std::vector<Edge> edges_of(const CUgraph_st& graph) {
   return all;
 }
 
-void plain(cudaGraphEdgeData* data, size_t count) {
+void set_plain_edges(cudaGraphEdgeData* data, size_t count) {
   if (data) std::fill_n(data, count, cudaGraphEdgeData{});
 }
 
@@ -83,7 +83,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
       ends.push_back(edge.to);
     }
     size_t room = *count;
-    if (from) plain(data, std::min(room, begins.size()));
+    if (from) set_plain_edges(data, std::min(room, begins.size()));
     const cudaError_t error = store_nodes(begins, from, count);
     return error ? error : store_nodes(ends, to, &room);
   });
@@ -93,7 +93,7 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* 
                                          cudaGraphEdgeData* data, size_t* count) {
   return with_node("cudaGraphNodeGetDependencies", node, [&](Runtime&) {
     const cudaError_t error = store_nodes(node->from, out, count);
-    if (!error && out) plain(data, *count);
+    if (!error && out) set_plain_edges(data, *count);
     return error;
   });
 }
@@ -105,7 +105,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
     for (const Edge& edge : edges_of(*node->graph))
       if (edge.from == node) all.push_back(edge.to);
     const cudaError_t error = store_nodes(all, out, count);
-    if (!error && out) plain(data, *count);
+    if (!error && out) set_plain_edges(data, *count);
     return error;
   });
 }

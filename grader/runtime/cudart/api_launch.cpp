@@ -288,7 +288,7 @@ namespace {
 Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
 
 // Registration before main() is not an API call, so it makes no context current.
-void note(const char* name, const std::function<cudaError_t(Runtime&)>& body) {
+void register_code(const char* name, const std::function<cudaError_t(Runtime&)>& body) {
   const DriverCallScope not_the_program(name);
   call(name, Waits::no, body);
 }
@@ -304,7 +304,7 @@ std::vector<LaunchRequest>& configurations() {
 
 void** __cudaRegisterFatBinary(void* wrapper) {
   void** handle = nullptr;
-  note("__cudaRegisterFatBinary", [&](Runtime& r) {
+  register_code("__cudaRegisterFatBinary", [&](Runtime& r) {
     handle = reinterpret_cast<void**>(r.registry.add_binary(wrapper));
     return cudaSuccess;
   });
@@ -323,7 +323,7 @@ void __cudaUnregisterFatBinary(void** handle) {
 void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, uint3*,
                             uint3*, dim3*, dim3*, int*) {
   if (!handle) return;
-  note("__cudaRegisterFunction", [&](Runtime& r) {
+  register_code("__cudaRegisterFunction", [&](Runtime& r) {
     r.registry.add_kernel(binary_of(handle), host, name);
     return cudaSuccess;
   });
@@ -332,7 +332,7 @@ void __cudaRegisterFunction(void** handle, const char* host, char*, const char* 
 void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, size_t bytes, int,
                        int) {
   if (!handle) return;
-  note("__cudaRegisterVar", [&](Runtime& r) {
+  register_code("__cudaRegisterVar", [&](Runtime& r) {
     r.registry.add_variable(binary_of(handle), host, name, bytes);
     return cudaSuccess;
   });
@@ -341,7 +341,7 @@ void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, 
 void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int,
                               size_t bytes, int, int) {
   if (!handle) return;
-  note("__cudaRegisterManagedVar", [&](Runtime& r) {
+  register_code("__cudaRegisterManagedVar", [&](Runtime& r) {
     r.registry.add_variable(binary_of(handle), host, name, bytes);
     binary_of(handle)->managed.emplace_back(host, name);
     return cudaSuccess;

@@ -219,7 +219,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* poi
 
 namespace {
 
-bool is_there(const Runtime& r, const cudaMemLocation& location) {
+bool location_exists(const Runtime& r, const cudaMemLocation& location) {
   return location.type != cudaMemLocationTypeDevice || r.has_device(location.id);
 }
 
@@ -257,7 +257,7 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
                                  unsigned flags, cudaStream_t stream) {
   return call("cudaMemPrefetchAsync", Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (!is_there(r, location)) return cudaErrorInvalidDevice;
+    if (!location_exists(r, location)) return cudaErrorInvalidDevice;
     const auto range = managed_pages(r, pointer, bytes, false);
     if (flags != 0 || !range) return cudaErrorInvalidValue;
     r.managed.prefetch(*range, location);
@@ -269,7 +269,7 @@ LAB32_PER_THREAD(cudaMemPrefetchAsync, _ptsz);
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
                           cudaMemLocation location) {
   return call("cudaMemAdvise", Waits::no, [&](Runtime& r) {
-    if (!is_there(r, location)) return cudaErrorInvalidValue;
+    if (!location_exists(r, location)) return cudaErrorInvalidValue;
     const auto range = managed_pages(r, pointer, bytes, false);
     return range && r.managed.advise(*range, advice, location) ? cudaSuccess
                                                                : cudaErrorInvalidValue;

@@ -18,7 +18,7 @@ cudaError_t with_stream(const char* name, Waits waits, cudaStream_t stream,
 }
 
 // A captured stream only records its work, so waiting for it would never end.
-cudaError_t wait_for(const char* name, cudaStream_t stream) {
+cudaError_t wait_for_stream(const char* name, cudaStream_t stream) {
   return with_stream(name, Waits::yes, stream, [&](Runtime& r) {
     r.wait_for(r.gpu(r.streams.device(stream)));
     if (r.sticky) return r.sticky;
@@ -74,11 +74,13 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return wait_for("cudaStreamSynchronize", stream);
+  return wait_for_stream("cudaStreamSynchronize", stream);
 }
 LAB32_PER_THREAD(cudaStreamSynchronize, _ptsz);
 
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return wait_for("cudaStreamQuery", stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return wait_for_stream("cudaStreamQuery", stream);
+}
 LAB32_PER_THREAD(cudaStreamQuery, _ptsz);
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
@@ -345,7 +347,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
     if (!status) return cudaErrorInvalidValue;
     *status = r.captures.status(stream);
     if (*status == cudaStreamCaptureStatusNone) return cudaSuccess;
-    const auto& last = r.captures.last(stream);
+    const auto& last = r.captures.last_nodes(stream);
     if (id) *id = r.captures.id(stream);
     if (graph) *graph = r.captures.graph(stream);
     if (dependencies) *dependencies = last.data();

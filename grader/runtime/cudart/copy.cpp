@@ -31,7 +31,7 @@ bool has_member(const Gaps& gaps, size_t count, uint64_t structure, uint64_t siz
 }
 
 // Whether the first gaps are the padding of one structure.
-bool pads(const Gaps& gaps, size_t count, uint64_t structure) {
+bool is_padding(const Gaps& gaps, size_t count, uint64_t structure) {
   for (size_t i = 0; i < count; ++i) {
     uint64_t alignment = 2;
     while (alignment <= gaps[i].second - gaps[i].first) alignment *= 2;
@@ -43,7 +43,7 @@ bool pads(const Gaps& gaps, size_t count, uint64_t structure) {
 }
 
 // Whether the gaps repeat from structure to structure.
-bool repeats(const Gaps& gaps, size_t count, uint64_t structure, uint64_t structures) {
+bool gaps_repeat(const Gaps& gaps, size_t count, uint64_t structure, uint64_t structures) {
   if (gaps.size() != count * structures) return false;
   for (size_t i = count; i < gaps.size(); ++i)
     if (gaps[i].first != gaps[i - count].first + structure ||
@@ -61,8 +61,8 @@ bool may_be_padding(const Gaps& gaps, uint64_t bytes) {
         std::partition_point(gaps.begin(), gaps.end(),
                              [&](const auto& gap) { return gap.second <= structure; }) -
         gaps.begin());
-    if (count != 0 && repeats(gaps, count, structure, bytes / structure) &&
-        pads(gaps, count, structure))
+    if (count != 0 && gaps_repeat(gaps, count, structure, bytes / structure) &&
+        is_padding(gaps, count, structure))
       return true;
   }
   return false;
@@ -106,7 +106,7 @@ struct CopySide {
   }
 };
 
-CopySide side(const Runtime& r, uint64_t begin, uint64_t bytes, bool written) {
+CopySide find_copy_side(const Runtime& r, uint64_t begin, uint64_t bytes, bool written) {
   CopySide s;
   if (begin < sim::kGlobalBase || begin - sim::kGlobalBase >= r.memory.used()) return s;
   const sim::Allocation* a = r.memory.find(begin);
@@ -117,13 +117,13 @@ CopySide side(const Runtime& r, uint64_t begin, uint64_t bytes, bool written) {
 }
 
 // The bytes from the first to the last byte of a box, including the gaps between its rows.
-uint64_t span(const Box& box, const Extent& e) {
+uint64_t bytes_spanned(const Box& box, const Extent& e) {
   return (e.depth - 1) * box.slice + (e.height - 1) * box.pitch + e.width;
 }
 
 // Checks the copy's kind. The addresses determine the direction. As in CUDA 13, a kind may call
 // device memory the host's, but not pageable host memory the device's.
-bool side_holds(bool device_by_kind, const CopySide& side) {
+bool side_has_stated_kind(bool device_by_kind, const CopySide& side) {
   return side.on_device || !device_by_kind;
 }
 bool is_to_device(cudaMemcpyKind kind) {
@@ -133,11 +133,13 @@ bool is_from_device(cudaMemcpyKind kind) {
   return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 }
 bool direction_holds(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
-  return side_holds(is_to_device(kind), to) && side_holds(is_from_device(kind), from);
+  return side_has_stated_kind(is_to_device(kind), to) &&
+         side_has_stated_kind(is_from_device(kind), from);
 }
 
 // Why a range cannot be accessed; "" if it can.
-std::string why_not(const CopySide& side, const char* role, uint64_t begin, uint64_t bytes) {
+std::string explain_refused_range(const CopySide& side, const char* role, uint64_t begin,
+                                  uint64_t bytes) {
   if (side.fits) return "";
   const sim::Allocation* const in = side.allocation;
   if (!in) return fmt::format("the {} is in no allocation", role);
@@ -150,12 +152,12 @@ std::string why_not(const CopySide& side, const char* role, uint64_t begin, uint
       in->name);
 }
 
-std::string why_not(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
+std::string explain_refused_range(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
   static constexpr const char* kNames[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
                                            "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice"};
   if (direction_holds(kind, to, from)) return "";
   return fmt::format("the direction is {}, but the {} is host memory", kNames[kind],
-                     side_holds(is_to_device(kind), to) ? "source" : "destination");
+                     side_has_stated_kind(is_to_device(kind), to) ? "source" : "destination");
 }
 
 void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_device,
@@ -213,14 +215,15 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
   if (to.begin == 0 || from.begin == 0) return cudaErrorInvalidValue;
   if (e.height > 1 && (to.pitch < e.width || from.pitch < e.width))
     return cudaErrorInvalidPitchValue;
-  const CopySide target = side(r, to.begin, span(to, e), true),
-                 source = side(r, from.begin, span(from, e), false);
+  const CopySide target = find_copy_side(r, to.begin, bytes_spanned(to, e), true),
+                 source = find_copy_side(r, from.begin, bytes_spanned(from, e), false);
   // A device with a fault executes nothing more. The next call that waits reports the fault.
   for (const auto& gpu : r.gpus)
     if (gpu->fault && (target.is_of(gpu->number) || source.is_of(gpu->number))) return cudaSuccess;
   for (const std::string& why :
-       {why_not(target, "destination", to.begin, span(to, e)),
-        why_not(source, "source", from.begin, span(from, e)), why_not(kind, target, source)})
+       {explain_refused_range(target, "destination", to.begin, bytes_spanned(to, e)),
+        explain_refused_range(source, "source", from.begin, bytes_spanned(from, e)),
+        explain_refused_range(kind, target, source)})
     if (!why.empty()) return fail(cudaErrorInvalidValue, why);
   if (r.gpu().fault)
     // The device executes nothing more. The next call that waits reports the fault.
@@ -275,10 +278,11 @@ bool holds(const sim::Memory& memory, const sim::Allocation& allocation,
 cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element) {
   if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
   if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
-  const CopySide target = side(r, to.begin, span(to, e), true);
+  const CopySide target = find_copy_side(r, to.begin, bytes_spanned(to, e), true);
   if (!target.on_device) return fail(cudaErrorInvalidValue, "the destination is host memory");
   if (!target.fits)
-    return fail(cudaErrorInvalidValue, why_not(target, "destination", to.begin, span(to, e)));
+    return fail(cudaErrorInvalidValue,
+                explain_refused_range(target, "destination", to.begin, bytes_spanned(to, e)));
   if (!r.memory.reaches(*target.allocation)) return cudaErrorInvalidValue;
   if (r.gpu().fault) return cudaSuccess;
   Box same = to;

@@ -90,7 +90,7 @@ std::vector<FatEntry> read_block(const char* at, uint64_t room, uint64_t* bytes)
   return entries;
 }
 
-uint32_t number_of(const std::string& arch) {
+uint32_t architecture_number(const std::string& arch) {
   return static_cast<uint32_t>(std::stoul(arch.substr(arch.find('_') + 1)));
 }
 
@@ -98,7 +98,8 @@ uint32_t number_of(const std::string& arch) {
 const FatEntry* newest_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
   const FatEntry* ptx = nullptr;
   for (const FatEntry& e : entries)
-    if (e.kind == FatEntry::Kind::ptx && e.arch <= number_of(arch) && (!ptx || ptx->arch < e.arch))
+    if (e.kind == FatEntry::Kind::ptx && e.arch <= architecture_number(arch) &&
+        (!ptx || ptx->arch < e.arch))
       ptx = &e;
   return ptx;
 }
@@ -217,7 +218,8 @@ DeviceCode choose(const FatBinary& binary, const std::string& arch) {
     code.lines_before = std::move(linked.lines_before);
   }
   for (const FatEntry& e : binary.entries)
-    if (e.kind == FatEntry::Kind::cubin && e.arch == number_of(arch)) code.cubin = unpack(e);
+    if (e.kind == FatEntry::Kind::cubin && e.arch == architecture_number(arch))
+      code.cubin = unpack(e);
   return code;
 }
 

@@ -242,7 +242,7 @@ CallSite CallSite::current() {
   return found;
 }
 
-CallSite CallSite::at(const void* code) {
+CallSite CallSite::of_code(const void* code) {
   void* frames[kMostDepth];
   const int count = backtrace(frames, kMostDepth);
   void** const end = frames + count;

@@ -21,7 +21,7 @@ struct CallSite {
   // The site of the current call. It is empty if the call did not come from a file.
   static CallSite current();
   // The site that contains this address of code, for a signal handler.
-  static CallSite at(const void* code);
+  static CallSite of_code(const void* code);
 
   bool operator<(const CallSite& b) const {
     return std::tie(file, addresses) < std::tie(b.file, b.addresses);

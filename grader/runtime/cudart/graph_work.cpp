@@ -98,7 +98,7 @@ Work kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
 
 namespace {
 
-bool is_there(Runtime& r, uint64_t begin) {
+bool is_allocated_at(Runtime& r, uint64_t begin) {
   const AllocationInfo* held = r.allocations.find(reinterpret_cast<void*>(begin));
   return held && held->begin == begin;
 }
@@ -127,7 +127,7 @@ cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, Work* work) {
   work->allocates = begin;
   work->device = [begin, bytes = p->bytesize, device = where.id](Runtime& now, cudaStream_t) {
     const DeviceScope there(now, device);
-    now.allocations.take(begin, bytes);
+    now.allocations.take_bytes(begin, bytes);
     return cudaSuccess;
   };
   return cudaSuccess;
@@ -140,7 +140,7 @@ cudaError_t free_work(Runtime& r, const CUgraph_st& graph, void* pointer, Work* 
     if (node->work.frees == begin) return cudaErrorInvalidValue;
   work->frees = begin;
   work->device = [begin](Runtime& now, cudaStream_t) {
-    if (!is_there(now, begin)) return cudaErrorInvalidValue;
+    if (!is_allocated_at(now, begin)) return cudaErrorInvalidValue;
     now.allocations.release(begin);
     return cudaSuccess;
   };
@@ -175,12 +175,13 @@ cudaError_t check_memory(Runtime& r, const CUgraphExec_st& exec) {
     const uint64_t begin = step.work.allocates;
     if (begin == 0) continue;
     own.insert(begin);
-    if (!is_there(r, begin)) continue;
+    if (!is_allocated_at(r, begin)) continue;
     if (!exec.frees_first) return cudaErrorInvalidValue;
     r.allocations.release(begin);
   }
   for (const Step& step : exec.steps)
-    if (const uint64_t begin = step.work.frees; begin && !own.count(begin) && !is_there(r, begin))
+    if (const uint64_t begin = step.work.frees;
+        begin && !own.count(begin) && !is_allocated_at(r, begin))
       return cudaErrorInvalidValue;
   return cudaSuccess;
 }

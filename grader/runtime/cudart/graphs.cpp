@@ -306,7 +306,7 @@ unsigned long long Captures::id(cudaStream_t stream) const {
 cudaGraph_t Captures::graph(cudaStream_t stream) const {
   return streams_.at(stream).capture->graph;
 }
-const std::vector<cudaGraphNode_t>& Captures::last(cudaStream_t stream) const {
+const std::vector<cudaGraphNode_t>& Captures::last_nodes(cudaStream_t stream) const {
   return streams_.at(stream).last;
 }
 

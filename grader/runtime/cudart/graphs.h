@@ -221,7 +221,7 @@ class Captures {
   cudaStreamCaptureStatus status(cudaStream_t stream) const;
   unsigned long long id(cudaStream_t stream) const;
   cudaGraph_t graph(cudaStream_t stream) const;
-  const std::vector<cudaGraphNode_t>& last(cudaStream_t stream) const;
+  const std::vector<cudaGraphNode_t>& last_nodes(cudaStream_t stream) const;
 
   cudaError_t add(cudaStream_t stream, cudaGraphNodeType type, Work work);
   void record(cudaEvent_t event, cudaStream_t stream);

@@ -102,7 +102,7 @@ void record_early_access(const UnfinishedWrites::Work& work, const sim::Allocati
       "the host {} {}, which {}{} may still be writing: the program has not waited for it",
       at.use(), place_in(in, address), work.name,
       begun.line == 0 ? "" : fmt::format(" (begun on line {})", begun.line));
-  record_finding(std::move(finding), CallSite::at(at.code()));
+  record_finding(std::move(finding), CallSite::of_code(at.code()));
 }
 
 void name_bad_access(Runtime& r, const sim::Allocation& in, uint64_t address,
@@ -112,7 +112,7 @@ void name_bad_access(Runtime& r, const sim::Allocation& in, uint64_t address,
       fmt::format("the host {} {}, {}", at.use(), place_in(in, address),
                   in.freed ? "which the program has freed"
                            : "which is device memory: only kernels and copies can access it");
-  const CallSite site = CallSite::at(at.code());
+  const CallSite site = CallSite::of_code(at.code());
   if (r.tool == Tool::check)
     record_finding(std::move(finding), site);
   else

@@ -312,7 +312,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   TimeEstimate* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {
     const TimeEstimates::EstimateLookup found =
-        r.gpu().known_times.of(key, pieces_key(entry.symbol, shape, arguments, r.memory));
+        r.gpu().known_times.look_up(key, pieces_key(entry.symbol, shape, arguments, r.memory));
     known = found.time;
     if (!found.model) {
       options.model = device::LaunchOptions::Model::none;

@@ -22,7 +22,7 @@ namespace lab32::cudart {
 namespace {
 
 // The architecture in `.target sm_90` of the PTX.
-std::string target_of(const std::string& ptx) {
+std::string ptx_target(const std::string& ptx) {
   const size_t at = ptx.find(".target");
   const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
   if (name == std::string::npos) return {};
@@ -145,7 +145,7 @@ void Registry::load_now(Binary& binary) {
   artifact.cubin = code.cubin;
   artifact.name = code.name;
   artifact.places = code.places;
-  binary.arch = target_of(code.ptx);
+  binary.arch = ptx_target(code.ptx);
   binary.order_for_host = kernels_of_system_scope(code.ptx);
   if (!code.cubin.empty()) {
     binary.cubin = read_cubin(code.cubin);

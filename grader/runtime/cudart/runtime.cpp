@@ -107,8 +107,8 @@ std::string pieces_key(const std::string& symbol, const device::Shape& shape,
   return launch_key(symbol, shape, arguments);
 }
 
-TimeEstimates::EstimateLookup TimeEstimates::of(const std::string& launch,
-                                                const std::string& pieces) {
+TimeEstimates::EstimateLookup TimeEstimates::look_up(const std::string& launch,
+                                                     const std::string& pieces) {
   // A program whose launches all differ does not profit, so the memory is limited.
   constexpr size_t kMost = 4096;
   if (first_.size() >= kMost && first_.count(pieces) == 0) {

@@ -88,7 +88,7 @@ class TimeEstimates {
   };
   // Looks up launch_key() and pieces_key(). If launches differ only in their pieces, only the first
   // one's launches are modelled.
-  EstimateLookup of(const std::string& launch, const std::string& pieces);
+  EstimateLookup look_up(const std::string& launch, const std::string& pieces);
 
  private:
   std::map<std::string, TimeEstimate> known_;

@@ -21,7 +21,7 @@ Contexts::Context Contexts::make(unsigned flags, int device) {
 
 void Contexts::drop(Context context) {
   made_.erase(context);
-  if (current() == context) stack().pop_back();
+  if (current() == context) context_stack().pop_back();
   // Other threads may have the context on their stacks, so its address is never reused.
   context->memory.clear();
 }
@@ -76,14 +76,14 @@ int& Contexts::chosen_device() {
 
 int Contexts::current_device() { return current() ? current()->device : chosen_device(); }
 
-std::vector<Contexts::Context>& Contexts::stack() {
+std::vector<Contexts::Context>& Contexts::context_stack() {
   struct OfContexts;
   return thread_variable<std::vector<Context>, OfContexts>();
 }
 
 void Contexts::set_current(Context context) {
-  if (!stack().empty()) stack().pop_back();
-  if (context) stack().push_back(context);
+  if (!context_stack().empty()) context_stack().pop_back();
+  if (context) context_stack().push_back(context);
 }
 
 cudaStream_t Streams::make(unsigned flags, int priority) {

@@ -66,8 +66,8 @@ class Contexts {
   // Whether the program or the runtime has called cuInit().
   static std::atomic<bool>& initialised();
   // This thread's stack of contexts; the last one is current. An element may be null.
-  static std::vector<Context>& stack();
-  static Context current() { return stack().empty() ? nullptr : stack().back(); }
+  static std::vector<Context>& context_stack();
+  static Context current() { return context_stack().empty() ? nullptr : context_stack().back(); }
   static void set_current(Context context);
   // The device of the current context; without one, the device that the thread last chose.
   static int current_device();
@@ -75,8 +75,8 @@ class Contexts {
   // While an object of this class lives, the context is this thread's current one.
   class ContextScope {
    public:
-    explicit ContextScope(Context context) { stack().push_back(context); }
-    ~ContextScope() { stack().pop_back(); }
+    explicit ContextScope(Context context) { context_stack().push_back(context); }
+    ~ContextScope() { context_stack().pop_back(); }
     ContextScope(const ContextScope&) = delete;
     ContextScope& operator=(const ContextScope&) = delete;
   };

@@ -43,7 +43,7 @@ static_assert(sizeof(CUgraphNodeParams) == sizeof(cudaGraphNodeParams) &&
               offsetof(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out) ==
                   offsetof(cudaConditionalNodeParams, phGraph_out));
 
-cudaGraphNodeParams same_as(const CUgraphNodeParams& p) {
+cudaGraphNodeParams runtime_node_params(const CUgraphNodeParams& p) {
   cudaGraphNodeParams same{};
   std::memcpy(static_cast<void*>(&same), &p, sizeof same);
   if (p.type == CU_GRAPH_NODE_TYPE_KERNEL && !p.kernel.func) same.kernel.func = p.kernel.kern;
@@ -60,7 +60,7 @@ CUresult add_any(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
   if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && !p->conditional.ctx)
     return CUDA_ERROR_INVALID_VALUE;
   return forward("cuGraphAddNode", [&] {
-    cudaGraphNodeParams same = same_as(*p);
+    cudaGraphNodeParams same = runtime_node_params(*p);
     const cudaError_t e = cudaGraphAddNode(
         node, graph, from, reinterpret_cast<const cudaGraphEdgeData*>(edges), count, &same);
     if (!e && p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
@@ -84,14 +84,14 @@ CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* fro
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
   return call("cuGraphNodeSetParams", [&](Runtime&) {
     if (!p) return CUDA_ERROR_INVALID_VALUE;
-    cudaGraphNodeParams same = same_as(*p);
+    cudaGraphNodeParams same = runtime_node_params(*p);
     return result_of(cudaGraphNodeSetParams(node, &same));
   });
 }
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* p) {
   return call("cuGraphExecNodeSetParams", [&](Runtime&) {
     if (!p) return CUDA_ERROR_INVALID_VALUE;
-    cudaGraphNodeParams same = same_as(*p);
+    cudaGraphNodeParams same = runtime_node_params(*p);
     return result_of(cudaGraphExecNodeSetParams(exec, node, &same));
   });
 }

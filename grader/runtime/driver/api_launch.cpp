@@ -142,7 +142,7 @@ CUresult find_context(const char* name, CUfunction function, CUstream stream, CU
 // CUlaunchAttribute and cudaLaunchAttribute are the same type.
 static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
 
-cudaLaunchConfig_t same_as(const CUlaunchConfig& config) {
+cudaLaunchConfig_t runtime_launch_config(const CUlaunchConfig& config) {
   cudaLaunchConfig_t same{};
   same.gridDim = {config.gridDimX, config.gridDimY, config.gridDimZ};
   same.blockDim = {config.blockDimX, config.blockDimY, config.blockDimZ};
@@ -282,7 +282,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   if (!config) return CUDA_ERROR_INVALID_VALUE;
   Arguments arguments;
   if (const CUresult e = arguments.read(kName, function, pointers, extra)) return e;
-  const cudaLaunchConfig_t same = same_as(*config);
+  const cudaLaunchConfig_t same = runtime_launch_config(*config);
   CUcontext context = nullptr;
   if (const CUresult e = find_context(kName, function, config->hStream, &context)) return e;
   const Contexts::ContextScope current(context);
@@ -334,14 +334,14 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction funct
 CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
                                       const CUlaunchConfig* config) {
   if (!config) return CUDA_ERROR_INVALID_VALUE;
-  const cudaLaunchConfig_t same = same_as(*config);
+  const cudaLaunchConfig_t same = runtime_launch_config(*config);
   return forward("cuOccupancyMaxActiveClusters",
                  [&] { return cudaOccupancyMaxActiveClusters(clusters, function, &same); });
 }
 CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function,
                                             const CUlaunchConfig* config) {
   if (!config) return CUDA_ERROR_INVALID_VALUE;
-  const cudaLaunchConfig_t same = same_as(*config);
+  const cudaLaunchConfig_t same = runtime_launch_config(*config);
   return forward("cuOccupancyMaxPotentialClusterSize",
                  [&] { return cudaOccupancyMaxPotentialClusterSize(size, function, &same); });
 }

@@ -26,14 +26,14 @@ constexpr char kNoPtx[] =
     "compiled with -lineinfo, which contains its PTX";
 
 // "sm_90a" from `.target sm_90a, debug`; empty if the text is not PTX.
-std::string target_of(const std::string& ptx) {
+std::string ptx_target(const std::string& ptx) {
   const size_t at = ptx.find(".target");
   const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
   if (name == std::string::npos) return {};
   return ptx.substr(name, ptx.find_first_of(", \t\r\n", name) - name);
 }
 
-unsigned number_of(const std::string& arch) {
+unsigned architecture_number(const std::string& arch) {
   return static_cast<unsigned>(std::strtoul(arch.c_str() + arch.find('_') + 1, nullptr, 10));
 }
 
@@ -48,7 +48,7 @@ unsigned architecture_of(const std::string& cubin) {
 }
 
 cudart::DeviceCode from_cubin(const std::string& cubin, const std::string& arch) {
-  const unsigned own = architecture_of(cubin), gpu = number_of(arch);
+  const unsigned own = architecture_of(cubin), gpu = architecture_number(arch);
   if (own == 0) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
   // Machine code runs only on GPUs of the same generation that are not older.
   if (own > gpu || own / 10 != gpu / 10) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
@@ -66,10 +66,10 @@ cudart::DeviceCode from_fatbin(const void* image, const std::string& arch) {
   bool has_ptx = false;
   const cudart::FatEntry* cubin = nullptr;
   for (const auto& entry : binary.entries) {
-    has_ptx |= entry.kind == Kind::ptx && entry.arch <= number_of(arch);
+    has_ptx |= entry.kind == Kind::ptx && entry.arch <= architecture_number(arch);
     // A cubin of the same generation, not newer than the GPU.
-    if (entry.kind == Kind::cubin && entry.arch <= number_of(arch) &&
-        entry.arch / 10 == number_of(arch) / 10)
+    if (entry.kind == Kind::cubin && entry.arch <= architecture_number(arch) &&
+        entry.arch / 10 == architecture_number(arch) / 10)
       cubin = &entry;
   }
   if (has_ptx) {
@@ -122,7 +122,7 @@ std::string ptx_in_cubin(const std::string& cubin) {
   // The section's text ends with zeros.
   std::string text(section->data);
   std::replace(text.begin(), text.end(), '\0', '\n');
-  return target_of(text).empty() ? std::string() : text;
+  return ptx_target(text).empty() ? std::string() : text;
 }
 
 std::string elf_at(const void* image) {
@@ -141,9 +141,9 @@ std::string elf_at(const void* image) {
 
 cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
                                 toolchain::Linking linking) {
-  const std::string target = target_of(ptx);
+  const std::string target = ptx_target(ptx);
   if (target.empty()) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
-  if (number_of(target) > number_of(arch))
+  if (architecture_number(target) > architecture_number(arch))
     throw BadImage{CUDA_ERROR_INVALID_PTX, "ptxas fatal   : the PTX is for " + target +
                                                ", which is newer than this GPU (" + arch + ")"};
   cudart::DeviceCode code;
@@ -154,7 +154,7 @@ cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
     return code;
   }
   // Code for exactly one GPU (suffix "a") must be assembled for that GPU.
-  const bool own = number_of(target) == number_of(arch);
+  const bool own = architecture_number(target) == architecture_number(arch);
   const toolchain::Assembled made = toolchain::assemble_program(ptx, own ? target : arch, linking);
   code.cubin = made.cubin;
   if (code.cubin.empty()) throw BadImage{CUDA_ERROR_INVALID_PTX, made.errors};

@@ -177,7 +177,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes, const CUme
   return call("cuMemCreate", Needs::init, Waits::no, [&](Runtime& r) {
     if (!out || !is_round(bytes) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult wrong = check_properties(r, p)) return wrong;
-    if (!r.allocations.claim(p->location.id, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!r.allocations.claim_bytes(p->location.id, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
     PhysicalPiece piece;
     piece.properties = *p;
     piece.properties.allocFlags = {};

@@ -30,7 +30,7 @@ constexpr int kTextWidth = 80;
 // The heading under which a finding is counted and shown.
 enum class Topic : uint8_t { barrier, initialisation, memory, race };
 
-const char* title(Topic group) {
+const char* topic_name(Topic group) {
   switch (group) {
     case Topic::barrier:
       return "barrier";
@@ -121,7 +121,7 @@ std::string indented_text(const std::string& text) {
 }
 
 std::string text_of(const ReportEntry& e, Sources& sources) {
-  std::string out = fmt::format("{}, {} {} in {}", e.note ? "note" : title(e.group),
+  std::string out = fmt::format("{}, {} {} in {}", e.note ? "note" : topic_name(e.group),
                                 grouped(e.count), e.count == 1 ? "time" : "times", e.kernel);
   if (e.launches > 1) out += fmt::format(" ({} launches)", grouped(e.launches));
   out = indented_text(out).substr(2);
@@ -240,8 +240,8 @@ void add_host_findings(const std::vector<record::HostFinding>& findings, CheckRe
     const Topic topic = f.kind == Kind::memory ? Topic::memory
                         : f.kind == Kind::race ? Topic::race
                                                : Topic::initialisation;
-    const std::string heading =
-        fmt::format("{}, in the host's {}", title(topic), f.call.empty() ? "own code" : f.call);
+    const std::string heading = fmt::format("{}, in the host's {}", topic_name(topic),
+                                            f.call.empty() ? "own code" : f.call);
     const std::string place =
         f.line == 0 ? "on an unknown line (compiled without -g?)" : sources.quote(f.file, f.line);
     report->text += heading + "\n" + indented_text(place) + indented_text(f.text) + "\n";

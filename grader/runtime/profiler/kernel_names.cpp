@@ -50,7 +50,7 @@ class MangledNameReader {
     return true;
   }
 
-  size_t number() {
+  size_t read_length() {
     if (!std::isdigit(static_cast<unsigned char>(peek()))) throw Unreadable();
     size_t value = 0;
     while (std::isdigit(static_cast<unsigned char>(peek())))
@@ -59,7 +59,7 @@ class MangledNameReader {
   }
 
   std::string source_name() {
-    const size_t length = number();
+    const size_t length = read_length();
     if (length > text_.size() - at_) throw Unreadable();
     const std::string name = text_.substr(at_, length);
     at_ += length;
@@ -84,12 +84,12 @@ class MangledNameReader {
     return value + 1;
   }
 
-  Type remember(Type type) {
+  Type add_substitution(Type type) {
     seen_.push_back(type);
     return type;
   }
 
-  Type substitution() {
+  Type read_substitution() {
     static const std::map<char, const char*> standard{
         {'t', "std"}, {'a', "std::allocator"}, {'b', "std::basic_string"}, {'s', "std::string"}};
     if (const auto s = standard.find(peek()); s != standard.end()) {
@@ -111,7 +111,7 @@ class MangledNameReader {
         if (peek() == 'I') {
           name += template_arguments();
           *instance = true;
-          remember(named(name));
+          add_substitution(named(name));
           continue;
         }
         const bool known = peek() == 'S';
@@ -119,7 +119,7 @@ class MangledNameReader {
         std::string part;
         if (known) {
           ++at_;
-          part = substitution().text();
+          part = read_substitution().text();
         } else if (peek() == 'T') {
           ++at_;
           part = parameter().text();
@@ -128,7 +128,7 @@ class MangledNameReader {
           part = source_name();
         }
         name += name.empty() ? part : "::" + part;
-        if (!known) remember(named(name));
+        if (!known) add_substitution(named(name));
       }
       // A complete name becomes a substitution only if it is used as a type, and not as a prefix.
       if (!seen_.empty() && seen_.back().text() == name) seen_.pop_back();
@@ -139,10 +139,10 @@ class MangledNameReader {
     accept("L");
     if (peek() == 'S') {
       ++at_;
-      name = substitution().text();
+      name = read_substitution().text();
     } else {
       name += source_name();
-      if (peek() == 'I') remember(named(name));
+      if (peek() == 'I') add_substitution(named(name));
     }
     if (peek() == 'I') {
       name += template_arguments();
@@ -182,7 +182,7 @@ class MangledNameReader {
     if (!accept("L")) return read_type().text();
     const std::string type = read_type().text();
     const bool negative = accept("n");
-    const std::string value = std::to_string(number());
+    const std::string value = std::to_string(read_length());
     if (!accept("E")) throw Unreadable();
     return "(" + type + ")" + (negative ? "-" : "") + value;
   }
@@ -236,7 +236,7 @@ class MangledNameReader {
     return type;
   }
 
-  Type qualified(Type type, const std::string& words) {
+  Type add_qualifiers(Type type, const std::string& words) {
     // `const float *`, but `float *const`: a qualifier of the pointer itself follows it.
     const char last = type.before.back();
     if (last == '*' || last == '&')
@@ -251,7 +251,7 @@ class MangledNameReader {
     if (accept("T"))
       size = parameter().text();
     else if (peek() != '_')
-      size = std::to_string(number());
+      size = std::to_string(read_length());
     if (!accept("_")) throw Unreadable();
     Type type = read_type();
     if (!type.wraps) type.before += ' ';
@@ -279,48 +279,48 @@ class MangledNameReader {
     if (accept("Dp")) {
       Type type = read_type();
       type.pack = true;
-      return remember(type);
+      return add_substitution(type);
     }
     if (accept("Dn")) return named("decltype(nullptr)");
     if (accept("DF16_")) return named("_Float16");
     switch (c) {
       case 'P':
         next();
-        return remember(pointer_to(read_type(), "*"));
+        return add_substitution(pointer_to(read_type(), "*"));
       case 'R':
         next();
-        return remember(pointer_to(read_type(), "&"));
+        return add_substitution(pointer_to(read_type(), "&"));
       case 'O':
         next();
-        return remember(pointer_to(read_type(), "&&"));
+        return add_substitution(pointer_to(read_type(), "&&"));
       case 'r':  // NVIDIA's tools omit restrict
         next();
         return read_type();
       case 'V':
         next();
-        return accept("K") ? remember(qualified(read_type(), "const volatile"))
-                           : remember(qualified(read_type(), "volatile"));
+        return accept("K") ? add_substitution(add_qualifiers(read_type(), "const volatile"))
+                           : add_substitution(add_qualifiers(read_type(), "volatile"));
       case 'K':
         next();
-        return remember(qualified(read_type(), "const"));
+        return add_substitution(add_qualifiers(read_type(), "const"));
       case 'A':
         next();
-        return remember(array());
+        return add_substitution(array());
       case 'F':
         next();
-        return remember(function());
+        return add_substitution(function());
       case 'T': {
         next();
-        Type type = remember(parameter());
+        Type type = add_substitution(parameter());
         if (peek() != 'I') return type;
-        return remember(named(type.text() + template_arguments()));
+        return add_substitution(named(type.text() + template_arguments()));
       }
       case 'S':
         if (text_.compare(at_, 2, "St") != 0) {
           next();
-          Type type = substitution();
+          Type type = read_substitution();
           if (peek() != 'I') return type;
-          return remember(named(type.text() + template_arguments()));
+          return add_substitution(named(type.text() + template_arguments()));
         }
         break;
       default:
@@ -328,7 +328,7 @@ class MangledNameReader {
     }
     if (c != 'N' && c != 'S' && !std::isdigit(static_cast<unsigned char>(c))) throw Unreadable();
     bool instance;
-    return remember(named(read_name(&instance)));
+    return add_substitution(named(read_name(&instance)));
   }
 
   const std::string& text_;

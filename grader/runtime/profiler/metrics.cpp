@@ -20,7 +20,7 @@ using record::LaunchProfile;
 using Value = std::optional<double>;
 
 // Nsight Compute reports a ratio of 0/0 as 0.
-double ratio(uint64_t a, uint64_t b) {
+double ratio_or_zero(uint64_t a, uint64_t b) {
   return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
 }
 
@@ -30,9 +30,9 @@ uint64_t warps(const LaunchProfile& r) {
   return r.shape.grid.count() * ((r.shape.block.count() + kWarpSize - 1) / kWarpSize);
 }
 
-Value waves(const LaunchProfile& r) {
+Value waves_per_multiprocessor(const LaunchProfile& r) {
   if (!r.run.occupancy || r.multiprocessors == 0) return std::nullopt;
-  return ratio(r.shape.grid.count(), uint64_t{r.multiprocessors} * r.run.occupancy->blocks);
+  return ratio_or_zero(r.shape.grid.count(), uint64_t{r.multiprocessors} * r.run.occupancy->blocks);
 }
 
 Value registers(const LaunchProfile& r) {
@@ -43,11 +43,11 @@ Value registers(const LaunchProfile& r) {
 Value allocated_registers(const LaunchProfile& r) {
   if (!r.registers) return std::nullopt;
   const uint64_t of_warp = align_up(std::max(16u, *r.registers), 8u) * kWarpSize;
-  return ratio(of_warp * warps(r), threads(r));
+  return ratio_or_zero(of_warp * warps(r), threads(r));
 }
 
 // The sum of the metrics by operation, which leave out cp.async.
-uint64_t conflicts(const counters::Counters& c) {
+uint64_t shared_bank_conflicts(const counters::Counters& c) {
   return c.shared_wavefronts() - c.shared_ideal() -
          (c.shared_copy.wavefronts - c.shared_copy.ideal);
 }
@@ -160,7 +160,7 @@ std::string metric_text(double value) {
 
 namespace {
 
-std::string row(const std::vector<std::string>& fields) {
+std::string csv_row(const std::vector<std::string>& fields) {
   std::string line;
   for (const std::string& field : fields) {
     line += line.empty() ? "\"" : ",\"";
@@ -181,14 +181,15 @@ std::string ncu_csv(const std::vector<record::LaunchProfile>& launches,
             [](const Metric* a, const Metric* b) { return a->name < b->name; });
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
 
-  std::string text = row({"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context",
-                          "Stream", "Block Size", "Grid Size", "Device", "CC", "Section Name",
-                          "Metric Name", "Metric Unit", "Metric Value"});
+  std::string text = csv_row({"ID", "Process ID", "Process Name", "Host Name", "Kernel Name",
+                              "Context", "Stream", "Block Size", "Grid Size", "Device", "CC",
+                              "Section Name", "Metric Name", "Metric Unit", "Metric Value"});
   for (size_t i = 0; i < launches.size(); ++i) {
     const record::LaunchProfile& r = launches[i];
     for (const Metric* metric : sorted) {
       const auto value = metric->value(r);
-      text += row({std::to_string(i), std::to_string(r.process_id), r.process_name, "127.0.0.1",
+      text +=
+          csv_row({std::to_string(i), std::to_string(r.process_id), r.process_name, "127.0.0.1",
                    ncu_kernel_name(r.symbol), std::to_string(r.context), std::to_string(r.stream),
                    triple(r.shape.block), triple(r.shape.grid), std::to_string(r.device),
                    r.compute_capability, "Command line profiler metrics", metric->name,

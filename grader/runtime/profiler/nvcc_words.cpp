@@ -25,7 +25,7 @@ bool is_architecture(std::string_view name) {
 
 // Options with which nvcc prints text or writes a file for a single architecture; the result is not
 // a program.
-bool asks_for_text(std::string_view name) {
+bool asks_for_output_file(std::string_view name) {
   return is_one_of(
       name, {"version", "V", "help", "h", "E", "preprocess", "M", "generate-dependencies", "MM",
              "generate-nonsystem-dependencies", "ptx", "cubin", "optix-ir", "list-gpu-code",
@@ -46,7 +46,8 @@ std::optional<Architecture> architecture_of(const std::string& word) {
 }
 
 // Collects the architectures in an option such as `arch=compute_80,code=[sm_80,compute_80]`.
-void collect(const std::string& value, const Architecture& device, std::vector<Architecture>* all) {
+void collect_architectures(const std::string& value, const Architecture& device,
+                           std::vector<Architecture>* all) {
   std::string word;
   for (const char c : value + ",") {
     if (c != ',' && c != '=' && c != '[' && c != ']' && c != '"' && c != '\'') {
@@ -71,7 +72,7 @@ std::string_view option_name(std::string_view option) {
   return option.substr(0, option.find('='));
 }
 
-bool takes_value(std::string_view option) {
+bool takes_next_word(std::string_view option) {
   if (option.find('=') != std::string_view::npos) return false;
   return is_one_of(option_name(option), {"o",
                                          "output-file",
@@ -182,7 +183,8 @@ NvccWords split_words(const Words& words) {
       continue;
     }
     split.options.push_back({words[i]});
-    if (takes_value(words[i]) && i + 1 < words.size()) split.options.back().push_back(words[++i]);
+    if (takes_next_word(words[i]) && i + 1 < words.size())
+      split.options.back().push_back(words[++i]);
   }
   return split;
 }
@@ -200,13 +202,13 @@ Words words_for_simulator(const Words& words, const std::string& device, const f
       continue;
     }
     const std::string_view name = option_name(word);
-    const bool apart = takes_value(word) && i + 1 < words.size();
-    if (asks_for_text(name)) return words;
+    const bool apart = takes_next_word(word) && i + 1 < words.size();
+    if (asks_for_output_file(name)) return words;
     debug |= is_one_of(name, {"G", "device-debug", "lineinfo", "generate-line-info"});
     if (is_architecture(name)) {
       const std::string value =
           apart ? words[i + 1] : word.substr(std::min(word.find('='), word.size()));
-      collect(value, gpu, &named);
+      collect_architectures(value, gpu, &named);
       said += (said.empty() ? "" : " ") + word + (apart ? " " + value : "");
     } else if (!is_one_of(name, {"cudart", "dlto", "dlink-time-opt", "lcudart_static"})) {
       kept.push_back(word);
@@ -263,7 +265,7 @@ CommandWords split_command(const std::vector<std::string>& words,
     if (option) {
       whose.push_back(word);
       const bool apart =
-          has_value ? *has_value && word.find('=') == std::string::npos : takes_value(word);
+          has_value ? *has_value && word.find('=') == std::string::npos : takes_next_word(word);
       if (apart && i + 1 < words.size()) whose.push_back(words[++i]);
     } else if (split.program.file.empty()) {
       split.program.file = word;

@@ -13,7 +13,7 @@ namespace lab32::profiler {
 
 // Whether the option takes the next word as its value: `-I inc`, `-Xcompiler -Wall`, `-arch sm_90`,
 // but not `-Iinc`, `-arch=sm_90`, `-O3`.
-bool takes_value(std::string_view option);
+bool takes_next_word(std::string_view option);
 
 // Whether nvcc reads a file with such a name: a source, an object or a library.
 bool is_input(std::string_view word);

@@ -172,7 +172,7 @@ std::string unknown_text(const counters::OtherTraffic& w) {
   return out;
 }
 
-std::string no_time(const LaunchProfile& r) {
+std::string reason_without_time(const LaunchProfile& r) {
   if (r.run.predicted || !r.run.caches) return "";
   return sentence_text(
       "time",
@@ -221,7 +221,7 @@ std::string launch_text(const LaunchProfile& r) {
                                      mean_text(c->lane_instructions, c->warp_instructions),
                                      grouped(c->warp_instructions)));
   if (r.run.predicted) out += predicted_time_text(*r.run.predicted);
-  return out + no_time(r) + unmatched_text(r) + uncounted_text(r) + peer_accesses(r);
+  return out + reason_without_time(r) + unmatched_text(r) + uncounted_text(r) + peer_accesses(r);
 }
 
 std::string shape_text(const LaunchProfile& r) {
@@ -302,7 +302,7 @@ std::string ranges_text(const LaunchGroup& group) {
                   range_text(group, PredictedSecondsOf()), duration(seconds)));
 }
 
-std::string title(const std::string& number, const std::string& name) {
+std::string table_title(const std::string& number, const std::string& name) {
   std::string out;
   for (const std::string& line : wrap(number + ": " + name, kWidth)) out += line + "\n";
   return out + std::string(kWidth, '-') + "\n";
@@ -355,7 +355,8 @@ std::string profile_text(const std::vector<LaunchProfile>& launches) {
   for (const LaunchGroup& g : groups) {
     const bool alike = g.launches.size() > 1 && g.records.empty();
     const std::vector<uint64_t> streams(g.streams.begin(), g.streams.end());
-    out += title(numbers_text("launch", "launches", g.launches) + (alike ? ", alike" : ""), g.name);
+    out += table_title(numbers_text("launch", "launches", g.launches) + (alike ? ", alike" : ""),
+                       g.name);
     out +=
         fmt::format("  {}; {}\n", g.shape, place_text(launches[g.launches[0]], streams, several));
     out += (g.records.size() > 1 ? ranges_text(g) : g.body) + "\n";
@@ -374,7 +375,7 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
   std::string out;
   for (size_t i = 0; i < launches.size(); ++i) {
     const LaunchProfile& r = launches[i];
-    out += title(fmt::format("launch {}", i), ncu_kernel_name(r.symbol));
+    out += table_title(fmt::format("launch {}", i), ncu_kernel_name(r.symbol));
     out += fmt::format("  {}; {}\n", shape_text(r), place_text(r, {r.stream}, several));
     bool ptx_level = false;
     for (const Metric* m : metrics) {

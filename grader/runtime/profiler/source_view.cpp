@@ -56,7 +56,7 @@ std::vector<std::string> read_lines(const std::string& path) {
 
 using Cells = std::array<std::string, 2>;
 
-Cells two_counts(uint64_t first, uint64_t second) {
+Cells count_and_cost_cells(uint64_t first, uint64_t second) {
   return first == 0 ? Cells{} : Cells{grouped(first), grouped(second)};
 }
 
@@ -65,7 +65,7 @@ struct FigureColumns {
   const char* name;  // heading
   std::array<const char*, 2> columns;
   bool always;  // false: only if a launch has such figures
-  Cells (*of)(const Counters&);
+  Cells (*cells_of)(const Counters&);
   const char* legend = "";
 };
 
@@ -81,27 +81,32 @@ const std::array<FigureColumns, 6> kFigures{{
     {"global memory",
      {"sectors", "ideal"},
      true,
-     [](const Counters& c) { return two_counts(c.l2_sectors, c.l2_sectors_ideal); }},
+     [](const Counters& c) { return count_and_cost_cells(c.l2_sectors, c.l2_sectors_ideal); }},
     {"shared memory",
      {"wavefronts", "ideal"},
      true,
-     [](const Counters& c) { return two_counts(c.shared_wavefronts(), c.shared_ideal()); }},
+     [](const Counters& c) {
+       return count_and_cost_cells(c.shared_wavefronts(), c.shared_ideal());
+     }},
     {"textures, surfaces",
      {"requests", "sectors"},
      false,
      [](const Counters& c) {
-       return two_counts(c.other.texels().requests, c.other.texels().sectors);
+       return count_and_cost_cells(c.other.texels().requests, c.other.texels().sectors);
      }},
     {"bulk copies",
      {"sectors", "ideal"},
      false,
-     [](const Counters& c) { return two_counts(c.other.bulk().sectors, c.other.bulk().ideal); },
+     [](const Counters& c) {
+       return count_and_cost_cells(c.other.bulk().sectors, c.other.bulk().ideal);
+     },
      "by the copy engine (cp.async.bulk)"},
     {"cluster",
      {"requests", "sectors"},
      false,
      [](const Counters& c) {
-       return two_counts(c.other.remote().requests, c.other.remote().sectors);
+       return count_and_cost_cells(c.other.remote_shared().requests,
+                                   c.other.remote_shared().sectors);
      },
      "accesses to other blocks' shared memory"},
 }};
@@ -123,7 +128,7 @@ class SourceTable {
       bool any = figures.always;
       for (const auto& [file, lines] : files)
         for (const auto& [line, c] : lines) {
-          const Cells cells = figures.of(c);
+          const Cells cells = figures.cells_of(c);
           any |= !cells[0].empty();
           for (size_t i = 0; i < cells.size(); ++i)
             column.width[i] = std::max(column.width[i], columns(cells[i]));
@@ -220,7 +225,7 @@ class SourceTable {
     const bool known = line >= 1 && line <= static_cast<int>(text.size());
     std::vector<std::string> cells;
     for (const ShownColumn& column : shown_) {
-      const Cells of_line = c ? column.figures->of(*c) : Cells{};
+      const Cells of_line = c ? column.figures->cells_of(*c) : Cells{};
       cells.push_back(cell_text(column, of_line[0], of_line[1]));
     }
     return joined_cells(line > 0 ? std::to_string(line) : "", cells, c ? marks_of(*c) : "",

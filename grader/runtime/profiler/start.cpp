@@ -201,7 +201,7 @@ bool is_inside_runtime(const std::string& path) {
 }
 
 // "a.cu:12: " for the first line in the sources that contains the name. Comments are not skipped.
-std::string place_of(const std::string& name, const Program& program) {
+std::string first_line_that_names(const std::string& name, const Program& program) {
   if (name.empty()) return {};
   std::vector<std::string> sources = program.words;
   sources.insert(sources.begin(), program.file);
@@ -240,7 +240,7 @@ int list_unsupported(const Program& program, const std::string& device) {
   names.push_back(nullptr);
   const auto tell = [](void* context, const char* name, const char* text) {
     auto& all = *static_cast<LibraryFindings*>(context);
-    all.lines.push_back(place_of(name, all.program) + text);
+    all.lines.push_back(first_line_that_names(name, all.program) + text);
   };
   const int failed = find_lister()(names.data(), profile.c_str(), tell, &found);
   if (failed) throw Error(found.lines.back());

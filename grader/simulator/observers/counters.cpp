@@ -12,16 +12,16 @@ void add(Group& to, const Group& from) {
   each_counter([](const char*, auto& sum, const auto& more) { add(sum, more); }, to, from);
 }
 
-bool counted(uint64_t count) { return count > 0; }
+bool has_any_count(uint64_t count) { return count > 0; }
 template <class Group>
-bool counted(const Group& group) {
+bool has_any_count(const Group& group) {
   bool any = false;
-  each_counter([&](const char*, const auto& member) { any = any || counted(member); }, group);
+  each_counter([&](const char*, const auto& member) { any = any || has_any_count(member); }, group);
   return any;
 }
 
 template <class Group>
-Group sum(const Group& first, const Group& second) {
+Group sum_of_groups(const Group& first, const Group& second) {
   Group all = first;
   return all += second;
 }
@@ -54,13 +54,13 @@ Counters& operator+=(Counters& to, const Counters& from) {
 }
 
 GlobalTraffic OtherTraffic::texels() const {
-  return sum(sum(texture, surface_load), surface_store);
+  return sum_of_groups(sum_of_groups(texture, surface_load), surface_store);
 }
-BulkTraffic OtherTraffic::bulk() const { return sum(bulk_load, bulk_store); }
-GlobalTraffic OtherTraffic::remote() const {
-  return sum(sum(remote_load, remote_store), remote_atom);
+BulkTraffic OtherTraffic::bulk() const { return sum_of_groups(bulk_load, bulk_store); }
+GlobalTraffic OtherTraffic::remote_shared() const {
+  return sum_of_groups(sum_of_groups(remote_load, remote_store), remote_atom);
 }
-bool OtherTraffic::any() const { return counted(*this); }
+bool OtherTraffic::any() const { return has_any_count(*this); }
 
 namespace {
 

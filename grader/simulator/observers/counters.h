@@ -42,7 +42,7 @@ struct OtherTraffic {
   // Sums of loads, stores and atomics.
   GlobalTraffic texels() const;
   BulkTraffic bulk() const;
-  GlobalTraffic remote() const;
+  GlobalTraffic remote_shared() const;
   bool unknown() const { return texture_unknown + bulk_unknown > 0; }
   bool any() const;
 };

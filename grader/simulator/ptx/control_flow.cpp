@@ -224,7 +224,7 @@ class LoopBody {
   bool ends_by(const Instruction& load) const {
     std::vector<bool> depends(function_.registers.size());
     bool own_variables = false;
-    mark(load, depends);
+    mark_read_registers(load, depends);
     for (bool changed = true; changed;) {
       changed = false;
       for (const size_t i : body_) {
@@ -239,7 +239,7 @@ class LoopBody {
         if (!uses) continue;
         if (stores_own_variable(in) && !own_variables) own_variables = changed = true;
         if (marked) continue;
-        mark(in, depends);
+        mark_read_registers(in, depends);
         changed = true;
       }
     }
@@ -250,7 +250,7 @@ class LoopBody {
   }
 
  private:
-  void mark(const Instruction& in, std::vector<bool>& registers) const {
+  void mark_read_registers(const Instruction& in, std::vector<bool>& registers) const {
     for_each_register(function_, in, [&](int r, bool is_destination) {
       if (is_destination) registers[static_cast<size_t>(r)] = true;
     });

@@ -17,7 +17,7 @@ namespace {
 
 // ---- sections --------------------------------------------------------------------------------
 
-std::string trimmed(const std::string& text) {
+std::string without_spaces(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string::npos) return "";
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
@@ -53,10 +53,11 @@ DebugSection::DebugSection(const std::string& ptx, const std::string& name) {
   std::istringstream lines(ptx);
   bool inside = false;
   for (std::string line; std::getline(lines, line);) {
-    line = trimmed(line);
+    line = without_spaces(line);
     if (line.rfind(".section", 0) == 0) {
-      inside = trimmed(trimmed(line.substr(8)).substr(0, name.size())) == name;
-      const std::string rest = trimmed(trimmed(line.substr(8)).substr(inside ? name.size() : 0));
+      inside = without_spaces(without_spaces(line.substr(8)).substr(0, name.size())) == name;
+      const std::string rest =
+          without_spaces(without_spaces(line.substr(8)).substr(inside ? name.size() : 0));
       inside = inside && (rest.empty() || rest == "{");
       continue;
     }
@@ -73,7 +74,7 @@ void DebugSection::append(const std::string& directive, const std::string& value
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64) return;
   std::istringstream each(values);
   for (std::string value; std::getline(each, value, ',');) {
-    value = trimmed(value);
+    value = without_spaces(value);
     if (value.empty()) continue;
     const bool is_number = std::isdigit(static_cast<unsigned char>(value[0])) || value[0] == '-';
     if (!is_number) symbols_[bytes_.size()] = value.substr(0, value.find('+'));

@@ -138,7 +138,7 @@ std::vector<OpInfo> build_table() {
   return table;
 }
 
-bool contains(const std::vector<std::string_view>& choices, std::string_view word) {
+bool contains_word(const std::vector<std::string_view>& choices, std::string_view word) {
   for (std::string_view choice : choices) {
     if (choice == word) return true;
   }
@@ -147,14 +147,15 @@ bool contains(const std::vector<std::string_view>& choices, std::string_view wor
 
 // Whether words[word..] match parts[part..]. An optional part is tried as present first, then as
 // absent.
-bool fits(const OpInfo& op, size_t part, const std::vector<std::string_view>& words, size_t word) {
+bool words_match_parts(const OpInfo& op, size_t part, const std::vector<std::string_view>& words,
+                       size_t word) {
   if (part == op.parts.size()) return word == words.size();
   const OpInfo::Part& p = op.parts[part];
-  if (word < words.size() && contains(p.choices, words[word]) &&
-      fits(op, part + 1, words, word + 1)) {
+  if (word < words.size() && contains_word(p.choices, words[word]) &&
+      words_match_parts(op, part + 1, words, word + 1)) {
     return true;
   }
-  return p.optional && fits(op, part + 1, words, word);
+  return p.optional && words_match_parts(op, part + 1, words, word);
 }
 
 }  // namespace
@@ -290,7 +291,7 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
   const auto rows = rows_of_base.find(words[0]);
   if (rows == rows_of_base.end()) return nullptr;
   for (const OpInfo* op : rows->second) {
-    if (!fits(*op, 0, words, 1)) continue;
+    if (!words_match_parts(*op, 0, words, 1)) continue;
     for (size_t i = 1; i < words.size(); ++i) {
       const Type type = parse_type(words[i]);
       if (type != Type::none) {

@@ -117,16 +117,16 @@ constexpr Origin kComputed = -3;  // computed from several pointers, such as the
 bool is_variable(Origin origin) { return origin >= 0; }
 
 // The origin of a value that is either a or b.
-Origin either(Origin a, Origin b) {
+Origin merged_origin(Origin a, Origin b) {
   if (a == kNone || a == b) return b;
   if (b == kNone) return a;
   return a == kComputed || b == kComputed ? kComputed : kUnknown;
 }
 
 // The origin of a sum of a and b: of a pointer and an offset.
-Origin sum(Origin a, Origin b) {
+Origin origin_of_sum(Origin a, Origin b) {
   if ((is_variable(a) && is_variable(b)) || a == kComputed || b == kComputed) return kComputed;
-  return is_variable(a) ? a : is_variable(b) ? b : either(a, b);
+  return is_variable(a) ? a : is_variable(b) ? b : merged_origin(a, b);
 }
 
 class Finder {
@@ -164,7 +164,7 @@ class Finder {
     for_each_register(function_, in, [&](int reg, bool is_destination) {
       if (!is_destination) return;
       Origin& known = origin_[static_cast<size_t>(reg)];
-      const Origin now = either(known, result);
+      const Origin now = merged_origin(known, result);
       changed |= now != known;
       known = now;
     });
@@ -183,14 +183,14 @@ class Finder {
       case OpId::or_bits:
       case OpId::xor_bits:
       case OpId::and_bits:
-        return sum(source(in, 1), source(in, 2));
+        return origin_of_sum(source(in, 1), source(in, 2));
       case OpId::sub_int:
-        return is_variable(source(in, 2)) ? kComputed : sum(source(in, 1), source(in, 2));
+        return is_variable(source(in, 2)) ? kComputed : origin_of_sum(source(in, 1), source(in, 2));
       case OpId::mad_lo:
       case OpId::mad_wide:
-        return sum(product(in), source(in, 3));
+        return origin_of_sum(product(in), source(in, 3));
       case OpId::selp:
-        return either(source(in, 1), source(in, 2));
+        return merged_origin(source(in, 1), source(in, 2));
       default:
         return of_any_source(in);
     }
@@ -217,7 +217,7 @@ class Finder {
     for_each_register(function_, in, [&](int reg, bool is_destination) {
       const Origin own = origin_[static_cast<size_t>(reg)];
       if (is_destination || own == kNone) return;
-      result = own == kUnknown ? either(result, kUnknown) : kComputed;
+      result = own == kUnknown ? merged_origin(result, kUnknown) : kComputed;
     });
     return result;
   }

@@ -39,7 +39,7 @@ const ptx::Instruction& DraftPlan::instruction(size_t i) const {
   return function.function().body[static_cast<size_t>(accesses[i].index)];
 }
 
-std::string DraftPlan::where(size_t i) const {
+std::string DraftPlan::line_text(size_t i) const {
   const auto position = module.position(instruction(i).loc);
   if (position) return "line " + std::to_string(position->line);
   return "PTX line " + std::to_string(instruction(i).ptx_line);
@@ -91,7 +91,7 @@ bool has_equal_fetches(const PtxFunction& f) {
   std::set<std::tuple<const ptx::OpInfo*, std::vector<int>, int>> seen;  // (row, sources, block)
   for (const PtxTexels& t : f.texels()) {
     const ptx::Instruction& in = f.function().body[static_cast<size_t>(t.index)];
-    const int where = f.has_fixed_sources(t) ? kAnywhere : t.block;
+    const int where = f.sources_are_defined_once(t) ? kAnywhere : t.block;
     if (t.live && !t.store && !seen.emplace(in.op, t.sources, where).second) return true;
   }
   return false;

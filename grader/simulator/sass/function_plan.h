@@ -33,7 +33,7 @@ struct DraftPlan {
 
   const ptx::Instruction& instruction(size_t i) const;
   sim::AccessPlan& plan(size_t i) { return plans[static_cast<size_t>(accesses[i].index)]; }
-  std::string where(size_t i) const;  // "line 31"
+  std::string line_text(size_t i) const;  // "line 31"
   void fail(size_t i, Reason reason, const std::string& seen = "");
   void fail(size_t i, sim::Unmatched why);
   void issue_as_written(size_t i);
@@ -88,8 +88,8 @@ sim::FunctionPlans plan_function(const ptx::Module& module, const PtxFunction& f
 // Placement (grouping.cpp) decides which bytes each SASS instruction of a group accesses. ptxas
 // merges accesses to neighbouring bytes into one instruction, and omits the parts of a vector that
 // no instruction reads. In a group of PTX accesses (one basic block, one base, one guard) some then
-// have SASS instructions and others have none. place() tries all placements of the instructions and
-// accepts a result only if exactly one placement is possible.
+// have SASS instructions and others have none. find_placement() tries all placements of the
+// instructions and accepts a result only if exactly one placement is possible.
 
 // The bytes that one SASS instruction accesses.
 struct MachineAccess {
@@ -123,7 +123,7 @@ struct Placement {
 
 // The placement of each member; nullopt if there is none or more than one. `distances` are used
 // only if there is more than one, since a base register may change between two instructions.
-std::optional<std::vector<Placement>> place(const std::vector<PlacedAccess>& members,
-                                            const std::vector<Distance>& distances);
+std::optional<std::vector<Placement>> find_placement(const std::vector<PlacedAccess>& members,
+                                                     const std::vector<Distance>& distances);
 
 }  // namespace lab32::sass

@@ -40,12 +40,12 @@ class PlacementSearch {
               [&](size_t a, size_t b) { return members[a].offset < members[b].offset; });
   }
 
-  void run() { place_next(0); }
+  void run() { place_member(0); }
   int solutions = 0;  // 2: more than one, or too many candidates to try
   std::vector<Placement> found;
 
  private:
-  void place_next(size_t k) {
+  void place_member(size_t k) {
     if (solutions > 1) return;
     if (++steps_ > kMostSteps) {
       solutions = 2;
@@ -55,11 +55,11 @@ class PlacementSearch {
     const PlacedAccess& m = members_[order_[k]];
     for (size_t s = 0; s < m.shapes.size(); ++s) {
       for (int64_t at = m.offset - kWidest + 1; at < m.offset + m.bytes; ++at) {
-        if (!fits(m, m.shapes[s], at)) continue;
+        if (!is_consistent(m, m.shapes[s], at)) continue;
         current_[order_[k]] = {at, static_cast<int>(s)};
         if (distances_ != nullptr && !keeps_distances(order_[k], k)) continue;
         occupy_bytes(m, m.shapes[s], at, 1);
-        place_next(k + 1);
+        place_member(k + 1);
         occupy_bytes(m, m.shapes[s], at, -1);
       }
     }
@@ -68,7 +68,7 @@ class PlacementSearch {
   // Every accessed byte belongs to this member, or to a member without instructions and to no other
   // instruction; no part consists of dead bytes only; and all live bytes of the member are
   // accessed.
-  bool fits(const PlacedAccess& m, const Shape& shape, int64_t at) const {
+  bool is_consistent(const PlacedAccess& m, const Shape& shape, int64_t at) const {
     std::vector<bool> own(static_cast<size_t>(m.bytes), false);
     for (const MachineAccess& part : shape) {
       bool useful = false;
@@ -135,8 +135,8 @@ class PlacementSearch {
 
 }  // namespace
 
-std::optional<std::vector<Placement>> place(const std::vector<PlacedAccess>& members,
-                                            const std::vector<Distance>& distances) {
+std::optional<std::vector<Placement>> find_placement(const std::vector<PlacedAccess>& members,
+                                                     const std::vector<Distance>& distances) {
   for (const std::vector<Distance>* use :
        {static_cast<const std::vector<Distance>*>(nullptr), &distances}) {
     PlacementSearch search(members, use);
@@ -222,7 +222,7 @@ class Grouping {
         return fail_cluster(cluster, DraftPlan::Reason::copies_differ);
       members.push_back(std::move(m));
     }
-    const auto placements = place(members, known_distances(cluster));
+    const auto placements = find_placement(members, known_distances(cluster));
     if (!placements) return fail_cluster(cluster, DraftPlan::Reason::no_single_grouping);
     for (size_t k = 0; k < cluster.size(); ++k) apply(cluster, members, *placements, k);
   }
@@ -277,7 +277,7 @@ class Grouping {
         const int64_t at = placements[j].at + part.at;
         if (a.offset + a.bytes <= at || at + part.bytes <= a.offset) continue;
         d_.plan(i).note = "merged into the " + d_.states[cluster[j]].own[0].instruction->opcode +
-                          " of " + d_.where(cluster[j]);
+                          " of " + d_.line_text(cluster[j]);
         return;
       }
     }
@@ -337,9 +337,9 @@ class Grouping {
 
   // --- why an access may have no instruction ----------------------------------------------------
 
-  bool is_explained(size_t i) const { return !reason_to_be_gone(i).empty(); }
+  bool is_explained(size_t i) const { return !explain_missing_access(i).empty(); }
   void explain(size_t i) {
-    const std::string reason = reason_to_be_gone(i);
+    const std::string reason = explain_missing_access(i);
     if (!reason.empty()) {
       d_.plan(i).note = reason;
       return;
@@ -348,7 +348,7 @@ class Grouping {
     d_.fail(i, DraftPlan::Reason::no_instruction);
   }
 
-  std::string reason_to_be_gone(size_t i) const {
+  std::string explain_missing_access(size_t i) const {
     const PtxAccess& a = d_.accesses[i];
     if (!is_plain(a)) return {};
     if (a.space == MemorySpace::local) return "kept in registers";
@@ -365,9 +365,9 @@ class Grouping {
         const bool before = b.block == a.block
                                 ? b.index < a.index || b.kind == AccessKind::load
                                 : d_.function.structure().dominates(b.block, a.block);
-        if (before) return "removed: " + d_.where(j) + " has the value already";
+        if (before) return "removed: " + d_.line_text(j) + " has the value already";
       } else if (b.kind == AccessKind::store && b.block == a.block && b.index > a.index) {
-        return "removed: " + d_.where(j) + " overwrites it";
+        return "removed: " + d_.line_text(j) + " overwrites it";
       }
     }
     return {};

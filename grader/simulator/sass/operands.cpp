@@ -50,7 +50,7 @@ std::vector<int> numbers_in(std::string_view text) {
 }
 
 // The number of consecutive registers that an instruction writes.
-int written(const Instruction& in) {
+int registers_written(const Instruction& in) {
   const std::string_view base = in.base();
   if (in.has("128")) return 4;
   if (in.has("64") || in.has("WIDE")) return 2;
@@ -99,7 +99,7 @@ Operands operands_of(const Instruction& in) {
       wrote_predicate |= predicate;
       if (!numbers.empty()) {
         const int first = numbers.front();
-        const int count = first < kUniformRegisters ? written(in) : 1;
+        const int count = first < kUniformRegisters ? registers_written(in) : 1;
         for (int i = 0; i < count; ++i) to.writes.push_back(first + i);
       }
     } else {

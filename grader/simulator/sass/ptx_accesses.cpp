@@ -237,7 +237,7 @@ bool PtxFunction::varies_in_loop(const PtxTexels& texels, int loop) const {
   return any;
 }
 
-bool PtxFunction::has_fixed_sources(const PtxTexels& texels) const {
+bool PtxFunction::sources_are_defined_once(const PtxTexels& texels) const {
   return std::all_of(texels.sources.begin(), texels.sources.end(),
                      [&](int r) { return definitions_[static_cast<size_t>(r)].size() <= 1; });
 }

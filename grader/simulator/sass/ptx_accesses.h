@@ -71,7 +71,7 @@ class PtxFunction {
   bool varies_in_loop(const PtxTexels& texels, int loop) const;
   // Whether each source register has at most one definition, so that it has the same meaning
   // everywhere.
-  bool has_fixed_sources(const PtxTexels& texels) const;
+  bool sources_are_defined_once(const PtxTexels& texels) const;
   // The lines of the conditional branches on which the block is control-dependent, and of the
   // alternative arms. Branches at the end of an enclosing loop are omitted, since they only decide
   // how often the block runs.

@@ -27,7 +27,7 @@ class Reconciler {
   Reconciliation run() {
     for (const auto& [line, sites] : sites_.by_line()) {
       for (const MemorySite& s : sites) {
-        if (s.op) look_at(s, line);
+        if (s.op) check_site(s, line);
       }
     }
     for (const PtxFunction& f : functions_) {
@@ -55,7 +55,7 @@ class Reconciler {
 
   // A memory instruction that no PTX access explains makes all accesses of its kernel doubtful,
   // except local ones, which are spills.
-  void look_at(const MemorySite& s, int line) {
+  void check_site(const MemorySite& s, int line) {
     const auto found = origin_.find(line);
     const PtxAccess* access = found == origin_.end() ? nullptr : found->second.access;
     if (s.op->space == MemorySpace::local) {

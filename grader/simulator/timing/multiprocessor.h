@@ -116,13 +116,13 @@ class SmWarps {
   void begin(size_t p, uint64_t block, double now);
   void fetch(WarpState& warp);
   size_t unit_of(const TraceInstruction& in, size_t s, double now) const;
-  void choose(size_t s);
+  void choose_next_warp(size_t s);
   bool issues_before(size_t slot, size_t s) const;
   void issue(WarpState& warp, double now);
-  void go_on(WarpState& warp, double now);
+  void schedule_after_branch(WarpState& warp, double now);
   MemoryPath::AccessTimes access(WarpState& warp, double now);
   static bool branch_taken(const WarpState& warp);
-  static bool leaves_loop(const WarpState& warp);
+  static bool next_block_is_new(const WarpState& warp);
   void attempt_swap(WarpState& warp, double served);
   void arrive(WarpState& warp, double now);
   void release(ResidentBlock& place);

@@ -34,13 +34,13 @@ class ProfileReader {
   uint32_t count(const std::string& key) const { return static_cast<uint32_t>(get<int64_t>(key)); }
 
   // The number may be written with or without a decimal point.
-  double number(const std::string& key) const {
+  double read_number(const std::string& key) const {
     const double value = get<double>(key);
     if (value >= 0) return value;
     throw Error(fmt::format("{}: `{}` is negative", path_.string(), key));
   }
 
-  std::array<uint32_t, 3> triple(const std::string& key) const {
+  std::array<uint32_t, 3> read_three_numbers(const std::string& key) const {
     std::array<uint32_t, 3> out{};
     for (size_t i = 0; i < 3; ++i) out[i] = count(fmt::format("{}[{}]", key, i));
     return out;
@@ -86,14 +86,14 @@ Caches read_caches(const ProfileReader& in) {
   c.dram_access_bytes = in.count("memory.dram_access_bytes");
   c.dram_page_bytes = in.count("memory.dram_page_bytes");
   c.dram_banks = in.count("memory.dram_banks");
-  c.float_atomic = in.number("caches.float_atomic");
+  c.float_atomic = in.read_number("caches.float_atomic");
   return c;
 }
 
 Time read_time(const ProfileReader& in) {
   Time t;
-  t.sm_hz = in.number("clock.sm_hz");
-#define LAB32_TIME(name) t.name = in.number("time." #name)
+  t.sm_hz = in.read_number("clock.sm_hz");
+#define LAB32_TIME(name) t.name = in.read_number("time." #name)
   LAB32_TIME(dram_bytes_per_second);
   LAB32_TIME(dram_pages_per_second);
   LAB32_TIME(l2_sectors_per_second);
@@ -132,7 +132,7 @@ Time read_time(const ProfileReader& in) {
   LAB32_TIME(softness);
 #undef LAB32_TIME
   for (size_t i = 0; i < t.error.size(); ++i)
-    t.error[i] = in.number(fmt::format("time.error[{}]", i));
+    t.error[i] = in.read_number(fmt::format("time.error[{}]", i));
   return t;
 }
 
@@ -162,8 +162,8 @@ Profile read_profile(const std::string& id) {
   p.max_threads_per_block = in.count("block.max_threads");
   p.shared_bytes_per_block = in.count("block.shared_bytes");
   p.shared_bytes_opt_in = in.count("block.shared_bytes_opt_in");
-  p.max_grid = in.triple("block.max_grid");
-  p.max_block = in.triple("block.max_dim");
+  p.max_grid = in.read_three_numbers("block.max_grid");
+  p.max_block = in.read_three_numbers("block.max_dim");
   p.dram_bytes = static_cast<uint64_t>(in.get<int64_t>("memory.dram_bytes"));
   p.dram_bus_bits = static_cast<uint32_t>(in.get<int64_t>("memory.dram_bus_bits"));
   p.dram_clock_hz = static_cast<uint64_t>(in.get<int64_t>("memory.dram_clock_hz"));

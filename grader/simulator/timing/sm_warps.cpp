@@ -99,7 +99,7 @@ SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
     size_t best = kSchedulers;
     double when = kNever;
     for (size_t s = 0; s < kSchedulers; ++s) {
-      if (stale_[s]) choose(s);
+      if (stale_[s]) choose_next_warp(s);
       if (chosen_time_[s] < when) when = chosen_time_[s], best = s;
     }
     if (best == kSchedulers) break;
@@ -210,7 +210,7 @@ size_t SmWarps::unit_of(const TraceInstruction& in, size_t s, double now) const 
   return units_[s][kOwn] > now && units_[s][kOther] < units_[s][kOwn] ? kOther : kOwn;
 }
 
-void SmWarps::choose(size_t s) {
+void SmWarps::choose_next_warp(size_t s) {
   stale_[s] = false;
   chosen_time_[s] = kNever;
   for (const size_t slot : of_scheduler_[s]) {
@@ -250,7 +250,7 @@ void SmWarps::issue(WarpState& warp, double now) {
   }
   stale_[s] = true;
   if (in.kind == Kind::barrier) return arrive(warp, now);
-  go_on(warp, now);
+  schedule_after_branch(warp, now);
   const MemoryPath::AccessTimes times = access(warp, now);
   for (const uint16_t reg : in.writes) warp.ready[reg] = times.ready;
   const auto raise = [&](int8_t which, double until) {
@@ -265,7 +265,7 @@ void SmWarps::issue(WarpState& warp, double now) {
 }
 
 // Computes when the warp could issue the instruction after a branch or a reconvergence.
-void SmWarps::go_on(WarpState& warp, double now) {
+void SmWarps::schedule_after_branch(WarpState& warp, double now) {
   const TraceInstruction& in = *warp.in;
   const double split = t_.split_seconds * t_.sm_hz;
   warp.free = now + std::max<double>(1, in.stall);
@@ -275,7 +275,7 @@ void SmWarps::go_on(WarpState& warp, double now) {
     else if (branch_taken(warp))
       warp.free += kTaken;
     warp.free += split * divergence_rate_;
-    if (warp.swapped && !warp.failed && !leaves_loop(warp)) warp.free += kSucceededLanes;
+    if (warp.swapped && !warp.failed && !next_block_is_new(warp)) warp.free += kSucceededLanes;
   } else if (in.kind == Kind::meet && reconvergences_ > 0) {
     const double diverged = std::min(1.0, trace_.splits / reconvergences_);
     warp.free = now + std::max<double>(in.stall, in.latency) + split * diverged;
@@ -318,7 +318,7 @@ bool SmWarps::branch_taken(const WarpState& warp) {
 }
 
 // Whether the warp leaves the loop: the next block is not the current one.
-bool SmWarps::leaves_loop(const WarpState& warp) {
+bool SmWarps::next_block_is_new(const WarpState& warp) {
   return warp.block + 1 >= warp.path.size() || warp.path[warp.block + 1] != warp.path[warp.block];
 }
 

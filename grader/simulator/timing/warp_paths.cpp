@@ -14,14 +14,14 @@ class PathBuilder {
       : trace_(trace), warp_(warp), times_(times), rank_(rank), visits_(trace.blocks.size(), 0) {}
 
   std::vector<uint16_t> whole_path() {
-    walk(0, trace_.blocks.size(), 0, 1);
+    walk_blocks(0, trace_.blocks.size(), 0, 1);
     return std::move(path_);
   }
 
  private:
   // Walks blocks [first, last), which are inside `depth` loops and run `around` times per warp in
   // total.
-  void walk(size_t first, size_t last, size_t depth, double around) {
+  void walk_blocks(size_t first, size_t last, size_t depth, double around) {
     for (size_t i = first; i < last;) {
       const TraceBlock& block = trace_.blocks[i];
       if (block.loops.size() <= depth) {
@@ -62,7 +62,7 @@ class PathBuilder {
     const double rate = runs / around * (depth == 0 ? times_ : 1);
     const uint64_t n = repetitions(depth_ == 0 ? warp_ : warp_ + visits_[first]++, rate);
     ++depth_;
-    for (uint64_t k = 0; k < n; ++k) walk(first, last, depth + 1, runs);
+    for (uint64_t k = 0; k < n; ++k) walk_blocks(first, last, depth + 1, runs);
     --depth_;
   }
 

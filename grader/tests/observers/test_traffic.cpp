@@ -81,7 +81,7 @@ std::string dump(const TrafficObserver& o) {
     }
   }
   for (uint32_t site = 0; site < 10; ++site) {
-    const Example* e = o.worst(site);
+    const Example* e = o.worst_example(site);
     if (e == nullptr) continue;
     for (uint64_t n : {uint64_t(e->site), e->block, uint64_t(e->warp), uint64_t(e->mask),
                        e->address[0], e->address[31], uint64_t(e->cost), uint64_t(e->ideal)}) {
@@ -151,7 +151,7 @@ TEST_CASE("counters: traffic: matrices and atomic forms keep their rules") {
   tell(o, increment, one);
   CHECK(o.totals().shared_load.wavefronts == 32);
   CHECK(o.totals().shared_atom.wavefronts == 1);
-  CHECK(o.worst(0)->matrix);
+  CHECK(o.worst_example(0)->matrix);
 }
 
 TEST_CASE("counters: traffic: other spaces and idle warps do not count") {
@@ -161,9 +161,9 @@ TEST_CASE("counters: traffic: other spaces and idle warps do not count") {
   tell(o, access_of(1, AccessSpace::constant, AccessKind::load, 4, sim::kFullMask), neighbours);
   global(o, 2, AccessKind::load, neighbours, 4, 0);
   CHECK(o.totals().load.requests == 0);
-  CHECK(o.worst(0) == nullptr);
-  CHECK(o.worst(2) == nullptr);
-  CHECK(o.worst(1000) == nullptr);
+  CHECK(o.worst_example(0) == nullptr);
+  CHECK(o.worst_example(2) == nullptr);
+  CHECK(o.worst_example(1000) == nullptr);
   CHECK(o.lines(position).empty());
 }
 
@@ -276,12 +276,12 @@ TEST_CASE("counters: traffic: the example is the worst access and the first amon
   TrafficObserver o;
   begin(o, 3);
   global(o, 0, AccessKind::load, neighbours, 4, sim::kFullMask, 1);
-  CHECK(o.worst(0)->cost == 4);
+  CHECK(o.worst_example(0)->cost == 4);
   global(o, 0, AccessKind::load, stride8, 4, sim::kFullMask, 2);
   begin(o, 4);
   global(
       o, 0, AccessKind::load, [](uint64_t l) { return 64 * l; }, 4, sim::kFullMask, 5);
-  const Example* e = o.worst(0);
+  const Example* e = o.worst_example(0);
   REQUIRE(e != nullptr);
   CHECK(e->block == 3);
   CHECK(e->warp == 2);
@@ -290,10 +290,10 @@ TEST_CASE("counters: traffic: the example is the worst access and the first amon
   CHECK(e->address[3] == 4096 + 96);
   // 24 sectors instead of 1 are worse than 32 instead of 4.
   global(o, 0, AccessKind::load, stride8, 1, 0xffffff00, 6);
-  CHECK(o.worst(0)->warp == 6);
-  CHECK(o.worst(0)->mask == 0xffffff00);
-  CHECK(o.worst(0)->address[0] == 0);  // addresses of idle lanes are cleared
-  CHECK(o.worst(0)->address[8] == 4096 + 256);
+  CHECK(o.worst_example(0)->warp == 6);
+  CHECK(o.worst_example(0)->mask == 0xffffff00);
+  CHECK(o.worst_example(0)->address[0] == 0);  // addresses of idle lanes are cleared
+  CHECK(o.worst_example(0)->address[8] == 4096 + 256);
 }
 
 TEST_CASE("counters: traffic: the worst example of a line comes from any of its sites") {

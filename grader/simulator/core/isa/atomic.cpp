@@ -91,7 +91,7 @@ using Serve = void (*)(const Exec& x, const Inst& in, Window where, std::byte* b
 struct Update {
   uint8_t commuting;    // Op::kId of an integer operation, else 0
   Serve in_lane_order;  // serves lanes in order; stores old values to the result, if there is one
-  Serve among_threads;  // for several host threads at once; null if not allowed
+  Serve update_lanes_in_turn;  // for several host threads at once; null if not allowed
 };
 
 void update_by_window(const Exec& x, const Inst& in, Window where, const Update& update,
@@ -101,9 +101,9 @@ void update_by_window(const Exec& x, const Inst& in, Window where, const Update&
   const uint8_t operation = has_result(in) ? 0 : update.commuting;
   auto serve = [&](const Exec& lanes, Window window, uint64_t* own) {
     std::byte* base = access_atomically(lanes, in, window, own, bytes, operation);
-    const bool at_once = update.among_threads && window == Window::global &&
+    const bool at_once = update.update_lanes_in_turn && window == Window::global &&
                          lanes.warp->block().accesses().parallel();
-    (at_once ? update.among_threads : update.in_lane_order)(lanes, in, window, base, own);
+    (at_once ? update.update_lanes_in_turn : update.in_lane_order)(lanes, in, window, base, own);
   };
   if (where != Window::generic) return serve(x, where, address);
   const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
@@ -129,8 +129,8 @@ struct Atomic {
       if (result) store_lane<T>(x.regs + in.dst[0].offset, l, old);
     }
   }
-  static void among_threads(const Exec& x, const Inst& in, Window, std::byte* base,
-                            const uint64_t* address) {
+  static void update_lanes_in_turn(const Exec& x, const Inst& in, Window, std::byte* base,
+                                   const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       update_shared_by_threads<T, Op>(base + address[l],
@@ -139,7 +139,7 @@ struct Atomic {
   }
   static constexpr Update update() {
     if constexpr (std::is_integral_v<T> && Op::kId != 0)
-      return {Op::kId, in_lane_order, among_threads};
+      return {Op::kId, in_lane_order, update_lanes_in_turn};
     else
       return {0, in_lane_order, nullptr};
   }

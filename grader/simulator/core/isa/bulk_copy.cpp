@@ -85,7 +85,7 @@ void load_bulk(const Exec& x, const Inst& in) {
     read_device(c, c.address(op.from), static_cast<uint32_t>(copy.data.size()), kBulkPiece, copy,
                 0);
     const auto span = static_cast<uint32_t>(copy.data.size());
-    send(c, op, std::move(copy), span);
+    make_copy_pending(c, op, std::move(copy), span);
   });
 }
 
@@ -97,7 +97,7 @@ void copy_to_block(const Exec& x, const Inst& in) {
     const auto span = static_cast<uint32_t>(copy.data.size());
     report_whole(c, op, BulkMove::Kind::to_block, 0, from, span);
     read_for_block(c, from, copy);
-    send(c, op, std::move(copy), span);
+    make_copy_pending(c, op, std::move(copy), span);
   });
 }
 
@@ -323,7 +323,7 @@ void reduce_to_block(const Exec& x, const Inst& in) {
       });
       copy.undefined.clear();
     }
-    send(c, op, std::move(copy), span);
+    make_copy_pending(c, op, std::move(copy), span);
   });
 }
 
@@ -340,7 +340,7 @@ void send_registers(const Exec& x, const Inst& in) {
                   c.x.regs + op.value[v].offset + static_cast<unsigned>(c.lane) * each, each);
     report_whole(c, op, BulkMove::Kind::to_block, 0, c.address(op.to), copy.piece);
     const uint32_t span = copy.piece;
-    send(c, op, std::move(copy), span);
+    make_copy_pending(c, op, std::move(copy), span);
   });
 }
 

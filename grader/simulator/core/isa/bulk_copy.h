@@ -58,7 +58,7 @@ bool check_shared_range(const CopyLane& c, uint64_t at, unsigned bytes, AccessUs
 // groups.
 void read_for_block(const CopyLane& c, uint64_t from, BulkCopy& copy);
 // Makes the copy pending in each destination block. The copy's data must be complete.
-void send(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint32_t span);
+void make_copy_pending(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint32_t span);
 
 // Calls f(lane, operation) for each active lane, in lane order.
 template <class F>

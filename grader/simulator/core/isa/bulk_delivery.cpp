@@ -133,7 +133,7 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
 
 }  // namespace
 
-void send(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
+void make_copy_pending(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
   BlockContext& block = c.block();
   const uint64_t window = op.generic ? kSharedBase : 0;
   const uint64_t to = c.address(op.to) - window, barrier = c.address(op.barrier) - window;

@@ -139,7 +139,7 @@ struct OwnPair {
   int row[2], byte[2];  // position of the lane's two 16-bit elements in the matrix
 };
 
-OwnPair pair_of(int lane, bool transposed) {
+OwnPair matrix_pair_of_lane(int lane, bool transposed) {
   OwnPair f;
   for (int e = 0; e < 2; ++e) {
     const int row = lane / 4, column = lane % 4 * 2 + e;
@@ -183,7 +183,7 @@ void load_or_store_rows(const Exec& x, const Inst& in) {
     for (int m = 0; m < matrices; ++m) {
       const Slot& slot = store ? in.src[m] : in.dst[m];
       for (int l = 0; l < kWarpSize; ++l) {
-        const OwnPair f = pair_of(l, transposed);
+        const OwnPair f = matrix_pair_of_lane(l, transposed);
         for (int e = 0; e < 2; ++e) {
           std::byte* element = shared + w.address[m * kRows + f.row[e]] + f.byte[e];
           std::byte* in_register = regs + slot.offset + l * 4 + e * 2;
@@ -225,7 +225,7 @@ void transpose_matrix(const Exec& x, const Inst& in) {
   std::memcpy(elements, x.regs + in.src[0].offset, sizeof elements);  // lane l: row l/4, 2(l%4)
   if (in.dst[0].bytes == 0) return;
   for (int l = 0; l < kWarpSize; ++l) {
-    const OwnPair f = pair_of(l, true);
+    const OwnPair f = matrix_pair_of_lane(l, true);
     for (int e = 0; e < 2; ++e)
       std::memcpy(x.regs + in.dst[0].offset + l * 4 + e * 2,
                   elements + f.row[e] * kRowBytes + f.byte[e], 2);

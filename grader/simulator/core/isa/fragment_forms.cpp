@@ -161,7 +161,7 @@ FragmentOp product_of(const ptx::Instruction& in) {
   return op;
 }
 
-FragmentOp move_of(const ptx::Instruction& in) {
+FragmentOp movmatrix_op(const ptx::Instruction& in) {
   FragmentOp op;
   const Shape s = shape_of(in);
   const Type type = in.type(0);
@@ -192,7 +192,7 @@ FragmentOp move_of(const ptx::Instruction& in) {
 }  // namespace
 
 FragmentOp fragment_op_of(const ptx::Instruction& in) {
-  return in.op->traits.memory_count > 0 ? move_of(in) : product_of(in);
+  return in.op->traits.memory_count > 0 ? movmatrix_op(in) : product_of(in);
 }
 
 FragmentOp fragment_op_of(const ptx::Instruction& in, FunctionSlots& slots) {

@@ -147,8 +147,8 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
 
 constexpr int kHalfWarp = kWarpSize / 2;
 
-void tell_row(const Exec& x, const Inst& in, Where where, AccessKind kind, unsigned bytes,
-              const WarpRow& row) {
+void report_row_access(const Exec& x, const Inst& in, Where where, AccessKind kind, unsigned bytes,
+                       const WarpRow& row) {
   BlockContext& block = x.warp->block();
   const bool raw = where == Where::shared && block.reports().observes_raw_shared();
   uint64_t* const address = x.warp->address;
@@ -204,7 +204,7 @@ HostRows host_rows(const Exec& x, const Inst& in, unsigned bytes) {
                                {in.site, AccessKind::load, static_cast<uint8_t>(bytes), kFullMask,
                                 nullptr, nullptr, &row});
   else if (where != Where::constant && (raw || block.reports().reports_accesses()))
-    tell_row(x, in, where, kind, bytes, row);
+    report_row_access(x, in, where, kind, bytes, row);
   return {{base + row.first[0], base + row.first[1]}, row.stride};
 }
 

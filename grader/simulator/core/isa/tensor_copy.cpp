@@ -143,7 +143,7 @@ void load_box(const Exec& x, const Inst& in) {
                   row.number * map.row_bytes() + row.from * map.element_bytes);
     });
     check_box_place(c, c.address(op.to), AccessUse::write);
-    send(c, op, std::move(copy), map.rows() * map.pitch());
+    make_copy_pending(c, op, std::move(copy), map.rows() * map.pitch());
   }
 }
 

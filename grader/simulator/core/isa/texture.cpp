@@ -57,7 +57,7 @@ uint32_t first_slice(const TextureObject& t, const Coordinates& c) {
 }
 
 // Whether the point is between texel 0 and neighbour i, so that neighbour i has weight.
-bool reached(unsigned i, const Neighbours* around) {
+bool neighbour_has_weight(unsigned i, const Neighbours* around) {
   for (unsigned k = 0; k < 3; ++k)
     if ((i >> k & 1) != 0 && around[k].fraction == 0) return false;
   return true;
@@ -83,7 +83,7 @@ void add_seamless(const TextureObject& t, const TexelGrid& grid, uint32_t first,
       drop_corner_texel(i, weight);
   for (unsigned i = 0; i < 4; ++i) {
     const int32_t x = around[0].texel[i & 1], y = around[1].texel[i >> 1];
-    if (!reached(i, around) || (outside(x) && outside(y))) continue;
+    if (!neighbour_has_weight(i, around) || (outside(x) && outside(y))) continue;
     CubeTexel own{on.face, x, y};
     if (outside(x) || outside(y)) own = across_edge(own, n);
     footprint.add(texel_address(t, grid, own.x, own.y, first + own.face), weight[i], part);
@@ -131,7 +131,7 @@ void add_level(const TextureObject& t, unsigned level, const Coordinates& c, uin
   split_weight(dimensions, {around[0].fraction, around[1].fraction, around[2].fraction}, whole,
                weight, part == 0 && whole != 256);
   for (unsigned i = 0; i < 1u << dimensions; ++i) {
-    if (!reached(i, around)) continue;
+    if (!neighbour_has_weight(i, around)) continue;
     const int32_t z = around[2].texel[i >> 2];
     if (dimensions == 3) slice = static_cast<uint32_t>(z);
     const uint64_t where =

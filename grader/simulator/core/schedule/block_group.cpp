@@ -19,7 +19,7 @@ void ClusterBarrier::begin(std::vector<Block*> blocks) {
 
 // Whether all live threads have arrived. Exited threads count as arrived, but at least one thread
 // must be there.
-bool ClusterBarrier::all_came() const {
+bool ClusterBarrier::all_threads_arrived() const {
   bool any = false;
   for (uint32_t rank = 0; rank < blocks_; ++rank)
     for (const auto& warp : blocks_by_rank_[rank]->warps()) {
@@ -40,7 +40,7 @@ void ClusterBarrier::arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst
   lanes.now |= mask;
   lanes.before &= ~mask;
   ++warp.current().pc;
-  const bool completes = all_came();
+  const bool completes = all_threads_arrived();
   block.reports().cluster_arrive(warp.index(), mask, phase_, !in.ptx->has(ptx::Mod::relaxed),
                                  completes);
   if (completes) complete();
@@ -70,7 +70,7 @@ void ClusterBarrier::wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& 
 
 void ClusterBarrier::threads_exited(uint32_t rank, bool all) {
   if (all) exited_ |= 1u << rank;
-  if (all_came()) complete();
+  if (all_threads_arrived()) complete();
 }
 
 void ClusterBarrier::complete() {
@@ -233,8 +233,8 @@ void BlockGroup::save_output() {
   for (const auto& member : members_) member->result.save_output(member->block);
 }
 
-void BlockGroup::take() {
-  for (const auto& member : members_) member->result.take(member->block);
+void BlockGroup::take_results() {
+  for (const auto& member : members_) member->result.take_results(member->block);
 }
 
 void BlockGroup::add_results(std::vector<WorkerResult*>& all) {

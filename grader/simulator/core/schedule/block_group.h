@@ -41,7 +41,7 @@ struct WorkerResult {
     output.emplace(block.info().index, std::move(text));
   }
   // Takes the results out of the Block, once, after its last block.
-  void take(Block& block) {
+  void take_results(Block& block) {
     block.settle_runs();
     tally = std::move(block.tally());
     longest_warp = block.longest_warp();
@@ -89,7 +89,7 @@ class ClusterBarrier final : public ClusterContext {
     Warp* warp;
     uint32_t split, mask;
   };
-  bool all_came() const;
+  bool all_threads_arrived() const;
   void complete();
 
   std::vector<Block*> blocks_by_rank_;
@@ -133,7 +133,7 @@ class BlockGroup {
   // Saves the printf output after the blocks have ended or trapped, or when the launch stops.
   void save_output();
   // Takes the results, once, after the last group.
-  void take();
+  void take_results();
   void add_results(std::vector<WorkerResult*>& all);
 
  private:
@@ -206,15 +206,15 @@ class ResidentBlocks {
   // `slice` runs the slot's blocks for a while.
   template <class Slice>
   void resume(Slot& slot, Slice slice);
-  bool all_poll();
+  bool all_groups_poll();
   Slot& free_slot();
   // Counts the issued instructions that can release another block, such as stores (is_progress()).
   uint64_t progress_events() const;
   // Whether the kernel reads a clock, so that a loop without progress since `moved_at` may still
   // end by itself.
-  bool may_time_out(uint64_t moved_at) const;
+  bool may_end_by_clock(uint64_t moved_at) const;
   void report_deadlock(uint64_t next);
-  uint64_t number_of(uint64_t nth) const;
+  uint64_t group_number(uint64_t nth) const;
 
   const LaunchContext& launch_;
   const std::vector<Observer*>& observers_;

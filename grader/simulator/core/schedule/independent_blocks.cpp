@@ -76,13 +76,13 @@ class AffineAnalysis {
     // A wider register gets the sign-extended or the zero-extended value, depending on the type.
     if (in.op->traits.allows_wider_registers && bits_of(in.operands[0]) != ptx::bits_of(in.type()))
       return;
-    value_[to] = result(in);
+    value_[to] = result_of_instruction(in);
   }
   unsigned bits_of(const Operand& reg) const {
     return function_.registers[static_cast<size_t>(reg.reg)].bits;
   }
 
-  std::optional<Affine> result(const ptx::Instruction& in) const {
+  std::optional<Affine> result_of_instruction(const ptx::Instruction& in) const {
     const auto source = [&](size_t o) { return value(in.operands[o]); };
     switch (in.op->id) {
       case OpId::ld_param:
@@ -92,31 +92,35 @@ class AffineAnalysis {
       case OpId::cvta_to:
         return ptx::bits_of(in.type()) < 32 ? std::nullopt : source(1);
       case OpId::add_int:
-        return is_wide(in) ? sum(source(1), source(2)) : std::nullopt;
+        return is_wide(in) ? add_affine(source(1), source(2)) : std::nullopt;
       case OpId::sub_int:
         return is_wide(in) && source(1) && source(2) ? minus(*source(1), *source(2)) : std::nullopt;
       case OpId::mul_lo:
-        return is_wide(in) ? product(source(1), source(2)) : std::nullopt;
+        return is_wide(in) ? multiply_affine(source(1), source(2)) : std::nullopt;
       case OpId::mad_lo:
-        return is_wide(in) ? sum(product(source(1), source(2)), source(3)) : std::nullopt;
+        return is_wide(in) ? add_affine(multiply_affine(source(1), source(2)), source(3))
+                           : std::nullopt;
       case OpId::mul_wide:
-        return product(as(in.type(), source(1)), as(in.type(), source(2)));
+        return multiply_affine(converted_to_type(in.type(), source(1)),
+                               converted_to_type(in.type(), source(2)));
       case OpId::mad_wide:
-        return sum(product(as(in.type(), source(1)), as(in.type(), source(2))), source(3));
+        return add_affine(multiply_affine(converted_to_type(in.type(), source(1)),
+                                          converted_to_type(in.type(), source(2))),
+                          source(3));
       case OpId::shl:
-        return shifted(in, source(1), source(2));
+        return shift_affine(in, source(1), source(2));
       case OpId::cvt:
-        return converted(in, source(1));
+        return convert_affine(in, source(1));
       default:
         return {};
     }
   }
 
   // The value of an n-bit register is known modulo 2^n, which is enough for sums and products. A
-  // conversion to a wider type needs the exact range (as()).
+  // conversion to a wider type needs the exact range (converted_to_type()).
   static bool is_wide(const ptx::Instruction& in) { return ptx::bits_of(in.type()) >= 32; }
 
-  std::optional<Affine> as(ptx::Type type, const std::optional<Affine>& a) const {
+  std::optional<Affine> converted_to_type(ptx::Type type, const std::optional<Affine>& a) const {
     if (!a || ptx::bits_of(type) < 32) return {};
     const Range r = ranges_.range(*a);
     const unsigned bits = ptx::bits_of(type);
@@ -124,28 +128,30 @@ class AffineAnalysis {
     const Exact end = Exact{1} << (with_sign ? bits - 1 : bits);
     return r.low >= (with_sign ? -end : 0) && r.high < end ? a : std::nullopt;
   }
-  static std::optional<Affine> sum(const std::optional<Affine>& a, const std::optional<Affine>& b) {
+  static std::optional<Affine> add_affine(const std::optional<Affine>& a,
+                                          const std::optional<Affine>& b) {
     return a && b ? plus(*a, *b) : std::nullopt;
   }
-  static std::optional<Affine> product(const std::optional<Affine>& a,
-                                       const std::optional<Affine>& b) {
+  static std::optional<Affine> multiply_affine(const std::optional<Affine>& a,
+                                               const std::optional<Affine>& b) {
     if (!a || !b) return {};
     if (a->is_constant()) return times(*b, a->constant);
     return b->is_constant() ? times(*a, b->constant) : std::nullopt;
   }
-  static std::optional<Affine> shifted(const ptx::Instruction& in, const std::optional<Affine>& a,
-                                       const std::optional<Affine>& by) {
+  static std::optional<Affine> shift_affine(const ptx::Instruction& in,
+                                            const std::optional<Affine>& a,
+                                            const std::optional<Affine>& by) {
     if (!is_wide(in) || !a || !by || !by->is_constant()) return {};
     if (by->constant < 0 || by->constant >= static_cast<int>(ptx::bits_of(in.type())) - 1)
       return {};
     return times(*a, int64_t{1} << by->constant);
   }
-  std::optional<Affine> converted(const ptx::Instruction& in,
-                                  const std::optional<Affine>& a) const {
+  std::optional<Affine> convert_affine(const ptx::Instruction& in,
+                                       const std::optional<Affine>& a) const {
     const ptx::Type to = in.type(0), from = in.type(1);
     if (ptx::is_float(to) || ptx::is_float(from) || in.has(Mod::sat)) return {};
     if (ptx::bits_of(to) < 32 || ptx::bits_of(from) < 32) return {};
-    return ptx::bits_of(to) > ptx::bits_of(from) ? as(from, a) : a;
+    return ptx::bits_of(to) > ptx::bits_of(from) ? converted_to_type(from, a) : a;
   }
 
   std::optional<Affine> parameter(const ptx::Instruction& in) const {
@@ -217,7 +223,7 @@ class AffineAnalysis {
     if (at.kind != Kind::address || at.reg < 0 || bits_of(at) != 64) return false;
     Affine offset;
     offset.constant = at.value;
-    const std::optional<Affine> address = sum(value_[static_cast<size_t>(at.reg)], offset);
+    const std::optional<Affine> address = add_affine(value_[static_cast<size_t>(at.reg)], offset);
     if (!address) return false;
     AffineAccess access{*address, ptx::bytes_of(in.type()) * elements(in), store, {}};
     if (in.guard >= 0) add_bounds(in.guard, !in.guard_negated, access.bounds);
@@ -235,12 +241,12 @@ class AffineAnalysis {
   static bool is_branch(const ptx::Instruction& in) {
     return in.op->traits.transfer == ptx::ControlTransfer::branch;
   }
-  static size_t target_of(const ptx::Instruction& in) {
+  static size_t branch_target(const ptx::Instruction& in) {
     return static_cast<size_t>(in.operands[0].value);
   }
   bool is_in_loop(size_t i) const {
     for (size_t j = i; j < function_.body.size(); ++j)
-      if (is_branch(function_.body[j]) && target_of(function_.body[j]) <= i) return true;
+      if (is_branch(function_.body[j]) && branch_target(function_.body[j]) <= i) return true;
     return false;
   }
 
@@ -248,7 +254,8 @@ class AffineAnalysis {
   void add_bounds_around(size_t i, std::vector<Bound>& bounds) const {
     for (size_t j = 0; j < i; ++j) {
       const ptx::Instruction& in = function_.body[j];
-      if (!is_branch(in) || in.guard < 0 || target_of(in) <= i || is_entered(j, target_of(in)))
+      if (!is_branch(in) || in.guard < 0 || branch_target(in) <= i ||
+          is_entered(j, branch_target(in)))
         continue;
       add_bounds(in.guard, in.guard_negated, bounds);
     }
@@ -257,7 +264,7 @@ class AffineAnalysis {
   bool is_entered(size_t after, size_t before) const {
     for (size_t j = 0; j < function_.body.size(); ++j) {
       if (!is_branch(function_.body[j]) || (j > after && j < before)) continue;
-      const size_t to = target_of(function_.body[j]);
+      const size_t to = branch_target(function_.body[j]);
       if (to > after && to < before) return true;
     }
     return false;
@@ -280,8 +287,8 @@ class AffineAnalysis {
   }
   void add_comparison(const ptx::Instruction& in, bool is, std::vector<Bound>& bounds) const {
     if (ptx::is_float(in.type())) return;
-    const std::optional<Affine> a = as(in.type(), value(in.operands[1])),
-                                b = as(in.type(), value(in.operands[2]));
+    const std::optional<Affine> a = converted_to_type(in.type(), value(in.operands[1])),
+                                b = converted_to_type(in.type(), value(in.operands[2]));
     if (!a || !b) return;
     const bool less = in.has(Mod::lt) || in.has(Mod::lo),
                up_to = in.has(Mod::le) || in.has(Mod::ls),

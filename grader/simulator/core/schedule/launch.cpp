@@ -38,7 +38,7 @@ class WordTrackingHistory {
     static auto* const known = new WordTrackingHistory;
     return *known;
   }
-  std::vector<uint32_t> of(const KernelProgram* program) {
+  std::vector<uint32_t> allocations_of(const KernelProgram* program) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto known = allocations_.find(program);
     return known == allocations_.end() ? std::vector<uint32_t>{} : known->second;
@@ -101,11 +101,11 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, Round& round,
     result.save_output(block);
     result.trap = std::move(trap);
   }
-  result.take(block);
+  result.take_results(block);
 }
 
-void work(const LaunchContext& launch, WorkerResult& result, Round& round, OrderGuard* guard,
-          unsigned worker, uint64_t chunk) {
+void run_worker(const LaunchContext& launch, WorkerResult& result, Round& round, OrderGuard* guard,
+                unsigned worker, uint64_t chunk) {
   try {
     run_blocks(launch, result, round, guard, worker, chunk);
   } catch (...) {
@@ -121,7 +121,8 @@ std::vector<WorkerResult> run_round(const LaunchContext& launch,
   std::vector<WorkerResult> results;
   for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
   const uint64_t chunk = chunk_for(round.end - round.next, threads, launch.block);
-  run_side_by_side(threads, [&](unsigned i) { work(launch, results[i], round, guard, i, chunk); });
+  run_side_by_side(threads,
+                   [&](unsigned i) { run_worker(launch, results[i], round, guard, i, chunk); });
   for (const WorkerResult& result : results)
     if (result.error) std::rethrow_exception(result.error);
   return results;
@@ -145,8 +146,8 @@ void add_warps(const WarpTally& tally, std::vector<uint32_t>& warps) {
 }
 
 // Adds the results of a round to the outcome of earlier rounds, in which no block trapped.
-void collect(const std::vector<Observer*>& observers, const std::vector<WorkerResult*>& results,
-             LaunchOutcome& outcome) {
+void collect_results(const std::vector<Observer*>& observers,
+                     const std::vector<WorkerResult*>& results, LaunchOutcome& outcome) {
   std::map<uint64_t, std::string> output;
   for (const WorkerResult* result : results) add_warps(result->warps, outcome.warps);
   const auto earlier = [](const auto& a, const auto& b) {
@@ -198,7 +199,7 @@ void begin_attempt(const LaunchContext& launch, uint64_t issued = 0) {
   if (launch.meter != nullptr) launch.meter->go_back(issued);
 }
 
-bool any_wants(const std::vector<Observer*>& observers, bool (Observer::*what)() const) {
+bool any_observer_wants(const std::vector<Observer*>& observers, bool (Observer::*what)() const) {
   return std::any_of(observers.begin(), observers.end(),
                      [&](const Observer* o) { return (o->*what)(); });
 }
@@ -208,17 +209,18 @@ bool any_wants(const std::vector<Observer*>& observers, bool (Observer::*what)()
 uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& observers,
                      unsigned threads, LaunchOutcome& outcome) {
   const uint64_t blocks = launch.grid.count();
-  const bool races = any_wants(observers, &Observer::wants_order);
-  const bool whole = any_wants(observers, &Observer::wants_whole_launch);
+  const bool races = any_observer_wants(observers, &Observer::wants_order);
+  const bool whole = any_observer_wants(observers, &Observer::wants_whole_launch);
   OrderGuard guard(*launch.memory, threads, OrderGuard::Mode::at_once, races);
   std::vector<std::vector<WorkerResult>> rounds;  // not yet committed
   const auto commit = [&] {
     guard.commit();
-    for (std::vector<WorkerResult>& round : rounds) collect(observers, pointers_to(round), outcome);
+    for (std::vector<WorkerResult>& round : rounds)
+      collect_results(observers, pointers_to(round), outcome);
     rounds.clear();
   };
   uint64_t first = 0, trial = threads * kTrial;
-  if (!whole) guard.track_by_word(WordTrackingHistory::process_wide().of(launch.program));
+  if (!whole) guard.track_by_word(WordTrackingHistory::process_wide().allocations_of(launch.program));
   if (guard.by_word()) trial = blocks;
   bool trapped = false;
   while (first < blocks && !trapped) {
@@ -260,7 +262,7 @@ uint64_t run_independent_blocks(LaunchContext launch, const std::vector<Observer
       if (a->begin < end && begin < a->end) a->pristine = false;
   Round round(0, launch.grid.count(), true);
   std::vector<WorkerResult> results = run_round(launch, observers, threads, round, nullptr);
-  collect(observers, pointers_to(results), outcome);
+  collect_results(observers, pointers_to(results), outcome);
   return round.end;
 }
 
@@ -296,7 +298,7 @@ void run_unguarded(const LaunchContext& launch, const std::vector<Observer*>& ob
   begin_attempt(launch);
   ResidentBlocks residents(launch, observers);
   residents.run(first);
-  collect(observers, residents.results(), outcome);
+  collect_results(observers, residents.results(), outcome);
 }
 
 // Runs all blocks on one host thread. If words are suspect, runs them twice more and reports the
@@ -319,7 +321,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     }
     if (guard.has_suspects()) return true;
     guard.commit();
-    collect(observers, residents.results(), outcome);
+    collect_results(observers, residents.results(), outcome);
     return true;
   };
   while (!attempt()) guard.rollback();
@@ -335,7 +337,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     begin_attempt(launch);
     ResidentBlocks residents(launch, observers, nullptr, suspects.get());
     residents.run();
-    collect(observers, residents.results(), outcome);
+    collect_results(observers, residents.results(), outcome);
   }
 }
 
@@ -353,7 +355,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   // be undone.
   const bool heap = launch.program->uses_heap || launch.program->launches_kernels;
   if (threads > 1 && !launch.program->order_sensitive && !heap && !launch.has_clusters()) {
-    const IndependentBlocks independent = any_wants(observers, &Observer::wants_order)
+    const IndependentBlocks independent = any_observer_wants(observers, &Observer::wants_order)
                                               ? IndependentBlocks{}
                                               : prove_independent_blocks(launch);
     done = independent.proven
@@ -361,10 +363,10 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
                : run_at_once(launch, observers, threads, outcome);
   }
   const bool left = done < launch.grid.count() && !outcome.trap;
-  if (left && !heap && any_wants(observers, &Observer::wants_order)) {
+  if (left && !heap && any_observer_wants(observers, &Observer::wants_order)) {
     run_in_order(launch, observers, outcome);
   } else if (left) {
-    outcome.grid_races_unchecked = heap && any_wants(observers, &Observer::wants_order);
+    outcome.grid_races_unchecked = heap && any_observer_wants(observers, &Observer::wants_order);
     run_unguarded(launch, observers, done, outcome);
   }
   find_site_of_limit(outcome);

@@ -86,7 +86,7 @@ void ResidentBlocks::begin(Slot& slot, uint64_t nth) {
 
 // The group that starts as the n-th. In reverse order, the last group of each set that the device
 // holds starts first.
-uint64_t ResidentBlocks::number_of(uint64_t nth) const {
+uint64_t ResidentBlocks::group_number(uint64_t nth) const {
   if (!launch_.reversed) return nth;
   const uint64_t set = nth / capacity_ * capacity_;
   return set + std::min(groups_ - set, capacity_) - 1 - (nth - set);
@@ -105,7 +105,7 @@ void ResidentBlocks::run(uint64_t first, uint64_t most) {
     run_at_random();
   else
     run_blocks(first);
-  for (auto& slot : slots_) slot->group.take();
+  for (auto& slot : slots_) slot->group.take_results();
 }
 
 // Runs until all blocks have ended or one has trapped.
@@ -118,7 +118,7 @@ void ResidentBlocks::run_blocks(uint64_t first) {
     bool moved = false;
     while (next < groups_ && residents_.size() < capacity_) {
       Slot& slot = free_slot();
-      begin(slot, number_of(next++));
+      begin(slot, group_number(next++));
       moved = true;
       if (!slot.group.trapped()) resume(slot);
       if (slot.group.trapped() || issued_ > most_) return;
@@ -141,7 +141,7 @@ void ResidentBlocks::run_blocks(uint64_t first) {
     idle = moved || now != progress_before ? 0 : idle + 1;
     progress_before = now;
     if (idle == 0) moved_at = issued_;
-    if (idle > kIdleRounds && !may_time_out(moved_at)) return report_deadlock(next);
+    if (idle > kIdleRounds && !may_end_by_clock(moved_at)) return report_deadlock(next);
   }
 }
 
@@ -154,7 +154,7 @@ void ResidentBlocks::begin_any(std::vector<uint64_t>& arrived, Random& random) {
   residents_.push_back(&slot);
 }
 
-bool ResidentBlocks::all_poll() {
+bool ResidentBlocks::all_groups_poll() {
   bool all = true;
   for (Slot* slot : residents_) all &= slot->group.take_polled();
   return all;
@@ -187,20 +187,20 @@ void ResidentBlocks::run_at_random() {
     if (++slices < kWatchedSlices * warps * residents_.size()) continue;
     slices = 0;
     const uint64_t now = progress_events();
-    const bool still = all_poll() && now == progress_before && ended == ended_before;
+    const bool still = all_groups_poll() && now == progress_before && ended == ended_before;
     progress_before = now;
     ended_before = ended;
     idle = still ? idle + 1 : 0;
     if (!still) moved_at = issued_;
     if (still && !arrived.empty()) {
       most = 2 * residents_.size();  // the running blocks may wait for one of these
-    } else if (idle > kIdleWatches && !residents_.empty() && !may_time_out(moved_at)) {
+    } else if (idle > kIdleWatches && !residents_.empty() && !may_end_by_clock(moved_at)) {
       return report_deadlock(next);
     }
   }
 }
 
-bool ResidentBlocks::may_time_out(uint64_t moved_at) const {
+bool ResidentBlocks::may_end_by_clock(uint64_t moved_at) const {
   return reads_clock_ && issued_ - moved_at < kClockBudget;
 }
 

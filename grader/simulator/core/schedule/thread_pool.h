@@ -33,7 +33,7 @@ class ThreadPool {
     if (!alone.owns_lock() || getpid() != process_) return false;
     std::unique_lock<std::mutex> lock(mutex_);
     try {
-      for (; threads_ + 1 < n; ++threads_) std::thread([this] { serve(); }).detach();
+      for (; threads_ + 1 < n; ++threads_) std::thread([this] { run_jobs(); }).detach();
     } catch (const std::system_error&) {
       // The threads that exist run all jobs.
     }
@@ -64,7 +64,7 @@ class ThreadPool {
       std::this_thread::yield();
   }
 
-  void serve() {
+  void run_jobs() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       const unsigned seen = calls_;

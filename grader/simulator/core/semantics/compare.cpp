@@ -69,7 +69,7 @@ ExecFn with_equality(const Instruction& in, F f) {
 }
 
 template <class F>
-ExecFn with_order(const Instruction& in, F f) {
+ExecFn pick_ordered_comparison(const Instruction& in, F f) {
   if (in.has(Mod::lt)) return f(CompareTag<Compare::lt>{});
   if (in.has(Mod::le)) return f(CompareTag<Compare::le>{});
   if (in.has(Mod::gt)) return f(CompareTag<Compare::gt>{});
@@ -84,7 +84,7 @@ ExecFn with_unsigned_order(const Instruction& in, F f) {
   if (in.has(Mod::ls)) return f(CompareTag<Compare::le>{});
   if (in.has(Mod::hi)) return f(CompareTag<Compare::gt>{});
   if (in.has(Mod::hs)) return f(CompareTag<Compare::ge>{});
-  return with_order(in, f);
+  return pick_ordered_comparison(in, f);
 }
 
 template <class F>
@@ -97,7 +97,7 @@ ExecFn with_unordered(const Instruction& in, F f) {
   if (in.has(Mod::geu)) return f(CompareTag<Compare::geu>{});
   if (in.has(Mod::num)) return f(CompareTag<Compare::num>{});
   if (in.has(Mod::nan)) return f(CompareTag<Compare::nan>{});
-  return with_order(in, f);
+  return pick_ordered_comparison(in, f);
 }
 
 // Calls f(operand type tag, comparison, ftz) for the comparisons that the ISA allows for the
@@ -117,7 +117,7 @@ ExecFn with_comparison(const Instruction& in, Type type, F f) {
     } else if constexpr (std::is_same_v<T, double>) {
       return with_unordered(in, strict);
     } else if constexpr (std::is_signed_v<T>) {
-      return with_order(in, strict);
+      return pick_ordered_comparison(in, strict);
     } else {
       return untyped ? with_equality(in, strict) : with_unsigned_order(in, strict);
     }
@@ -131,7 +131,7 @@ struct BaseComparison {
   bool swapped = false, negated = false;
 };
 
-constexpr BaseComparison base_of(Compare c, bool integer) {
+constexpr BaseComparison compiled_form_of(Compare c, bool integer) {
   switch (c) {
     case Compare::ne:
       return integer ? BaseComparison{Compare::eq, false, true} : BaseComparison{Compare::ne};
@@ -173,7 +173,7 @@ template <class T, Compare C, bool Ftz>
 
 template <class T, Compare C, bool Ftz>
 uint32_t compare_lanes(const Exec& x, const Inst& in) {
-  constexpr BaseComparison base = base_of(C, std::is_integral_v<T>);
+  constexpr BaseComparison base = compiled_form_of(C, std::is_integral_v<T>);
   // Equality of integers does not depend on their signedness.
   using Compared = typename std::conditional_t<std::is_integral_v<T> && base.from == Compare::eq,
                                                detail::BitsOfSize<sizeof(T)>, TypeTag<T>>::type;
@@ -320,7 +320,7 @@ bool set_half_exists(Type result, Type operand) {
 }
 
 template <class H>
-uint16_t true_half(Type result) {
+uint16_t half_for_true(Type result) {
   return is_float(result) ? H::one : uint16_t{0xffff};
 }
 
@@ -330,7 +330,7 @@ template <class T>
   uint32_t lo, hi;
   compare_half_lanes<T>(x, in, compares, &lo, &hi);
   if constexpr (kIsPair<T>) {
-    const uint32_t one = true_half<decltype(T::lo)>(result);
+    const uint32_t one = half_for_true<decltype(T::lo)>(result);
     std::byte* const d = x.regs + in.dst[0].offset;
     for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
@@ -339,7 +339,7 @@ template <class T>
   } else if (ptx::bits_of(result) == 32) {
     write_choice<uint32_t>(x, in, lo, 0xffffffffu);
   } else {
-    write_choice<uint16_t>(x, in, lo, true_half<T>(result));
+    write_choice<uint16_t>(x, in, lo, half_for_true<T>(result));
   }
 }
 

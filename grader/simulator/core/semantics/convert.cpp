@@ -353,7 +353,7 @@ using ptx::Mod;
 using ptx::Type;
 
 template <class E>
-uint16_t pair_of(double high, double low, bool relu) {
+uint16_t pack_two_floats(double high, double low, bool relu) {
   return static_cast<uint16_t>(to_float8<E>(high, relu) << 8 | to_float8<E>(low, relu));
 }
 
@@ -361,14 +361,14 @@ template <class E>
 void exec_from_floats(const Exec& x, const Inst& in) {
   const bool relu = in.ptx->has(Mod::relu);
   map_active_lanes<uint16_t, float, float>(
-      x, in, [relu](float a, float b) -> uint16_t { return pair_of<E>(a, b, relu); });
+      x, in, [relu](float a, float b) -> uint16_t { return pack_two_floats<E>(a, b, relu); });
 }
 
 template <class E>
 void exec_from_halves(const Exec& x, const Inst& in) {
   const bool relu = in.ptx->has(Mod::relu);
   map_active_lanes<uint16_t, F16x2>(x, in, [relu](F16x2 a) -> uint16_t {
-    return pair_of<E>(to_float(a.hi), to_float(a.lo), relu);
+    return pack_two_floats<E>(to_float(a.hi), to_float(a.lo), relu);
   });
 }
 

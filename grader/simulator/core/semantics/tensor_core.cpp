@@ -23,7 +23,7 @@ struct UnpackedNumber {
   bool is_negative = false, is_infinite = false, is_nan = false;
 };
 
-UnpackedNumber number_of(uint64_t bits, int exponent_bits, int fraction_bits) {
+UnpackedNumber unpack_number(uint64_t bits, int exponent_bits, int fraction_bits) {
   UnpackedNumber x;
   const auto top = (1 << exponent_bits) - 1;
   const auto field = static_cast<int>(bits >> fraction_bits) & top;
@@ -40,10 +40,12 @@ int fraction_bits_of(Type type) { return type == Type::bf16 ? 7 : 10; }
 
 // Decodes a factor. A tf32 is stored as a float, whose low bits are ignored.
 UnpackedNumber factor_of(Type type, uint64_t bits) {
-  if (type == Type::e4m3) return number_of(half_of<E4M3>(static_cast<uint8_t>(bits)).bits, 5, 10);
-  if (type == Type::e5m2) return number_of(half_of<E5M2>(static_cast<uint8_t>(bits)).bits, 5, 10);
-  if (type == Type::f16) return number_of(bits, 5, 10);
-  return type == Type::bf16 ? number_of(bits, 8, 7) : number_of(bits >> 13, 8, 10);
+  if (type == Type::e4m3)
+    return unpack_number(half_of<E4M3>(static_cast<uint8_t>(bits)).bits, 5, 10);
+  if (type == Type::e5m2)
+    return unpack_number(half_of<E5M2>(static_cast<uint8_t>(bits)).bits, 5, 10);
+  if (type == Type::f16) return unpack_number(bits, 5, 10);
+  return type == Type::bf16 ? unpack_number(bits, 8, 7) : unpack_number(bits >> 13, 8, 10);
 }
 
 uint64_t infinity_of(bool is_half, bool is_negative) {
@@ -72,7 +74,7 @@ uint64_t round_to_half(bool is_negative, uint64_t magnitude, int exponent) {
 uint64_t add_block(const UnpackedNumber* a, const UnpackedNumber* b, int count, int fraction_bits,
                    uint64_t c_bits, bool c_is_half, bool d_is_half) {
   if (c_is_half) c_bits = bits(to_float(F16{static_cast<uint16_t>(c_bits)}));
-  const UnpackedNumber c = number_of(c_bits, 8, 23);
+  const UnpackedNumber c = unpack_number(c_bits, 8, 23);
   bool nan = c.is_nan, plus = c.is_infinite && !c.is_negative,
        minus = c.is_infinite && c.is_negative;
   int largest = c.significand != 0 ? c.exponent : kNone;
@@ -122,7 +124,7 @@ uint64_t add_rounded(bool are_halves, uint64_t a, uint64_t b) {
 }
 
 // The position of element `i` of a row of A in the order of the blocks.
-int place_of(const TileForm& form, int i) {
+int position_in_row(const TileForm& form, int i) {
   if (form.order != TileForm::Order::halves_apart) return i;
   return i % 4 / 2 * (form.stored_columns() / 2) + i / 4 * 2 + i % 2;
 }
@@ -133,17 +135,18 @@ void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64
   UnpackedNumber left[kMost], right[kMost], matched[kMostKept];
   const int kept = form.stored_columns(), fraction_bits = fraction_bits_of(form.a);
   for (int i = 0; i < form.m * kept; ++i)
-    left[i / kept * kept + place_of(form, i % kept)] = factor_of(form.a, a[i]);
+    left[i / kept * kept + position_in_row(form, i % kept)] = factor_of(form.a, a[i]);
   for (int i = 0; i < form.n * form.k; ++i) {
     const int k = i % form.k;
-    right[i - k + (form.sparse ? k : place_of(form, k))] = factor_of(form.b, b[i]);
+    right[i - k + (form.sparse ? k : position_in_row(form, k))] = factor_of(form.b, b[i]);
   }
   const bool c_apart = form.order == TileForm::Order::halves_apart, to_half = form.d == Type::f16;
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
       const UnpackedNumber* of_b = right + column * form.k;
       if (form.sparse) {
-        for (int i = 0; i < kept; ++i) matched[place_of(form, i)] = of_b[k_index[row * kept + i]];
+        for (int i = 0; i < kept; ++i)
+          matched[position_in_row(form, i)] = of_b[k_index[row * kept + i]];
         of_b = matched;
       }
       const uint64_t own = c[row * form.n + column];

@@ -105,7 +105,7 @@ PartSum sum_of_part(const double* texel, const WeightedTexel* taps, unsigned cou
 }
 
 // Rounds to nearest, halves away from zero; a subnormal float becomes zero.
-double rounded(int64_t value, int exponent, const FloatRules& rules) {
+double round_half_away(int64_t value, int exponent, const FloatRules& rules) {
   if (value == 0) return 0;
   uint64_t magnitude = static_cast<uint64_t>(std::llabs(value));
   const int leading = 63 - __builtin_clzll(magnitude);
@@ -147,7 +147,7 @@ double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned cou
     const int up = p.exponent - unit;
     total += up >= 0 ? p.value * (int64_t{1} << up) : p.value >> std::min(-up, 63);
   }
-  return rounded(total, unit, rules);
+  return round_half_away(total, unit, rules);
 }
 
 // Handles sums with infinities or NaN: returns true and sets the result.
@@ -196,7 +196,7 @@ uint32_t sum_of_integers(const TexelFormat& format, const WeightedTexel* taps, u
 
 // Reduces a normalised coordinate according to its address mode: the integer part repeats or is far
 // outside.
-double reduced(double x, AddressMode mode) {
+double reduce_to_range(double x, AddressMode mode) {
   switch (mode) {
     case AddressMode::wrap:
       return std::isinf(x) ? 0 : x - std::floor(x);
@@ -212,7 +212,7 @@ double reduced(double x, AddressMode mode) {
 int64_t position(float coordinate, uint32_t size, AddressMode mode, bool normalized) {
   const double x = std::isnan(coordinate) ? 0 : flushed(coordinate);
   if (!normalized) return static_cast<int64_t>(std::floor(std::clamp(x, -0x1p30, 0x1p30) * kTexel));
-  return static_cast<int64_t>(std::floor(reduced(x, mode) * kTexel)) * size;
+  return static_cast<int64_t>(std::floor(reduce_to_range(x, mode) * kTexel)) * size;
 }
 
 int32_t address(int64_t texel, uint32_t size, AddressMode mode) {

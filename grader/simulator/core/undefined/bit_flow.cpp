@@ -28,7 +28,7 @@ class UndefinedBitFlow {
       case OpId::cvta_to:
       case OpId::not_bits:
       case OpId::not_pred:
-        each_lane([&](int l) { copy(l); });
+        each_lane([&](int l) { propagate_copy(l); });
         break;
       case OpId::and_bits:
       case OpId::or_bits:
@@ -56,10 +56,10 @@ class UndefinedBitFlow {
         if (is_integer_conversion())
           move_bits(1);
         else
-          anything();
+          propagate_all_bits();
         break;
       case OpId::selp:
-        each_lane([&](int l) { select(l); });
+        each_lane([&](int l) { propagate_selection(l); });
         break;
       case OpId::add_int:
       case OpId::sub_int:
@@ -67,23 +67,24 @@ class UndefinedBitFlow {
       case OpId::mul_lo:
       case OpId::mad_lo:
       case OpId::mul_wide:
-        each_lane([&](int l) { carry(l); });
+        each_lane([&](int l) { propagate_carry(l); });
         break;
       case OpId::setp:
       case OpId::setp_bool:
-        compare();
+        propagate_comparison();
         break;
       case OpId::shfl:
         shuffle();
         break;
       case OpId::vote_ballot:
-        each_lane([&](int l) { out_[0][at(l)] = {some(0), 0}; });
+        each_lane([&](int l) { out_[0][at(l)] = {lanes_with_undefined_bits(0), 0}; });
         break;
       case OpId::vote_pred:
         vote();
         break;
       default:
-        in_.ptx->op->traits.sync == ptx::Sync::warp ? anything_of_the_warp() : anything();
+        in_.ptx->op->traits.sync == ptx::Sync::warp ? propagate_across_warp()
+                                                    : propagate_all_bits();
     }
     return out_;
   }
@@ -103,7 +104,7 @@ class UndefinedBitFlow {
     return get_bits(undefined_, in_.src[source], l);
   }
   // The lanes in which some bit of the source is undefined.
-  uint32_t some(unsigned source) const {
+  uint32_t lanes_with_undefined_bits(unsigned source) const {
     uint32_t lanes = 0;
     if (source < in_.src_count && in_.src[source].bytes != 0)
       each_lane([&](int l) { lanes |= static_cast<uint32_t>(undefined(source, l).any()) << l; });
@@ -114,23 +115,23 @@ class UndefinedBitFlow {
     if (in_.ptx->op->traits.carry) std::memcpy(&lanes, undefined_ + in_.mem_base.offset, 4);
     return lanes & x_.mask;
   }
-  void all_of(uint32_t lanes) {
+  void make_results_undefined(uint32_t lanes) {
     for (uint8_t d = 0; d < in_.dst_count; ++d)
       for (uint32_t r = lanes; r; r &= r - 1) out_[d][at(__builtin_ctz(r))] = all_bits(in_.dst[d]);
   }
 
-  void anything() {
+  void propagate_all_bits() {
     uint32_t lanes = carry_in();
-    for (unsigned s = 0; s < in_.src_count; ++s) lanes |= some(s);
-    all_of(lanes);
+    for (unsigned s = 0; s < in_.src_count; ++s) lanes |= lanes_with_undefined_bits(s);
+    make_results_undefined(lanes);
   }
-  void anything_of_the_warp() {
+  void propagate_across_warp() {
     for (unsigned s = 0; s < in_.src_count; ++s)
-      if (some(s) != 0) all_of(x_.mask);
+      if (lanes_with_undefined_bits(s) != 0) make_results_undefined(x_.mask);
   }
 
   // mov packs and unpacks vectors: the concatenated sources are the concatenated results.
-  void copy(int l) {
+  void propagate_copy(int l) {
     unsigned __int128 bits = 0;
     unsigned filled = 0;
     for (unsigned s = 0; s < in_.src_count; ++s) {
@@ -193,9 +194,9 @@ class UndefinedBitFlow {
   void move_bits(unsigned data) {
     uint32_t unsure = 0;
     for (unsigned s = data; s < in_.src_count; ++s) {
-      unsure |= some(s);
+      unsure |= lanes_with_undefined_bits(s);
       for (unsigned d = 0; d < data; ++d)
-        if (in_.src[d].offset == in_.src[s].offset) return anything();
+        if (in_.src[d].offset == in_.src[s].offset) return propagate_all_bits();
     }
     std::byte kept[2][kWarpSize * 8], result[kWarpSize * 8];
     const Slot& to = in_.dst[0];
@@ -212,7 +213,7 @@ class UndefinedBitFlow {
     std::memcpy(x_.regs + to.offset, result, to.bytes * 32u);
     for (unsigned d = data; d-- > 0;)
       std::memcpy(x_.regs + in_.src[d].offset, kept[d], in_.src[d].bytes * 32u);
-    all_of(unsure);
+    make_results_undefined(unsure);
   }
 
   bool is_integer_conversion() const {
@@ -220,7 +221,7 @@ class UndefinedBitFlow {
     return !ptx::is_float(p.types[0]) && !ptx::is_float(p.types[1]) && !p.has(ptx::Mod::sat);
   }
 
-  void select(int l) {
+  void propagate_selection(int l) {
     const LaneBits a = undefined(0, l), b = undefined(1, l);
     if (undefined(2, l).any())
       out_[0][at(l)] = (a | b | (value(0, l) ^ value(1, l))) & all_bits(in_.dst[0]);
@@ -229,14 +230,14 @@ class UndefinedBitFlow {
   }
 
   // An undefined bit makes all higher bits undefined.
-  void carry(int l) {
+  void propagate_carry(int l) {
     LaneBits any;
     for (unsigned s = 0; s < in_.src_count; ++s) any = any | undefined(s, l);
     if (any.low != 0)
       out_[0][at(l)] = LaneBits{~((any.low & (~any.low + 1)) - 1), 0} & all_bits(in_.dst[0]);
   }
 
-  void compare() {
+  void propagate_comparison() {
     const bool equality = (in_.ptx->has(ptx::Mod::eq) || in_.ptx->has(ptx::Mod::ne)) &&
                           !ptx::is_float(in_.ptx->type());
     uint32_t unsure = 0;
@@ -246,18 +247,18 @@ class UndefinedBitFlow {
       unsure |= static_cast<uint32_t>(u.any() && !differ) << l;
     });
     if (in_.src_count > 2) {
-      const uint32_t q = read_predicate(x_, in_.src[2]), unsure_q = some(2);
+      const uint32_t q = read_predicate(x_, in_.src[2]), unsure_q = lanes_with_undefined_bits(2);
       if (in_.ptx->has(ptx::Mod::op_and))
         unsure &= q | unsure_q;
       else if (in_.ptx->has(ptx::Mod::op_or))
         unsure &= ~q | unsure_q;
-      unsure |= unsure_q & matters_with(unsure_q);
+      unsure |= unsure_q & lanes_decided_by_comparison(unsure_q);
     }
-    all_of(unsure);
+    make_results_undefined(unsure);
   }
   // The lanes whose result depends on the comparison and not only on the predicate with which it is
   // combined.
-  uint32_t matters_with(uint32_t lanes) const {
+  uint32_t lanes_decided_by_comparison(uint32_t lanes) const {
     if (in_.dst[0].bytes == 0) return lanes;
     std::byte* const p = x_.regs + in_.src[2].offset;
     std::byte* const to = x_.regs + in_.dst[0].offset;
@@ -280,19 +281,20 @@ class UndefinedBitFlow {
   }
 
   void shuffle() {
-    const uint32_t unsure = some(1) | some(2) | some(3);
+    const uint32_t unsure =
+        lanes_with_undefined_bits(1) | lanes_with_undefined_bits(2) | lanes_with_undefined_bits(3);
     each_lane([&](int l) {
       if ((unsure >> l & 1) != 0) return;
       const ShuffleLane from = shuffle_lane(shuffle_of(*in_.ptx), in_, x_, l);
       const int source = (x_.mask >> from.lane & 1) != 0 ? static_cast<int>(from.lane) : l;
       out_[0][at(l)] = undefined(0, source);
     });
-    all_of(unsure);
+    make_results_undefined(unsure);
   }
 
   // A vote is defined if a lane with a defined predicate already determines it.
   void vote() {
-    const uint32_t unsure = some(0);
+    const uint32_t unsure = lanes_with_undefined_bits(0);
     if (unsure == 0) return;
     const uint32_t yes = read_predicate(x_, in_.src[0]) & x_.mask & ~unsure;
     const uint32_t no = x_.mask & ~unsure & ~yes;
@@ -300,7 +302,7 @@ class UndefinedBitFlow {
     const bool settled = p.has(ptx::Mod::any)   ? yes != 0
                          : p.has(ptx::Mod::all) ? no != 0
                                                 : yes != 0 && no != 0;
-    if (!settled) all_of(x_.mask);
+    if (!settled) make_results_undefined(x_.mask);
   }
 
   const Exec& x_;

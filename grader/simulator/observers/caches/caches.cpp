@@ -331,11 +331,11 @@ void CacheObserver::access(uint32_t warp, const sim::Access& access) {
   const uint64_t lines = accesses.size() - before;
   (access.kind == AccessKind::load ? block_->l1_load_cycles[use.group] : block_->l1_store_cycles) +=
       busy_cycles(access, accesses.data() + before, lines);
-  drop_beyond_share(accesses, before);
+  drop_if_block_share_is_full(accesses, before);
 }
 
 // Drops the accesses that exceed the block's share of the record.
-void CacheObserver::drop_beyond_share(std::vector<LineAccess>& accesses, size_t before) {
+void CacheObserver::drop_if_block_share_is_full(std::vector<LineAccess>& accesses, size_t before) {
   const uint64_t lines = accesses.size() - before;
   if (block_->lines + lines >
       std::max<uint64_t>(launch_->shape.accesses_recorded / launch_->wave(), 64)) {
@@ -358,7 +358,7 @@ void CacheObserver::texels(uint32_t warp, const sim::TexelAccess& access) {
                    accesses);
     begin = end;
   }
-  drop_beyond_share(accesses, before);
+  drop_if_block_share_is_full(accesses, before);
 }
 
 void CacheObserver::bulk(uint32_t warp, const sim::BulkMove& move) {
@@ -366,7 +366,7 @@ void CacheObserver::bulk(uint32_t warp, const sim::BulkMove& move) {
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
   append_run(move.global, move.inside, move.kind == sim::BulkMove::Kind::store, accesses);
-  drop_beyond_share(accesses, before);
+  drop_if_block_share_is_full(accesses, before);
 }
 
 void CacheObserver::block_end() { launch_->add_block(std::move(block_)); }

@@ -67,7 +67,7 @@ class CacheObserver : public sim::Observer {
   struct Recorded;
 
   explicit CacheObserver(std::shared_ptr<Launch> launch);
-  void drop_beyond_share(std::vector<LineAccess>& accesses, size_t before);
+  void drop_if_block_share_is_full(std::vector<LineAccess>& accesses, size_t before);
 
   // Shared with the forks. The simulator runs a launch a second time, in order, if it must. The
   // forks of the first run are destroyed by then, so a fork made when no other exists starts with a

@@ -140,7 +140,7 @@ void CopyEngineCheck::block_begin(const sim::BlockInfo& block) {
   readings_.clear();
 }
 
-void CopyEngineCheck::synchronise() {
+void CopyEngineCheck::note_synchronisation() {
   ++synchronisations_;
   readings_.erase(
       std::remove_if(readings_.begin(), readings_.end(), [](const Reading& r) { return r.waited; }),
@@ -150,7 +150,7 @@ void CopyEngineCheck::synchronise() {
 void CopyEngineCheck::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   if (!checked_ || access.kind == sim::AccessKind::load) return;
   // Threads may synchronise by an atomic.
-  if (access.kind != sim::AccessKind::store) synchronise();
+  if (access.kind != sim::AccessKind::store) note_synchronisation();
   ++now_;
   uint64_t of_row[kWarpSize];
   if (access.row != nullptr) access.row->write_to(of_row);

@@ -91,10 +91,12 @@ class CopyEngineCheck : public sim::Observer {
   void block_end() override;
   void raw_shared(uint32_t warp, const sim::RawAccess& access) override;
   void engine(uint32_t warp, const sim::EngineEvent& event) override;
-  void block_barrier(const uint32_t*, uint32_t, bool) override { synchronise(); }
-  void warp_barrier(uint32_t, uint32_t) override { synchronise(); }
-  void mbarrier_wait(uint32_t, uint32_t, uint64_t) override { synchronise(); }
-  void fence(uint32_t, uint32_t, uint32_t, const ptx::MemoryOrder&) override { synchronise(); }
+  void block_barrier(const uint32_t*, uint32_t, bool) override { note_synchronisation(); }
+  void warp_barrier(uint32_t, uint32_t) override { note_synchronisation(); }
+  void mbarrier_wait(uint32_t, uint32_t, uint64_t) override { note_synchronisation(); }
+  void fence(uint32_t, uint32_t, uint32_t, const ptx::MemoryOrder&) override {
+    note_synchronisation();
+  }
   bool wants_raw_shared() const override { return true; }
 
   std::vector<Finding> findings(const PositionOf& position) const;
@@ -115,7 +117,7 @@ class CopyEngineCheck : public sim::Observer {
 
   // Some threads have synchronised: earlier accesses of one may be ordered before later ones of
   // another.
-  void synchronise();
+  void note_synchronisation();
   void read(uint32_t warp, const sim::EngineEvent& event);
   void report(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,
               uint64_t offset, uint32_t bytes, sim::AccessUse use);

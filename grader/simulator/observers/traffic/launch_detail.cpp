@@ -13,7 +13,7 @@ constexpr size_t kMaxSteps = 64, kMaxShuffles = 24;
 
 // True if a costs more than b relative to the ideal.
 template <typename A, typename B>
-bool worse(const A& a, const B& b) {
+bool is_worse(const A& a, const B& b) {
   return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
 }
 
@@ -23,8 +23,8 @@ bool is_better(const LineDetail& a, const LineDetail& b) {
   if (a.requests.empty()) return false;
   if (b.requests.empty()) return true;
   const RequestDetail &x = a.requests[a.worst], &y = b.requests[b.worst];
-  if (worse(x, y)) return true;
-  return !worse(y, x) && a.block < b.block;
+  if (is_worse(x, y)) return true;
+  return !is_worse(y, x) && a.block < b.block;
 }
 
 bool names(const std::string& choice, const std::string& file) {
@@ -34,7 +34,7 @@ bool names(const std::string& choice, const std::string& file) {
          file[file.size() - size - 1] == '/';
 }
 
-bool wants(const DetailFilter& choice, const Position& at) {
+bool filter_includes(const DetailFilter& choice, const Position& at) {
   if (!names(choice.file, at.file)) return false;
   return !choice.except || at.line < choice.except->first || at.line > choice.except->second;
 }
@@ -72,7 +72,7 @@ DetailObserver::Site& DetailObserver::site_of(uint32_t number) {
   if (!site.known) {
     site.known = true;
     site.at = position_(number);
-    if (site.at && !wants(choice_, *site.at)) site.at.reset();
+    if (site.at && !filter_includes(choice_, *site.at)) site.at.reset();
   }
   return site;
 }
@@ -132,7 +132,7 @@ void DetailObserver::access(uint32_t warp, const sim::Access& access) {
   const uint32_t number = seen[warp]++;
   if ((choice_.warp && *choice_.warp != warp) || (choice_.request && *choice_.request != number))
     return;
-  const bool worst = line.requests.empty() || worse(cost, line.requests[line.worst]);
+  const bool worst = line.requests.empty() || is_worse(cost, line.requests[line.worst]);
   const bool room = line.requests.size() < choice_.most;
   if (!room && !worst) return;
   RequestDetail request = request_of(warp, number, access, cost);

@@ -36,14 +36,14 @@ using sim::AccessKind;
 using sim::AccessSpace;
 
 // True if a costs more than b relative to the ideal.
-bool worse(const Example& a, const Example& b) {
+bool costs_more(const Example& a, const Example& b) {
   return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
 }
 
 // A total order of examples, so that merging in any order gives the same result.
-bool preferred(const Example& a, const Example& b) {
-  if (worse(a, b)) return true;
-  if (worse(b, a)) return false;
+bool is_preferred_example(const Example& a, const Example& b) {
+  if (costs_more(a, b)) return true;
+  if (costs_more(b, a)) return false;
   return a.block < b.block;
 }
 
@@ -215,7 +215,7 @@ void TrafficObserver::merge(sim::Observer& observer) {
   auto& other = static_cast<TrafficObserver&>(observer);
   for (const Tally& from : other.tallies_) {
     Tally& to = tally_of(from.site, from.space, from.kind);
-    if (to.executed.requests == 0 || preferred(from.worst, to.worst)) to.worst = from.worst;
+    if (to.executed.requests == 0 || is_preferred_example(from.worst, to.worst)) to.worst = from.worst;
     to.executed += from.executed;
     to.least += from.least;
     to.ptx_level |= from.ptx_level;
@@ -309,12 +309,12 @@ std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) con
   return lines;
 }
 
-const Example* TrafficObserver::worst(uint32_t site) const {
+const Example* TrafficObserver::worst_example(uint32_t site) const {
   const Example* worst = nullptr;
   for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key) {
     if (index_[key] == kNone) continue;
     const Example& example = tallies_[index_[key]].worst;
-    if (worst == nullptr || preferred(example, *worst)) worst = &example;
+    if (worst == nullptr || is_preferred_example(example, *worst)) worst = &example;
   }
   return worst;
 }
@@ -326,7 +326,7 @@ const Example* TrafficObserver::worst_on_line(const PositionOf& position, int li
     const Example& example = tallies_[index_[key]].worst;
     const auto at = position(example.site);
     if (!at || at->line != line) continue;
-    if (worst == nullptr || preferred(example, *worst)) worst = &example;
+    if (worst == nullptr || is_preferred_example(example, *worst)) worst = &example;
   }
   return worst;
 }

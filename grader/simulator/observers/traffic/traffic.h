@@ -69,7 +69,7 @@ class TrafficObserver : public sim::Observer {
 
   // The access of a site with the highest cost relative to its ideal; among equals, that of the
   // lowest block, then the earliest. Null if the site accessed neither global nor shared memory.
-  const Example* worst(uint32_t site) const;
+  const Example* worst_example(uint32_t site) const;
   // The worst access among all sites of a line.
   const Example* worst_on_line(const PositionOf& position, int line) const;
 
