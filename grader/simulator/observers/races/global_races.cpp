@@ -143,11 +143,19 @@ void GlobalRaceObserver::record_access(const Record& now, uint64_t address,
   if (stores)
     for (int b = 0, from = 0; b < 4; ++b)
       if ((now.touched >> b & 1) != 0) same &= word.value[b] == static_cast<uint8_t>(value[from++]);
+  // A word that all threads write has many records of one instruction. The access counts once for
+  // that instruction, so the other records are skipped, unless one gives a better example.
+  const Race* counted = nullptr;
+  const auto is_counted = [&](const Record& before) {
+    return counted != nullptr && counted->earlier.site == before.site &&
+           counted->earlier.kind == before.kind &&
+           distance(before.by, now.by) <= distance(counted->earlier.by, counted->later.by);
+  };
   const auto compare_with = [&](const Owners& owners) {
     for (const Record& before : owners.records) {
-      if (!conflicts(word, before, now)) continue;
+      if (is_counted(before) || !conflicts(word, before, now)) continue;
       raced = true;
-      report(before, now, address, same && before.kind == Kind::store);
+      counted = &report(before, now, address, same && before.kind == Kind::store);
     }
   };
   if (now.strong) {
@@ -179,15 +187,17 @@ void GlobalRaceObserver::record_access(const Record& now, uint64_t address,
   own.add(now);
 }
 
-void GlobalRaceObserver::report(const Record& before, const Record& now, uint64_t word,
-                                bool same_value) {
+const GlobalRaceObserver::Race& GlobalRaceObserver::report(const Record& before, const Record& now,
+                                                           uint64_t word, bool same_value) {
   Race& race = state_->races[{same_value, before.site, now.site}];
   const bool first = race.count == 0;
   if (std::exchange(race.last, state_->accesses) != state_->accesses) ++race.count;
-  if (!first && distance(before.by, now.by) <= distance(race.earlier.by, race.later.by)) return;
+  if (!first && distance(before.by, now.by) <= distance(race.earlier.by, race.later.by))
+    return race;
   race.earlier = before;
   race.later = now;
   race.address = word + static_cast<uint64_t>(__builtin_ctz(before.touched & now.touched));
+  return race;
 }
 
 Finding GlobalRaceObserver::finding_of(const Race& race, const PositionOf& position) const {

@@ -93,7 +93,7 @@ class GlobalRaceObserver : public CausalityObserver {
   static bool sizes_differ(const Record& a, const Record& b);
   static bool both_strong(const Record& before, const Record& now);
   bool conflicts(const Word& word, const Record& before, const Record& now) const;
-  void report(const Record& before, const Record& now, uint64_t word, bool same_value);
+  const Race& report(const Record& before, const Record& now, uint64_t word, bool same_value);
   Finding finding_of(const Race& race, const PositionOf& position) const;
 
   const sim::Memory& memory_;
