@@ -102,7 +102,9 @@ void add_profile(Command& command) {
 }
 
 void add_check(Command& command) {
-  add_schedule(command.app, add_program(command, profiler::check)->schedule);
+  const auto options = add_program(command, profiler::check);
+  options->lab32 = own_name();
+  add_schedule(command.app, options->schedule);
   command.clean_end = CleanSignalExit::Interrupt::passed_on;
 }
 

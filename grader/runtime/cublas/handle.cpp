@@ -60,7 +60,7 @@ void execute_now(Runtime& r, cudaStream_t stream, const char* name, const std::s
       cudart::print_message(fmt::format("{}: {}", name, fault.text));
   }
   if (const std::string path = value_of(variables::kRecord); !path.empty())
-    record::append_line(path, record::to_line(record));
+    record::append_line(path, cudart::with_variable_names(record::to_line(record)));
 }
 
 // The status that an H100 returns for each error of the runtime (measured).

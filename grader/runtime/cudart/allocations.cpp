@@ -76,8 +76,7 @@ const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, con
       return nullptr;
     }
   }
-  const std::string name =
-      fmt::format("{} no. {}", driver_function() ? driver_function() : what, ++serial_);
+  const std::string name = name_allocation(driver_function() ? driver_function() : what);
   sim::Allocation* made = nullptr;
   try {
     made = home == MemoryKind::device ? memory_.allocate(bytes, name)

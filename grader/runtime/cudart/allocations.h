@@ -113,7 +113,6 @@ class Allocations {
   std::array<uint64_t, kMostDevices> used_{};
   std::array<const uint64_t*, kMostDevices> reached_by_{};
   std::array<GraphMemory, kMostDevices> graph_memory_{};
-  uint64_t serial_ = 0;
   bool remembers_sites_ = false;
   std::set<CallSite> freed_;
   std::map<uint64_t, AllocationInfo> held_;

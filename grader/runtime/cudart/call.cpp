@@ -201,7 +201,7 @@ void record_finding(record::HostFinding finding, const CallSite& site) {
   finding.file = place.file;
   finding.line = place.line;
   if (const std::string path = value_of(variables::kRecord); !path.empty())
-    record::append_line(path, record::to_line(finding));
+    record::append_line(path, with_variable_names(record::to_line(finding)));
 }
 
 void note_failure(Runtime& r, cudaError_t error) {

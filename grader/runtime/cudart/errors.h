@@ -41,6 +41,13 @@ SourcePlace source_place(const CallSite& site);
 // "a.cu:12: ", or "" if the line is not known.
 std::string prefix(const SourcePlace& place);
 
+// Names the allocation that the function `call` makes now: "cudaMalloc no. 2".
+std::string name_allocation(const std::string& call);
+// Replaces such names in a message by the program's variable and the line of the call: "`d_in`
+// (allocated on line 42)" if the call passes `&d_in`, otherwise "the allocation of line 42". A name
+// remains if the line is not known. Finding the line takes some hundredths of a second.
+std::string with_variable_names(std::string text);
+
 // ---------------------------------------------------------------------------------------------
 
 // The error that this thread's cudaGetLastError() will return.
@@ -70,7 +77,7 @@ void refuse(const std::string& message);
 // the exit status.
 void run_at_end(void (*function)());
 
-// Prints "lab32: TEXT" on stderr.
+// Prints "lab32: TEXT" on stderr, with_variable_names().
 void print_message(const std::string& text);
 
 // Functions of the runtime that exist only to refuse.

@@ -329,7 +329,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   const auto append_record = [&](device::Run of) {
     record::LaunchProfile record = record_of(r, entry, info, request, shape);
     record.run = std::move(of);
-    record::append_line(path, record::to_line(record));
+    record::append_line(path, with_variable_names(record::to_line(record)));
   };
   const bool watched = r.tool == Tool::check &&
                        entry.binary->order_for_host.count(entry.symbol) == 0 &&

@@ -266,8 +266,8 @@ std::string command_that_draws(const CheckOptions& options, const CheckReport& r
   std::error_code no_such_file;
   if (!report.access || !std::filesystem::equivalent(file, report.access->file, no_such_file))
     return "";
-  std::string command =
-      fmt::format("lab32 explain {} --line {}", shell_word(file), report.access->line);
+  std::string command = fmt::format("{} explain {} --line {}", shell_word(options.lab32),
+                                    shell_word(file), report.access->line);
   for (const std::string& word : options.program.words) command += " " + shell_word(word);
   if (options.gpus > 1) command += fmt::format(" --gpus {}", options.gpus);
   if (!options.arguments.empty()) command += " --";

@@ -40,6 +40,7 @@ struct CheckOptions {
   std::vector<std::string> arguments;
   // The seed for the order of blocks and warps; nullopt: the default order.
   std::optional<uint64_t> schedule;
+  std::string lab32 = "lab32";  // how to call this program, for the command that draws a finding
 };
 
 // Runs the program, prints its hazards and returns the exit status: 2 if the program needed

@@ -69,7 +69,7 @@ void for_each_copy_lane(const Exec& x, const Inst& in, F f) {
 
 // ---------------------------------------------------------------------------------------------
 
-// Completes all cp.async copies that the lanes in x.mask have issued.
-void finish_all_copies(const Exec& x, const Inst& in);
+// Completes all cp.async copies that the lanes in x.mask have issued. `mbarrier`: as in RawAccess.
+void finish_all_copies(const Exec& x, const Inst& in, uint32_t mbarrier = 0);
 
 }  // namespace lab32::sim

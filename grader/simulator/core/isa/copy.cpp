@@ -78,7 +78,8 @@ void copy_async(const Exec& x, const Inst& in) {
 }
 
 // Completes the copies of the lanes in x.mask that are at least `pending` groups old.
-void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
+void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending,
+                   uint32_t mbarrier = 0) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   auto& copies = w.copies();
@@ -110,7 +111,7 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
     if (block.reports().observes_raw_shared())
       block.reports().copy_ends(
           w.index(), {issued.site, AccessKind::store, static_cast<uint8_t>(copy.bytes), done,
-                      w.address, w.values});
+                      w.address, w.values, nullptr, mbarrier});
     copy.mask &= ~done;
   }
   size_t kept = 0;
@@ -128,6 +129,8 @@ void wait_group(const Exec& x, const Inst& in) {
   finish_copies(x, in, false,
                 load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
 }
+
+void wait_all(const Exec& x, const Inst& in) { finish_copies(x, in, true, 0); }
 
 // --- ldmatrix, stmatrix -------------------------------------------------------------------------
 // Lanes 8i .. 8i+7 give the row addresses of matrix i; lane l holds elements 2(l%4) and 2(l%4)+1 of
@@ -234,12 +237,14 @@ void transpose_matrix(const Exec& x, const Inst& in) {
 
 }  // namespace
 
-void finish_all_copies(const Exec& x, const Inst& in) { finish_copies(x, in, true, 0); }
+void finish_all_copies(const Exec& x, const Inst& in, uint32_t mbarrier) {
+  finish_copies(x, in, true, 0, mbarrier);
+}
 
 ExecFn pick_cp_async(const ptx::Instruction&) { return copy_async; }
 ExecFn pick_cp_async_commit(const ptx::Instruction&) { return commit_copies; }
 ExecFn pick_cp_async_wait(const ptx::Instruction&) { return wait_group; }
-ExecFn pick_cp_async_wait_all(const ptx::Instruction&) { return finish_all_copies; }
+ExecFn pick_cp_async_wait_all(const ptx::Instruction&) { return wait_all; }
 ExecFn pick_ldmatrix(const ptx::Instruction&) { return load_or_store_rows<false>; }
 ExecFn pick_movmatrix(const ptx::Instruction&) { return transpose_matrix; }
 ExecFn pick_stmatrix(const ptx::Instruction&) { return load_or_store_rows<true>; }

@@ -5,6 +5,7 @@
 // bits), the expected arrivals of a phase (20 bits), the pending bytes (21 bits, signed), and the
 // lowest bits of the phase's number. An arrival returns the previous value of the object.
 #include <cstdlib>
+#include <cstring>
 
 #include "simulator/core/isa/bulk_copy.h"
 #include "simulator/core/isa/memory_lanes.h"
@@ -166,9 +167,19 @@ void wait(const Exec& x, const Inst& in) {
 }
 
 // cp.async.mbarrier.arrive: the mbarrier also waits for this thread's copies. Their completion is
-// an arrival; without .noinc the mbarrier first expects one more. Here the copies complete at once.
+// an arrival; without .noinc the mbarrier first expects one more. Here the copies complete at once,
+// and the race check looks for threads that use the bytes without a wait.
 void arrive_after_copies(const Exec& x, const Inst& in) {
-  finish_all_copies(x, in);
+  find_objects(x, in, AccessUse::update);
+  uint64_t object[kWarpSize];
+  std::memcpy(object, x.warp->address, sizeof object);
+  for (uint32_t left = x.mask, lanes = 0; left != 0; left &= ~lanes) {
+    const uint64_t first = object[__builtin_ctz(left)];
+    lanes = 0;
+    for (uint32_t r = left; r != 0; r &= r - 1)
+      if (object[__builtin_ctz(r)] == first) lanes |= r & -r;
+    finish_all_copies({x.regs, lanes, x.warp}, in, static_cast<uint32_t>(first) + 1);
+  }
   if (!in.ptx->has(Mod::noinc)) return;
   find_objects(x, in, AccessUse::update);
   each_lane(x, [&](int l, std::byte* at) { arrive_at(x, in, l, at, 1); });

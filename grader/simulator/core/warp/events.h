@@ -59,6 +59,9 @@ struct RawAccess {
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; null: a load, or not known
   // For a whole warp with regular addresses: replaces `address`, which is then null.
   const WarpRow* row = nullptr;
+  // For the end of a copy that an mbarrier counts: one more than the mbarrier's offset. The bytes
+  // may not be used before a thread has waited for the mbarrier. 0: the thread itself has waited.
+  uint32_t mbarrier = 0;
 };
 
 // An access to device memory in a run with race detection, by lanes whose access is strong or goes

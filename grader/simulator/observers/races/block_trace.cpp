@@ -43,7 +43,13 @@ void copy_values(size_t bytes, const std::byte* from, size_t from_step, std::byt
 
 Event BlockTrace::access(Event::Type type, uint32_t warp, const sim::RawAccess& a) {
   const bool steps = a.row != nullptr || (a.mask == kAllLanes && halves_are_affine(a.address));
-  return {type, static_cast<uint8_t>(warp), a.kind, a.bytes, a.site, a.mask, steps};
+  return {type,
+          static_cast<uint8_t>(warp),
+          a.kind,
+          a.bytes,
+          a.site,
+          a.mask,
+          a.mbarrier << 1 | static_cast<uint32_t>(steps)};
 }
 
 size_t BlockTrace::bytes() const {
@@ -215,7 +221,8 @@ void BlockTrace::replay(RaceCheck& check, const Cursor& end, const std::byte* va
         const bool stores = e.value_bytes() != 0;
         if (stores) copy_values(e.bytes, values + at.value, e.bytes, value, 16);
         send(check, e.type, e.warp,
-             {e.site, e.kind, e.bytes, e.mask, address, stores ? value : nullptr, nullptr});
+             {e.site, e.kind, e.bytes, e.mask, address, stores ? value : nullptr, nullptr,
+              e.detail / 2});
         break;
       }
       case Event::Type::block_barrier:

@@ -38,16 +38,19 @@ class BlockTrace {
     uint8_t bytes;  // per lane; fault: its kind
     uint32_t site;  // mbarrier: its offset in shared memory
     uint32_t mask;  // mask of lanes, or of the row's elements; fault: how the value was used
-    // access or copy: 1 if the addresses of each half-warp have the same stride. block_barrier: 1
-    // if it is of the whole block. mbarrier_arrive: 1 if it completes the phase. bad_warp_op:
-    // absent lanes. fault: number of lanes.
+    // access or copy: odd if the addresses of each half-warp have the same stride; the other bits
+    // of the end of a copy are RawAccess::mbarrier. block_barrier: 1 if it is of the whole block.
+    // mbarrier_arrive: 1 if it completes the phase. bad_warp_op: absent lanes. fault: number of
+    // lanes.
     uint32_t detail;
 
     // True if a row of 32 numbers belongs to the event: addresses, or the barrier's lane mask of
     // each warp.
-    bool has_row() const { return (has_addresses() || type == Type::block_barrier) && detail == 0; }
+    bool has_row() const {
+      return has_addresses() ? detail % 2 == 0 : type == Type::block_barrier && detail == 0;
+    }
     // True if the first address of each half-warp and the stride describe all addresses.
-    bool has_steps() const { return has_addresses() && detail != 0; }
+    bool has_steps() const { return has_addresses() && detail % 2 != 0; }
     bool has_addresses() const {
       return type == Type::access || type == Type::copy_begins || type == Type::copy_ends;
     }

@@ -46,6 +46,7 @@ void RaceCheck::begin_block(const sim::BlockInfo& block) {
   flags_.clear();
   volatile_.clear();
   copies_.clear();
+  awaited_.clear();
   if (order_.begin_block(block.threads)) shadow_.clear();
   shadow_.cover(block.shared_bytes);
 }
@@ -176,6 +177,10 @@ void RaceCheck::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool
 
 void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   order_.mbarrier_wait(warp, mask, key);
+  if (const auto copies = awaited_.find(key); copies != awaited_.end()) {
+    for (const uint64_t cell : copies->second) finish_copy(cell);
+    awaited_.erase(copies);
+  }
 }
 
 // Fast path of check_lanes() for the usual case without a possible conflict. Returns false, and
@@ -377,13 +382,19 @@ void RaceCheck::copy_begins(uint32_t warp, const sim::RawAccess& copy) {
   }
 }
 
+void RaceCheck::finish_copy(uint64_t cell) {
+  if (const auto begun = copies_.find(cell); begun != copies_.end() && --begun->second.count == 0)
+    copies_.erase(begun);
+}
+
 void RaceCheck::copy_ends(uint32_t warp, const sim::RawAccess& copy) {
   for (uint32_t left = copy.mask; left != 0; left &= left - 1) {
     const uint64_t at = copy.address[__builtin_ctz(left)];
     for (uint64_t cell = shadow_.cell_of(at); cell < shadow_.cell_of(at + copy.bytes); ++cell)
-      if (const auto begun = copies_.find(cell);
-          begun != copies_.end() && --begun->second.count == 0)
-        copies_.erase(begun);
+      if (copy.mbarrier == 0)
+        finish_copy(cell);
+      else
+        awaited_[copy.mbarrier - 1].push_back(cell);
   }
   copying_ = true;
   access(warp, copy);

@@ -164,7 +164,8 @@ class RaceCheck {
   void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase);
   void access(uint32_t warp, const sim::RawAccess& access);
   // An asynchronous copy is a store when it begins, and another one when its thread has waited for
-  // it. Until then no thread may use the bytes, whatever barriers it passes.
+  // it, or has made an mbarrier count it. Until the wait, for the copy or for the mbarrier, no
+  // thread may use the bytes, whatever other barriers it passes.
   void copy_begins(uint32_t warp, const sim::RawAccess& access);
   void copy_ends(uint32_t warp, const sim::RawAccess& access);
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block);
@@ -199,6 +200,7 @@ class RaceCheck {
     ShadowRecord record;  // the record of each lane, without its mask
   };
 
+  void finish_copy(uint64_t cell);
   bool check_fast(const CurrentAccess& v, uint32_t lanes, Cell& cell);
   void check_lanes(const CurrentAccess& v, uint32_t lanes, uint64_t cell, bool same_value);
   void check_unwritten(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
@@ -230,7 +232,9 @@ class RaceCheck {
     uint32_t count = 0;
   };
   std::unordered_map<uint64_t, Copy> copies_;  // by cell: begun and not waited for
-  bool copying_ = false;                       // the access is the beginning or end of a copy
+  // By mbarrier: the cells of copies that it counts, until a thread waits for it.
+  std::unordered_map<uint64_t, std::vector<uint64_t>> awaited_;
+  bool copying_ = false;  // the access is the beginning or end of a copy
   sim::BlockInfo block_{};
   std::optional<ClusterAccessCheck> cluster_;
   uint64_t sequence_ = 0;

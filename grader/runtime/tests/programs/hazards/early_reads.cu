@@ -15,8 +15,15 @@
 //! stdout| 381
 //! case whole_group_prior_1
 //! check: race 1
+//! case mbarrier_waited
+//! stdout| 381
+//! case mbarrier_not_waited
+//! check: race 1
+//! case mbarrier_own_data
+//! check: race 1
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
+#include <cuda_awbarrier.h>
 #include <cuda_pipeline.h>
 
 #include <cstdio>
@@ -83,6 +90,28 @@ __global__ void whole_group(const int* a, int* out) {
   out[t] = x;
 }
 
+// An mbarrier counts the copies, so they are complete for a thread that has waited for it.
+template <bool waits, bool own>
+__global__ void counted_copies(const int* a, int* out) {
+  __shared__ int s[kThreads];
+  __shared__ __mbarrier_t ready;
+  int t = threadIdx.x, x = 0;
+  if (t == 0) __mbarrier_init(&ready, kThreads);
+  __syncthreads();
+  for (int r = 0; r < kRounds; r++) {
+    __pipeline_memcpy_async(&s[t], &a[r * kThreads + t], 4);
+    __pipeline_arrive_on(&ready);
+    __mbarrier_token_t token = __mbarrier_arrive(&ready);
+    if (waits)
+      while (!__mbarrier_test_wait(&ready, token)) {}
+    else if (!own)
+      __syncthreads();
+    x += s[own ? t : 63 - t];
+    __syncthreads();
+  }
+  out[t] = x;
+}
+
 struct Case {
   const char* name;
   void (*kernel)(const int*, int*);
@@ -94,6 +123,9 @@ const Case kCases[] = {
     {"no_wait", sum<0, false, false>, false},  {"own_data", sum<1, true, true>, false},
     {"overwritten", overwrite, false},         {"two_stages", two_stages, true},
     {"whole_group", whole_group<0>, true},     {"whole_group_prior_1", whole_group<1>, false},
+    {"mbarrier_waited", counted_copies<true, false>, true},
+    {"mbarrier_not_waited", counted_copies<false, false>, false},
+    {"mbarrier_own_data", counted_copies<false, true>, false},
 };
 
 int main(int, char** argv) {

@@ -6,6 +6,10 @@
 //! check: race 1
 //! case flag
 //! stdout| 7
+//! case flag_unfenced
+//! check: race 1
+//! case flag_of_leader_unfenced
+//! check: race 1
 //! case flag_block_fence
 //! stdout| 7
 //! case flag_then_barrier
@@ -25,7 +29,7 @@ __device__ int result;
 
 // The first lanes of four warps add 3 each.
 template <bool fenced>
-__global__ void lock() {
+__global__ void lock(int) {
   __shared__ int lock, sum;
   if (threadIdx.x == 0) lock = 0, sum = 0;
   __syncthreads();
@@ -41,17 +45,17 @@ __global__ void lock() {
   if (threadIdx.x == 0) result = sum;
 }
 
-enum Reader { kFence, kBarrier };
+enum Reader { kFence, kBarrier, kUnfenced };
 
 // Warp 1 hands a value to warp 0.
 template <Reader reader, bool narrow>
-__global__ void flag() {
+__global__ void flag(int given) {
   __shared__ int value;
   __shared__ volatile int ready;
   if (threadIdx.x == 0) ready = 0;
   __syncthreads();
   if (threadIdx.x == 32) {
-    value = 7;
+    value = given;
     if (narrow)
       __threadfence_block();
     else
@@ -71,12 +75,13 @@ __global__ void flag() {
 }
 
 // All lanes of warp 1 write and fence, and its first lane sets the flag.
-__global__ void flag_of_leader() {
+template <bool fenced>
+__global__ void flag_of_leader(int given) {
   __shared__ int value[32], ready;
   if (threadIdx.x == 0) ready = 0;
   __syncthreads();
   if (threadIdx.x / 32 == 1) {
-    value[threadIdx.x - 32] = threadIdx.x == 37 ? 7 : 1;
+    value[threadIdx.x - 32] = threadIdx.x == 37 ? given : 1;
     __threadfence_block();
     __syncwarp();
     if (threadIdx.x == 32) atomicExch(&ready, 1);
@@ -84,14 +89,14 @@ __global__ void flag_of_leader() {
   if (threadIdx.x < 32) {
     while (atomicAdd(&ready, 0) == 0) {
     }
-    __threadfence_block();
+    if (fenced) __threadfence_block();
     if (threadIdx.x == 0) result = value[5];
   }
 }
 
 // Each warp adds 3 to a volatile word; by turns, or at any time.
 template <bool turns>
-__global__ void add_to_volatile() {
+__global__ void add_to_volatile(int) {
   __shared__ volatile int sum, turn;
   if (threadIdx.x == 0) sum = 0, turn = 0;
   __syncthreads();
@@ -108,7 +113,7 @@ __global__ void add_to_volatile() {
   if (threadIdx.x == 0) result = sum;
 }
 
-__global__ void volatile_and_atomic() {
+__global__ void volatile_and_atomic(int) {
   __shared__ int word;
   if (threadIdx.x == 0) word = 0;
   __syncthreads();
@@ -120,7 +125,7 @@ __global__ void volatile_and_atomic() {
 
 struct Case {
   const char* name;
-  void (*kernel)();
+  void (*kernel)(int);
   bool defined;
 };
 
@@ -130,7 +135,9 @@ const Case kCases[] = {
     {"flag", flag<kFence, false>, true},
     {"flag_block_fence", flag<kFence, true>, true},
     {"flag_then_barrier", flag<kBarrier, false>, true},
-    {"flag_of_leader", flag_of_leader, true},
+    {"flag_unfenced", flag<kUnfenced, false>, false},
+    {"flag_of_leader", flag_of_leader<true>, true},
+    {"flag_of_leader_unfenced", flag_of_leader<false>, false},
     {"volatile_sum", add_to_volatile<false>, false},
     {"volatile_by_turns", add_to_volatile<true>, true},
     {"volatile_and_atomic", volatile_and_atomic, false},
@@ -139,7 +146,7 @@ const Case kCases[] = {
 int main(int, char** argv) {
   for (const Case& one : kCases) {
     if (std::strcmp(one.name, argv[1]) != 0) continue;
-    one.kernel<<<1, 128>>>();
+    one.kernel<<<1, 128>>>(7);
     int found = 0;
     cudaMemcpyFromSymbol(&found, result, sizeof found);
     if (one.defined) std::printf("%d\n", found);
