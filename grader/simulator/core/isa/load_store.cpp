@@ -1,4 +1,4 @@
-// Loads and stores of all state spaces but parameters; address conversion.
+// Loads and stores of all state spaces but parameters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -385,119 +385,6 @@ ExecFn pick_any_load(const ptx::Instruction& in, Where where) {
   }
 }
 
-// --- addresses ----------------------------------------------------------------------------------
-
-uint64_t window_base(const ptx::Instruction& in) {
-  switch (space_of(in)) {
-    case Where::shared:
-      return kSharedBase;
-    case Where::local:
-      return kLocalBase;
-    default:
-      return 0;  // device memory: its own addresses are the generic ones
-  }
-}
-
-template <int sign, uint64_t base>
-void shift_address(const Exec& x, const Inst& in) {
-  map_lanes<uint64_t, uint64_t>(x, in, [](uint64_t a) { return sign > 0 ? a + base : a - base; });
-}
-
-template <int sign>
-ExecFn pick_shift(const ptx::Instruction& in) {
-  if (in.type() != Type::u64) refuse(in, "only 64-bit generic addresses are supported");
-  const uint64_t base = window_base(in);
-  if (base == kSharedBase) return shift_address<sign, kSharedBase>;
-  if (base == kLocalBase) return shift_address<sign, kLocalBase>;
-  return shift_address<sign, 0>;
-}
-
-void set_if_in_range(const Exec& x, const Inst& in, uint64_t base, uint64_t bytes) {
-  const std::byte* a = x.regs + in.src[0].offset;
-  uint32_t bits = 0;
-  for (int l = 0; l < kWarpSize; ++l)
-    bits |= static_cast<uint32_t>(load_lane<uint64_t>(a, l) - base < bytes) << l;
-  write_predicate(x, in.dst[0], bits);
-}
-template <uint64_t base>
-void set_if_in_window(const Exec& x, const Inst& in) {
-  set_if_in_range(x, in, base, kWindowBytes);
-}
-void set_if_in_own_shared(const Exec& x, const Inst& in) {
-  BlockContext& block = x.warp->block();
-  if (block.cluster() == nullptr) return set_if_in_window<kSharedBase>(x, in);
-  set_if_in_range(x, in, kSharedBase + block.shared().base(), kBlockWindow);
-}
-
-// mapa: the same offset in another block's shared memory; the later access checks whether the block
-// exists. getctarank: the rank of an address.
-template <class T>
-void map_address(const Exec& x, const Inst& in) {
-  constexpr T kRank = T{0xff} << kRankShift;
-  for (uint32_t r = x.mask; r; r &= r - 1) {
-    const int l = __builtin_ctz(r);
-    const T address = load_lane<T>(x.regs + in.src[0].offset, l);
-    const T rank = load_lane<uint32_t>(x.regs + in.src[1].offset, l) & 0xff;
-    store_lane<T>(x.regs + in.dst[0].offset, l, (address & ~kRank) | rank << kRankShift);
-  }
-}
-template <class T>
-void rank_of_address(const Exec& x, const Inst& in) {
-  for (uint32_t r = x.mask; r; r &= r - 1) {
-    const int l = __builtin_ctz(r);
-    const T address = load_lane<T>(x.regs + in.src[0].offset, l);
-    store_lane<uint32_t>(x.regs + in.dst[0].offset, l,
-                         static_cast<uint32_t>(address >> kRankShift) & 0xff);
-  }
-}
-
-// An address is global if it is in no other window, valid or not.
-void set_if_in_device_memory(const Exec& x, const Inst& in, bool constant) {
-  const Memory& memory = *x.warp->block().launch().memory;
-  const std::byte* a = x.regs + in.src[0].offset;
-  uint32_t bits = 0;
-  for (uint32_t r = x.mask; r; r &= r - 1) {
-    const int l = __builtin_ctz(r);
-    const uint64_t address = load_lane<uint64_t>(a, l);
-    const Allocation* own = memory.find(address);
-    const bool is_constant = own && own->read_only;
-    const bool is_window =
-        address - kSharedBase < kWindowBytes || address - kLocalBase < kWindowBytes;
-    if (constant ? is_constant : !is_constant && !is_window) bits |= 1u << l;
-  }
-  write_predicate(x, in.dst[0], bits);
-}
-
-void set_if_global(const Exec& x, const Inst& in) { set_if_in_device_memory(x, in, false); }
-void set_if_constant(const Exec& x, const Inst& in) { set_if_in_device_memory(x, in, true); }
-
-template <class T>
-void allocate_local(const Exec& x, const Inst& in) {
-  uint64_t most = 0;
-  for (uint32_t r = x.mask; r; r &= r - 1)
-    most = std::max<uint64_t>(most, load_lane<T>(x.regs + in.src[0].offset, __builtin_ctz(r)));
-  constexpr uint32_t kUsualAlign = 8;
-  const uint32_t align =
-      in.ptx->has_operand(2) ? static_cast<uint32_t>(in.ptx->operands[2].value) : kUsualAlign;
-  const uint32_t at = x.warp->local().extend(*x.warp->current().frame, in, x.mask, most, align);
-  for (uint32_t r = x.mask; r; r &= r - 1)
-    store_lane<T>(x.regs + in.dst[0].offset, __builtin_ctz(r), static_cast<T>(at));
-}
-
-void no_effect(const Exec&, const Inst&) {}
-// A cache policy is only an operand of other hints, so its value does not matter.
-void make_policy(const Exec& x, const Inst& in) {
-  if (in.dst[0].bytes == 0) return;
-  for (uint32_t r = x.mask; r; r &= r - 1)
-    store_lane<uint64_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), 0);
-}
-void fence(const Exec& x, const Inst& in) {
-  x.warp->polling().note(in.site + 1);  // the warp may poll by a plain load after the fence
-  BlockContext& block = x.warp->block();
-  if (block.reports().observes_order() || block.reports().observes_raw_shared())
-    block.reports().fence(x.warp->index(), in, x.mask);
-}
-
 }  // namespace
 
 ExecFn pick_ld(const ptx::Instruction& in) { return pick_any_load(in, space_of(in)); }
@@ -524,42 +411,5 @@ ExecFn pick_st(const ptx::Instruction& in) {
 ExecFn pick_ld_param_pointer(const ptx::Instruction& in) {
   return pick_any_load(in, Where::constant);
 }
-
-ExecFn pick_alloca(const ptx::Instruction& in) {
-  return ptx::bits_of(in.type()) == 64 ? allocate_local<uint64_t> : allocate_local<uint32_t>;
-}
-ExecFn pick_mapa(const ptx::Instruction& in) {
-  return ptx::bits_of(in.type()) == 64 ? map_address<uint64_t> : map_address<uint32_t>;
-}
-ExecFn pick_getctarank(const ptx::Instruction& in) {
-  return ptx::bits_of(in.type()) == 64 ? rank_of_address<uint64_t> : rank_of_address<uint32_t>;
-}
-ExecFn pick_cvta(const ptx::Instruction& in) { return pick_shift<1>(in); }
-ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_shift<-1>(in); }
-
-ExecFn pick_isspacep(const ptx::Instruction& in) {
-  switch (space_of(in)) {
-    case Where::shared:
-      return in.has(Mod::shared_cluster) ? set_if_in_window<kSharedBase> : set_if_in_own_shared;
-    case Where::local:
-      return set_if_in_window<kLocalBase>;
-    case Where::global:
-      return set_if_global;
-    default:
-      return set_if_constant;
-  }
-}
-
-// Hints: they move no data, and no counter of ours counts them.
-ExecFn pick_prefetch(const ptx::Instruction&) { return no_effect; }
-ExecFn pick_applypriority(const ptx::Instruction&) { return no_effect; }
-ExecFn pick_policy_fractional(const ptx::Instruction&) { return make_policy; }
-ExecFn pick_policy_range(const ptx::Instruction&) { return make_policy; }
-ExecFn pick_policy_cvt(const ptx::Instruction&) { return make_policy; }
-
-// Memory is sequentially consistent here: each access is complete before the next one starts. But a
-// plain load in a loop sees what other blocks store only if the loop has a fence.
-ExecFn pick_membar(const ptx::Instruction&) { return fence; }
-ExecFn pick_fence(const ptx::Instruction&) { return fence; }
 
 }  // namespace lab32::sim
