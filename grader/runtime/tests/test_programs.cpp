@@ -111,11 +111,12 @@ TEST_CASE("cudart: a fault is printed once, returned by the next call that waits
   const Case cases[] = {
       {"bounds", "cudaErrorIllegalAddress",
        "10: kernel go_wrong: out of bounds: thread (0,0,0) of block (0,0,0) writes 4 bytes at "
-       "offset 400 of `cudaMalloc no. 1`: 4 bytes past its end (400 bytes)"},
+       "offset 400 of `data` (allocated on line 29): 4 bytes past its end (400 bytes)"},
       {"misaligned", "cudaErrorMisalignedAddress",
        "11: kernel go_wrong: misaligned: thread (0,0,0) of block (0,0,0) writes 4 bytes at offset "
        "2 "
-       "of `cudaMalloc no. 1`: an access of 4 bytes needs an address that is a multiple of 4"},
+       "of `data` (allocated on line 29): an access of 4 bytes needs an address that is a multiple "
+       "of 4"},
       {"null", "cudaErrorIllegalAddress",
        "12: kernel go_wrong: null: thread (0,0,0) of block (0,0,0) writes 4 bytes at address 0x0: "
        "a "
