@@ -1,9 +1,9 @@
-#include "runtime/cudart/launch_memo.h"
-
+// Remembers the effects of launches (LaunchMemo).
 #include <algorithm>
 #include <chrono>
 
 #include "device/sim_device.h"
+#include "runtime/cudart/runtime.h"
 
 namespace lab32::cudart {
 namespace {
