@@ -25,7 +25,7 @@ CUresult make_context(CUcontext* out, unsigned flags, CUdevice device) {
     if (!out || (flags & ~kKnownFlags)) return CUDA_ERROR_INVALID_VALUE;
     if (r.sticky) return result_of(r.sticky);
     *out = r.contexts.make(flags, device);
-    Contexts::stack().push_back(*out);
+    Contexts::context_stack().push_back(*out);
     return CUDA_SUCCESS;
   });
 }
@@ -63,16 +63,16 @@ CUresult push_context(CUcontext context) {
   return call("cuCtxPushCurrent", Needs::init, Waits::no, [&](Runtime& r) {
     if (!context) return CUDA_ERROR_INVALID_VALUE;
     if (!r.contexts.knows(context)) return CUDA_ERROR_INVALID_CONTEXT;
-    Contexts::stack().push_back(context);
+    Contexts::context_stack().push_back(context);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult pop_context(CUcontext* out) {
   return call("cuCtxPopCurrent", Needs::init, Waits::no, [&](Runtime&) {
-    if (Contexts::stack().empty()) return CUDA_ERROR_INVALID_CONTEXT;
+    if (Contexts::context_stack().empty()) return CUDA_ERROR_INVALID_CONTEXT;
     if (out) *out = Contexts::current();
-    Contexts::stack().pop_back();
+    Contexts::context_stack().pop_back();
     return CUDA_SUCCESS;
   });
 }
