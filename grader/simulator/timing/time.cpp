@@ -229,7 +229,7 @@ double atomic_seconds(const Profile& profile, const Work& work) {
   return work.busiest_slice * profile.time.atomic_seconds;
 }
 
-double dram_bytes_both_ways(const Work& work) {
+double both_ways(const Work& work) {
   const double moved = work.dram_read + work.dram_written;
   return 4 * ratio(work.dram_read * work.dram_written, moved * moved);
 }
@@ -342,7 +342,7 @@ Work copy_work(const Profile& profile, uint64_t bytes) {
   at.memory_cycles = memory_seconds(profile, work) * profile.time.sm_hz *
                      static_cast<double>(std::min<uint64_t>(profile.multiprocessors, work.blocks)) /
                      (2 * kSectors * warps);
-  at.both_ways = dram_bytes_both_ways(work);
+  at.both_ways = both_ways(work);
   work.cycles = run_multiprocessor(profile, copy_trace(), at).cycles;
   at.memory_cycles = 0;
   work.cycles_alone = run_multiprocessor(profile, copy_trace(), at).cycles;
