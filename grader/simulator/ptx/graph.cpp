@@ -10,7 +10,7 @@ namespace lab32::ptx {
 
 // ---- dominators and loops --------------------------------------------------------------------
 
-Edges reverse_edges(const Edges& next) {
+Edges reversed(const Edges& next) {
   Edges back(next.size());
   for (size_t a = 0; a < next.size(); ++a)
     for (const int b : next[a]) back[static_cast<size_t>(b)].push_back(static_cast<int>(a));
@@ -40,7 +40,7 @@ std::vector<int> post_order(const Edges& next, int root) {
 
 std::vector<int> immediate_dominators(const Edges& next, int root) {
   const std::vector<int> order = post_order(next, root);
-  const Edges back = reverse_edges(next);
+  const Edges back = reversed(next);
   std::vector<int> number(next.size(), -1), dominator(next.size(), -1);
   for (size_t i = 0; i < order.size(); ++i)
     number[static_cast<size_t>(order[i])] = static_cast<int>(i);
@@ -80,7 +80,7 @@ bool dominates(const std::vector<int>& dominator, int a, int b) {
 
 Loops find_loops(const Edges& next, const std::vector<int>& dominator) {
   const size_t n = next.size();
-  const Edges back = reverse_edges(next);
+  const Edges back = reversed(next);
   const auto reachable = [&](int node) {
     return node == 0 || dominator[static_cast<size_t>(node)] >= 0;
   };
@@ -260,14 +260,14 @@ FlowView::FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, in
   }
   // At a guarded ret some lanes leave and the others continue. For those it is not an exit, so it
   // counts as one only if there is no other, as in `for (;;) { … @%p1 ret; }`.
-  post_dominators_ = immediate_dominators(reverse_edges(successors_), out);
+  post_dominators_ = immediate_dominators(reversed(successors_), out);
   bool another_way = false;
   for (const int i : sometimes) {
     if (post_dominators_[static_cast<size_t>(i)] >= 0) continue;
     successors_[static_cast<size_t>(i)].push_back(out);
     another_way = true;
   }
-  predecessors_ = reverse_edges(successors_);
+  predecessors_ = reversed(successors_);
   if (another_way) post_dominators_ = immediate_dominators(predecessors_, out);
 }
 

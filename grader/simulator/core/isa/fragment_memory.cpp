@@ -151,7 +151,7 @@ void move_matrix(const Exec& x, const Inst& in) {
 
 }  // namespace
 
-std::vector<FragmentPart> register_parts(const FragmentOp& op) {
+std::vector<FragmentPart> parts_of(const FragmentOp& op) {
   const Fragment& matrix = op.moved;
   const int per = matrix.per_register();
   const auto element = static_cast<unsigned>(matrix.bits()) / 8;
