@@ -347,7 +347,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
                        unsigned threads) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   threads = static_cast<unsigned>(std::min<uint64_t>(threads, launch.grid.count()));
-  if (launch.schedule || any_wants(observers, &Observer::chooses_values)) threads = 1;
+  if (launch.schedule || any_observer_wants(observers, &Observer::chooses_values)) threads = 1;
   LaunchOutcome outcome;
   outcome.tally.resize(launch.program->sites.size());
   uint64_t done = 0;
