@@ -41,6 +41,8 @@
 //! status: 1
 #include "parts/conditional.h"
 
+#define SAY(call) say(#call, call)
+
 void wrong() {
   cudaGraph_t g, other, body[4];
   Handle h, unused;

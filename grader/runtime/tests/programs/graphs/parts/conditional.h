@@ -19,7 +19,6 @@ __global__ void step(Handle h, int* v, int* steps) {
 __global__ void odd(Handle h, const int* v) { cudaGraphSetConditional(h, *v & 1); }
 
 void say(const char* what, cudaError_t e) { std::printf("%s: %s\n", what, cudaGetErrorName(e)); }
-#define SAY(call) say(#call, call)
 
 int *v, *w;  // one word each
 
