@@ -220,7 +220,8 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     rounds.clear();
   };
   uint64_t first = 0, trial = threads * kTrial;
-  if (!whole) guard.track_by_word(WordTrackingHistory::process_wide().allocations_of(launch.program));
+  if (!whole)
+    guard.track_by_word(WordTrackingHistory::process_wide().allocations_of(launch.program));
   if (guard.by_word()) trial = blocks;
   bool trapped = false;
   while (first < blocks && !trapped) {
