@@ -4,22 +4,17 @@
 
 #include <new>
 
-#include "base/work.h"
 #include "grading/engine/limits.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/run_suite.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
-#include "labs/coalescing/patterns.h"
 #include "tests/fixtures/fake_device.h"
 #include "tests/fixtures/scratch.h"
 
 namespace lab32::grading {
 namespace {
 
-using checks::coalescing::misconception;
-using checks::coalescing::Pattern;
-using checks::coalescing::patterns;
 using report::Status;
 using tests::FakeDevice;
 using tests::FakeModule;
@@ -182,61 +177,6 @@ TEST_CASE("grading: an exception of an unknown type fails its check with a messa
   const Graded graded = grade_harness([](FakeDevice&, auto&, auto&) -> device::Run { throw 4711; });
   CHECK(graded.test("kernel").message == "The grader has failed here with an unknown error.");
   CHECK(graded.test("kernel").status == Status::error);
-}
-
-TEST_CASE("grading: launches are limited one by one, per check and per lab") {
-  Spending spending;
-  device::LaunchOptions options;
-  spending.limit("B1", options);
-  CHECK(options.launch_budget == 200'000'000);
-  CHECK(options.seconds > 0);
-  CHECK(options.block_local_bytes > 0);
-  spending.add("B1", 499'999'999, 0.5);
-  CHECK_FALSE(spending.used_up("B1"));
-  spending.limit("B1", options);
-  CHECK(options.launch_budget == 1);
-  spending.add("B1", 1, 0.5);
-  CHECK(spending.used_up("B1"));
-  CHECK(spending.exhausted_limit("B1") ==
-        "Not launched: earlier launches of this check have used up its limit of "
-        "500,000,000 instructions.");
-  spending.limit("B1", options);  // 0 would be no limit
-  CHECK(options.launch_budget == 1);
-  CHECK_FALSE(spending.used_up("B2"));
-  spending.add("B2", 499'999'999, 0.5);
-  spending.add("B3", 1, 0.5);
-  CHECK(spending.used_up("B3"));
-  CHECK(spending.exhausted_limit("B3") ==
-        "Not launched: earlier checks have used up the lab's limit of 1,000,000,000 "
-        "instructions, most of it in \"B1\".");
-  const AssumedSlowness usual(1);
-  Spending slow;
-  slow.add("B2", 5, 9 * Spending::kSlower);
-  CHECK_FALSE(slow.used_up("B3"));
-  slow.add("B3", 5, 11 * Spending::kSlower);
-  CHECK(slow.used_up("B4"));
-  CHECK(slow.exhausted_limit("B4").find("most of it in \"B3\"") != std::string::npos);
-}
-
-TEST_CASE("grading: a slow machine gets more seconds, but not more instructions") {
-  const AssumedSlowness four(4);
-  Spending spending;
-  constexpr double kSecond = Spending::kSlower;
-  spending.add("B1", 1'000, 39 * kSecond);
-  CHECK_FALSE(spending.used_up("B1"));
-  spending.add("B1", 1'000, 2 * kSecond);
-  CHECK(spending.used_up("B1"));
-  CHECK(spending.exhausted_limit("B1") ==
-        fmt::format("Not launched: earlier launches of this check have used up its limit of {:g} "
-                    "s of simulation.",
-                    10 * kSecond));
-  spending.add("B2", 1'000, 18 * kSecond);
-  CHECK_FALSE(spending.used_up("B2"));
-  spending.add("B2", 500'000'000, 0);
-  CHECK(spending.used_up("B2"));
-  // Slow compilers do not shorten the simulation, but a limit that the user names holds.
-  CHECK(TimeLimit(TimeLimit::usual(), 60 * kSecond).left() > 4 * 20 * kSecond);
-  CHECK(TimeLimit(TimeLimit::usual() + 1, 60 * kSecond).left() < 0);
 }
 
 TEST_CASE(
@@ -531,63 +471,6 @@ TEST_CASE("grading: the message of a failed CHECK is doctest's") {
   const Graded graded = grade_harness(copy, 8);
   CHECK(graded.test("check").status == Status::failed);
   CHECK(graded.test("check").message.find("8 == 7") != std::string::npos);
-}
-
-TEST_CASE("grading: patterns have every width, empty masks and no misaligned address") {
-  Random random(3);
-  const std::vector<Pattern> tried = patterns(random, 600);
-  bool empty = false, beyond = false;
-  std::map<uint32_t, int> widths;
-  for (const Pattern& p : tried) {
-    empty |= p.active == 0;
-    ++widths[p.bytes];
-    for (int lane = 0; lane < 32; ++lane)
-      if (p.active >> lane & 1) {
-        CHECK(p.address[lane] % p.bytes == 0);
-        beyond |= p.address[lane] >> 32 != 0;
-      }
-    CHECK(p.sectors() <= 32);
-    CHECK((p.sectors() == 0) == (p.requests() == 0));
-  }
-  CHECK(empty);
-  CHECK(beyond);
-  CHECK(widths.size() == 5);
-  for (const auto& [bytes, count] : widths) CHECK(count >= 80);
-}
-
-TEST_CASE("grading: misconceptions are distinguished") {
-  Random random(3);
-  const std::vector<Pattern> tried = patterns(random, 600);
-  const auto hint = [&](auto answer) {
-    std::vector<int> answers;
-    for (const Pattern& p : tried) answers.push_back(answer(p));
-    return misconception(tried, answers);
-  };
-  CHECK(hint([](const Pattern& p) { return p.lanes(); }).find("lanes") != std::string::npos);
-  CHECK(hint([](const Pattern& p) { return (p.lanes() * int(p.bytes) + 31) / 32; }).find("bytes") !=
-        std::string::npos);
-  CHECK(hint([](const Pattern& p) { return static_cast<int>(p.sectors()); }) == "");
-  CHECK(hint([](const Pattern& p) { return p.lanes() / 2; }) == "");
-}
-
-TEST_CASE("grading: a pattern is shown as offsets from a line of 128 bytes") {
-  Pattern p;
-  p.bytes = 4;
-  p.active = 0x80000003;
-  for (int lane = 0; lane < 32; ++lane) p.address[lane] = 0x1000 + 132 + 4 * lane;
-  CHECK(p.show() ==
-        "4 bytes per lane, active 0x80000003; bytes from 0x1080 on: lane 0 at 4, lane 1 at 8, lane "
-        "31 "
-        "at 128.");
-  p.active = 0x8000030f;
-  CHECK(p.show() ==
-        "4 bytes per lane, active 0x8000030f; bytes from 0x1080 on:\n"
-        "    lane  0:      4      8     12     16      -      -      -      -\n"
-        "    lane  8:     36     40      -      -      -      -      -      -\n"
-        "    lane 16:      -      -      -      -      -      -      -      -\n"
-        "    lane 24:      -      -      -      -      -      -      -    128");
-  p.active = 0;
-  CHECK(p.show() == "4 bytes per lane, and no lane is active");
 }
 
 }  // namespace lab32::grading

@@ -1,9 +1,12 @@
-// `lab32 grade --time-limit`: a lab's time ends in partial results, never in a smaller total.
+// `lab32 grade --time-limit`: a lab's time ends in partial results, never in a smaller total. The
+// limits of launches grow with the slowness of the machine.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <string>
 
 #include "base/environment.h"
+#include "base/work.h"
 #include "grading/engine/limits.h"
 #include "grading/engine/runner.h"
 #include "report/render.h"
@@ -65,4 +68,59 @@ TEST_CASE("grading: the message about the time limit names the slowest check") {
   CHECK(limit.what_took_it({quick, endless, lost}) ==
         "The lab's time limit of 2 s (--time-limit) is reached, so one check was not "
         "run. \"endless\" took 1.4 s, compiling 0.5 s.");
+}
+
+TEST_CASE("grading: launches are limited one by one, per check and per lab") {
+  grading::Spending spending;
+  device::LaunchOptions options;
+  spending.limit("B1", options);
+  CHECK(options.launch_budget == 200'000'000);
+  CHECK(options.seconds > 0);
+  CHECK(options.block_local_bytes > 0);
+  spending.add("B1", 499'999'999, 0.5);
+  CHECK_FALSE(spending.used_up("B1"));
+  spending.limit("B1", options);
+  CHECK(options.launch_budget == 1);
+  spending.add("B1", 1, 0.5);
+  CHECK(spending.used_up("B1"));
+  CHECK(spending.exhausted_limit("B1") ==
+        "Not launched: earlier launches of this check have used up its limit of "
+        "500,000,000 instructions.");
+  spending.limit("B1", options);  // 0 would be no limit
+  CHECK(options.launch_budget == 1);
+  CHECK_FALSE(spending.used_up("B2"));
+  spending.add("B2", 499'999'999, 0.5);
+  spending.add("B3", 1, 0.5);
+  CHECK(spending.used_up("B3"));
+  CHECK(spending.exhausted_limit("B3") ==
+        "Not launched: earlier checks have used up the lab's limit of 1,000,000,000 "
+        "instructions, most of it in \"B1\".");
+  const AssumedSlowness usual(1);
+  grading::Spending slow;
+  slow.add("B2", 5, 9 * grading::Spending::kSlower);
+  CHECK_FALSE(slow.used_up("B3"));
+  slow.add("B3", 5, 11 * grading::Spending::kSlower);
+  CHECK(slow.used_up("B4"));
+  CHECK(slow.exhausted_limit("B4").find("most of it in \"B3\"") != std::string::npos);
+}
+
+TEST_CASE("grading: a slow machine gets more seconds, but not more instructions") {
+  const AssumedSlowness four(4);
+  grading::Spending spending;
+  constexpr double kSecond = grading::Spending::kSlower;
+  spending.add("B1", 1'000, 39 * kSecond);
+  CHECK_FALSE(spending.used_up("B1"));
+  spending.add("B1", 1'000, 2 * kSecond);
+  CHECK(spending.used_up("B1"));
+  CHECK(spending.exhausted_limit("B1") ==
+        fmt::format("Not launched: earlier launches of this check have used up its limit of {:g} "
+                    "s of simulation.",
+                    10 * kSecond));
+  spending.add("B2", 1'000, 18 * kSecond);
+  CHECK_FALSE(spending.used_up("B2"));
+  spending.add("B2", 500'000'000, 0);
+  CHECK(spending.used_up("B2"));
+  // Slow compilers do not shorten the simulation, but a limit that the user names holds.
+  CHECK(grading::TimeLimit(grading::TimeLimit::usual(), 60 * kSecond).left() > 4 * 20 * kSecond);
+  CHECK(grading::TimeLimit(grading::TimeLimit::usual() + 1, 60 * kSecond).left() < 0);
 }

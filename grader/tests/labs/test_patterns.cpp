@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -215,6 +216,64 @@ TEST_CASE("checks: A5 and each affected width detect every wrong arbiter" * kSlo
       CHECK(found_out(again, by_hand, load));
     }
   }
+}
+
+TEST_CASE("checks: patterns have every width, empty masks and no misaligned address") {
+  Random random(3);
+  const std::vector<WarpPattern> tried = checks::coalescing::patterns(random, 600);
+  bool empty = false, beyond = false;
+  std::map<uint32_t, int> widths;
+  for (const WarpPattern& p : tried) {
+    empty |= p.active == 0;
+    ++widths[p.bytes];
+    for (int lane = 0; lane < 32; ++lane)
+      if (p.active >> lane & 1) {
+        CHECK(p.address[lane] % p.bytes == 0);
+        beyond |= p.address[lane] >> 32 != 0;
+      }
+    CHECK(p.sectors() <= 32);
+    CHECK((p.sectors() == 0) == (p.requests() == 0));
+  }
+  CHECK(empty);
+  CHECK(beyond);
+  CHECK(widths.size() == 5);
+  for (const auto& [bytes, count] : widths) CHECK(count >= 80);
+}
+
+TEST_CASE("checks: misconceptions are distinguished") {
+  Random random(3);
+  const std::vector<WarpPattern> tried = checks::coalescing::patterns(random, 600);
+  const auto hint = [&](auto answer) {
+    std::vector<int> answers;
+    for (const WarpPattern& p : tried) answers.push_back(answer(p));
+    return checks::coalescing::misconception(tried, answers);
+  };
+  CHECK(hint([](const WarpPattern& p) { return p.lanes(); }).find("lanes") != std::string::npos);
+  CHECK(hint([](const WarpPattern& p) {
+          return (p.lanes() * int(p.bytes) + 31) / 32;
+        }).find("bytes") != std::string::npos);
+  CHECK(hint([](const WarpPattern& p) { return static_cast<int>(p.sectors()); }) == "");
+  CHECK(hint([](const WarpPattern& p) { return p.lanes() / 2; }) == "");
+}
+
+TEST_CASE("checks: a pattern is shown as offsets from a line of 128 bytes") {
+  WarpPattern p;
+  p.bytes = 4;
+  p.active = 0x80000003;
+  for (int lane = 0; lane < 32; ++lane) p.address[lane] = 0x1000 + 132 + 4 * lane;
+  CHECK(p.show() ==
+        "4 bytes per lane, active 0x80000003; bytes from 0x1080 on: lane 0 at 4, lane 1 at 8, lane "
+        "31 "
+        "at 128.");
+  p.active = 0x8000030f;
+  CHECK(p.show() ==
+        "4 bytes per lane, active 0x8000030f; bytes from 0x1080 on:\n"
+        "    lane  0:      4      8     12     16      -      -      -      -\n"
+        "    lane  8:     36     40      -      -      -      -      -      -\n"
+        "    lane 16:      -      -      -      -      -      -      -      -\n"
+        "    lane 24:      -      -      -      -      -      -      -    128");
+  p.active = 0;
+  CHECK(p.show() == "4 bytes per lane, and no lane is active");
 }
 
 }  // namespace lab32::tests

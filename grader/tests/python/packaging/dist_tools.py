@@ -1,6 +1,7 @@
 """Helpers of test_dist: makes the packs once, and provides roots that contain nothing else of the project."""
 
 import io
+import json
 import os
 import re
 import shutil
@@ -11,11 +12,17 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import jsonschema
+
 from lab32 import ROOT
 
 SETUP = ROOT / "grader/setup"
 VERSION = re.search(r"^VERSION := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
 LAB = "swizzle"
+SCHEMA, PRAIRIELEARN, SARIF, CLASSROOM50 = (
+    json.loads((ROOT / f"grader/tests/python/data/{name}.schema.json").read_text())
+    for name in ("gradescope", "prairielearn", "sarif", "classroom50")
+)
 
 
 def make(folder, *labs):
@@ -132,3 +139,55 @@ def solution(lab=LAB):
 
 def skeleton(lab=LAB):
     return (ROOT / f"labs/{lab}/{lab}.cu").read_text()
+
+
+# ---- the platforms' programs, run as the platforms run them ----
+
+
+def gradescope(autograder, handed_in, **more):
+    """results.json for a submission, {name: text}; None if there is none."""
+    root, top = autograder
+    for name in ("submission", "results"):
+        shutil.rmtree(top / name, ignore_errors=True)
+        (top / name).mkdir()
+    for name, text in handed_in.items():
+        path = top / "submission" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    outcome = root.run(top / "run_autograder", cwd=top, **more)
+    results = top / "results/results.json"
+    assert {path.name for path in (top / "results").iterdir()} <= {"results.json"}
+    if not results.exists():
+        return None, outcome
+    record = json.loads(results.read_text())
+    jsonschema.validate(record, SCHEMA)
+    return record, outcome
+
+
+def autolab(root, dist, name, files, **more):
+    """Runs `make` in a directory filled like Autolab's; returns both output streams, as Autolab keeps them."""
+    top = root.folder / name
+    top.mkdir()
+    shutil.copy(dist / "autolab/autograde.tar", top)
+    shutil.copy(dist / "autolab/autograde-Makefile", top / "Makefile")
+    for file, content in files.items():
+        (top / file).write_bytes(content)
+    return root.run("bash", "-c", "make 2>&1", cwd=top, **more)
+
+
+def scores(outcome):
+    return json.loads(outcome.stdout.splitlines()[-1])["scores"]
+
+
+def prairielearn(autograder, dist, name, files, *labs, **more):
+    root, _ = autograder
+    top = root.folder / name
+    unpacked = top / "serverFilesCourse"
+    shutil.copytree(dist / "prairielearn/serverFilesCourse", unpacked)
+    (top / "student").mkdir()
+    for file, content in files.items():
+        (top / "student" / file).write_text(content)
+    outcome = root.run(unpacked / "lab32/run_prairielearn", *labs, cwd=top, PRAIRIELEARN_TOP=str(top), **more)
+    record = json.loads((top / "results/results.json").read_text())
+    jsonschema.validate(record, PRAIRIELEARN)
+    return record, outcome

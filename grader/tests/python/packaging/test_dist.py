@@ -17,7 +17,20 @@ import jsonschema
 import notebook_cells
 import pytest
 import yaml
-from dist_tools import LAB, VERSION, CleanRoot, contents, skeleton, solution, unpack
+from dist_tools import (
+    LAB,
+    SARIF,
+    VERSION,
+    CleanRoot,
+    autolab,
+    contents,
+    gradescope,
+    prairielearn,
+    scores,
+    skeleton,
+    solution,
+    unpack,
+)
 from graded import graded_json
 from report_figures import check_figures
 
@@ -30,10 +43,6 @@ import recipe  # noqa: E402
 pytestmark = pytest.mark.slow
 
 LABS = sorted(path.stem for path in (ROOT / "data/limits").glob("*.toml"))
-SCHEMA, PRAIRIELEARN, SARIF, CLASSROOM50 = (
-    json.loads((ROOT / f"grader/tests/python/data/{name}.schema.json").read_text())
-    for name in ("gradescope", "prairielearn", "sarif", "classroom50")
-)
 
 
 @pytest.fixture(scope="module")
@@ -335,26 +344,6 @@ def autograder(dist, tmp_path_factory):
     return root, top
 
 
-def gradescope(autograder, handed_in, **more):
-    """results.json for a submission, {name: text}; None if there is none."""
-    root, top = autograder
-    for name in ("submission", "results"):
-        shutil.rmtree(top / name, ignore_errors=True)
-        (top / name).mkdir()
-    for name, text in handed_in.items():
-        path = top / "submission" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    outcome = root.run(top / "run_autograder", cwd=top, **more)
-    results = top / "results/results.json"
-    assert {path.name for path in (top / "results").iterdir()} <= {"results.json"}
-    if not results.exists():
-        return None, outcome
-    record = json.loads(results.read_text())
-    jsonschema.validate(record, SCHEMA)
-    return record, outcome
-
-
 def test_gradescope_gives_a_solution_all_points(autograder):
     record, outcome = gradescope(autograder, {f"{LAB}.cu": solution()})
     assert outcome.returncode == 0, outcome.stderr
@@ -391,21 +380,6 @@ def test_gradescope_gets_no_score_if_the_machine_fails(autograder):
 
 
 # ---- Autolab ---------------------------------------------------------------------------------------
-
-
-def autolab(root, dist, name, files, **more):
-    """Runs `make` in a directory filled like Autolab's; returns both output streams, as Autolab keeps them."""
-    top = root.folder / name
-    top.mkdir()
-    shutil.copy(dist / "autolab/autograde.tar", top)
-    shutil.copy(dist / "autolab/autograde-Makefile", top / "Makefile")
-    for file, content in files.items():
-        (top / file).write_bytes(content)
-    return root.run("bash", "-c", "make 2>&1", cwd=top, **more)
-
-
-def scores(outcome):
-    return json.loads(outcome.stdout.splitlines()[-1])["scores"]
 
 
 def test_autolab_reads_scores_from_the_last_line(autograder, dist):
@@ -452,20 +426,6 @@ def test_autolab_gets_no_scores_if_the_machine_fails(autograder, dist):
 
 
 # ---- PrairieLearn ----------------------------------------------------------------------------------
-
-
-def prairielearn(autograder, dist, name, files, *labs, **more):
-    root, _ = autograder
-    top = root.folder / name
-    unpacked = top / "serverFilesCourse"
-    shutil.copytree(dist / "prairielearn/serverFilesCourse", unpacked)
-    (top / "student").mkdir()
-    for file, content in files.items():
-        (top / "student" / file).write_text(content)
-    outcome = root.run(unpacked / "lab32/run_prairielearn", *labs, cwd=top, PRAIRIELEARN_TOP=str(top), **more)
-    record = json.loads((top / "results/results.json").read_text())
-    jsonschema.validate(record, PRAIRIELEARN)
-    return record, outcome
 
 
 def test_prairielearn_gets_scores_and_pictures(autograder, dist):
@@ -564,23 +524,6 @@ def test_docker_and_apptainer_recipes_have_the_same_steps(dist):
             assert os.access(copied, os.X_OK)
             assert f"{target}{copied.name}" in docker.runs[0]
     assert json.loads((folder / "devcontainer.json").read_text())["build"]["dockerfile"] == "Dockerfile"
-
-
-def test_work_on_lab32_itself_has_an_image_too():
-    folder = ROOT / ".devcontainer"
-    settings = json.loads((folder / "devcontainer.json").read_text())
-    steps = recipe.read(folder / settings["build"]["dockerfile"])
-    assert {"git", "make", "ca-certificates"} <= set(steps.runs[0].split())
-    make, target = settings["onCreateCommand"].split()
-    assert make == "make"
-    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
-
-
-def test_a_recipe_with_an_unknown_step_is_refused(tmp_path):
-    for name, text in (("Dockerfile", "FROM debian\nADD a b\n"), ("x.def", "%post\n true\n%test\n x\n")):
-        (tmp_path / name).write_text(text)
-        with pytest.raises(ValueError, match="not known"):
-            recipe.read(tmp_path / name)
 
 
 def test_labs_can_be_selected_and_unknown_ones_are_refused(dist, tmp_path):
