@@ -1,7 +1,7 @@
-"""Modules include downwards only, and inside a module no files need each other's headers."""
+"""Modules include downwards only, no files need each other's headers, and files are few and full."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import PurePosixPath
 
@@ -138,3 +138,54 @@ def test_there_are_no_include_cycles():
     for knot in knots(graph):
         lines += [f"{one} -> {', '.join(sorted(graph[one] & set(knot)))}" for one in knot] + [""]
     assert not lines, "files that need each other's headers:\n" + "\n".join(lines)
+
+
+# ---- the size of the tree ----
+
+MOST_FILES, MOST_IN_FOLDER = 520, 45
+SHORT_HEADER, LEAST_INCLUDERS = 40, 3
+
+
+def production(files):
+    """The C++ files of `files` that are neither tests nor data of tests nor others' code."""
+    apart = {"tests", "submissions", "third_party", "measure", "fixtures"}
+    return [file for file in files if file.suffix in {".h", ".cpp"} and not apart & set(file.parts)]
+
+
+def short_headers(lines, edges):
+    """`lines`: {file: its number of lines}. The short headers that few files besides their own .cpp include."""
+    found = []
+    for header, count in lines.items():
+        includers = {file for file, name in edges if str(name) == str(header) and file.stem != header.stem}
+        if header.suffix == ".h" and count < SHORT_HEADER and len(includers) < LEAST_INCLUDERS:
+            found.append(f"{header}: {count} lines, included by {len(includers)} other files")
+    return found
+
+
+def crowded(files):
+    folders = Counter(file.parent for file in files)
+    return [f"{folder}: {count} files" for folder, count in folders.items() if count > MOST_IN_FOLDER]
+
+
+def tracked():
+    return production(file.relative_to(GRADER) for file in sorted(GRADER.rglob("*")) if file.is_file())
+
+
+def test_there_are_at_most_520_production_files():
+    assert len(tracked()) <= MOST_FILES
+
+
+def test_a_short_header_is_part_of_its_neighbour_unless_three_files_include_it():
+    lines = {PurePosixPath("base/a.h"): 39, PurePosixPath("base/b.h"): 40}
+    edge = [(PurePosixPath(f"{folder}/x.cpp"), PurePosixPath("base/a.h")) for folder in ("app", "base", "gpu")]
+    assert short_headers(lines, edge[1:]) == ["base/a.h: 39 lines, included by 2 other files"]
+    assert short_headers(lines, edge) == []
+    own = [(PurePosixPath("base/a.cpp"), PurePosixPath("base/a.h")), *edge[1:]]
+    assert short_headers(lines, own) == ["base/a.h: 39 lines, included by 2 other files"]
+    found = {file: len((GRADER / file).read_text().splitlines()) for file in tracked()}
+    assert not short_headers(found, includes()), "\n".join(short_headers(found, includes()))
+
+
+def test_no_folder_holds_more_than_45_production_files():
+    assert crowded([PurePosixPath(f"base/{i}.h") for i in range(46)]) == ["base: 46 files"]
+    assert not crowded(tracked())

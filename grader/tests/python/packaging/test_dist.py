@@ -18,6 +18,7 @@ import notebook_cells
 import pytest
 import yaml
 from dist_tools import (
+    CLASSROOM50,
     LAB,
     SARIF,
     VERSION,
