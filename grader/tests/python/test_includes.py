@@ -33,7 +33,7 @@ ALLOWED = {
                "toolchain", "base"],
     "app": ["runtime", "asking", "grading", "report", "pictures", "gpu", "device", "simulator/timing",
             "simulator/observers", "toolchain", "base"],
-    "tools": ["runtime", "grading", "gpu", "device", *SIMULATOR, "toolchain", "base"],
+    "tools": ["runtime", "grading", "report", "gpu", "device", *SIMULATOR, "toolchain", "base"],
 }  # fmt: skip
 # The modules of the runtime library have a table of their own.
 RUNTIME = {
