@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cuda.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -38,19 +39,22 @@ cudaGraphNode_t kernel(cudaGraph_t g, cudaGraphNode_t from, void* f, Args... arg
   p.kernel.gridDim = p.kernel.blockDim = dim3(1);
   p.kernel.kernelParams = pointers;
   cudaGraphNode_t node = nullptr;
-  const cudaError_t e = cudaGraphAddNode(&node, g, from ? &from : nullptr, nullptr, from ? 1 : 0, &p);
+  const cudaError_t e =
+      cudaGraphAddNode(&node, g, from ? &from : nullptr, nullptr, from ? 1 : 0, &p);
   if (e) say("a kernel's node", e);
   return node;
 }
 
-cudaError_t conditional(cudaGraphNode_t* node, cudaGraph_t* bodies, cudaGraph_t g, cudaGraphNode_t from, Handle h,
-                        cudaGraphConditionalNodeType type, unsigned size) {
+cudaError_t conditional(cudaGraphNode_t* node, cudaGraph_t* bodies, cudaGraph_t g,
+                        cudaGraphNode_t from, Handle h, cudaGraphConditionalNodeType type,
+                        unsigned size) {
   cudaGraphNodeParams p{};
   p.type = cudaGraphNodeTypeConditional;
   p.conditional.handle = h;
   p.conditional.type = type;
   p.conditional.size = size;
-  const cudaError_t e = cudaGraphAddNode(node, g, from ? &from : nullptr, nullptr, from ? 1 : 0, &p);
+  const cudaError_t e =
+      cudaGraphAddNode(node, g, from ? &from : nullptr, nullptr, from ? 1 : 0, &p);
   if (!e)
     for (unsigned i = 0; i < size; ++i) bodies[i] = p.conditional.phGraph_out[i];
   return e;
@@ -60,5 +64,6 @@ void run(const char* what, cudaGraphExec_t e, int value) {
   put(v, value), put(w, 0);
   const cudaError_t r = cudaGraphLaunch(e, nullptr);
   const cudaError_t s = cudaDeviceSynchronize();
-  std::printf("%s %d: v %d, w %d%s%s\n", what, value, get(v), get(w), r ? cudaGetErrorName(r) : "", s ? cudaGetErrorName(s) : "");
+  std::printf("%s %d: v %d, w %d%s%s\n", what, value, get(v), get(w), r ? cudaGetErrorName(r) : "",
+              s ? cudaGetErrorName(s) : "");
 }
