@@ -133,7 +133,7 @@ pictures::Explanation explanation_of(const ExplainCommand& command) {
   return linked_programs()->explain(program);
 }
 
-int explain(ExplainCommand& command) {
+int run_explain(ExplainCommand& command) {
   command.options.dir = command.dir.empty() ? labs_folder() : command.dir;
   command.options.rubric = command.rubric;
   command.options.progress = true;
@@ -216,7 +216,7 @@ Command explain_command(CLI::App& lab32) {
       ->check(kWholeNumber);
   Command command;
   command.app = app;
-  command.run = [given] { return explain(*given); };
+  command.run = [given] { return run_explain(*given); };
   command.take_own_options = [app, given](const Words& words) {
     return take_words_of_program(app, words, *given);
   };

@@ -50,12 +50,12 @@ report::Style style_for(const GradeCommand& given) {
   return style;
 }
 
-[[noreturn]] void watch(const GradeCommand& given, bool history) {
+[[noreturn]] void run_watch(const GradeCommand& given, bool history) {
   const grading::GradeOptions& options = given.options;
   const report::Style style = style_for(given);
   const auto show = [&](const report::Result& result, const std::string& changes) {
     // Written before printing, since a reader of the output may close it and end this process.
-    if (history) report::append_to_history(options.dir, result, report::now());
+    if (history) report::append_to_history(options.dir, result, report::current_time());
     // A compile error is all that a student needs to read.
     const bool compiles =
         std::none_of(result.labs.begin(), result.labs.end(),
@@ -66,7 +66,7 @@ report::Style style_for(const GradeCommand& given) {
   grading::watch(options, show, complain);
 }
 
-int grade(GradeCommand& given) {
+int run_grade(GradeCommand& given) {
   grading::GradeOptions& options = given.options;
   std::optional<ScopedVariable> elsewhere;
   if (!given.labs.empty()) elsewhere.emplace(variables::kLabs, checked_labs(given.labs));
@@ -90,12 +90,12 @@ int grade(GradeCommand& given) {
   if (given.watches) {
     if (format != "text" || !output.empty() || !json.empty())
       throw Error("--watch prints text: it cannot be combined with --format, -o and --json");
-    watch(given, history);
+    run_watch(given, history);
   }
   if (!output.empty()) check_writable(output, "-o");
   if (!json.empty()) check_writable(json, "--json");
   const report::Result result = grading::grade(options);
-  if (history) report::append_to_history(options.dir, result, report::now());
+  if (history) report::append_to_history(options.dir, result, report::current_time());
   if (result.complete() && result.max_score <= 0)
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
   const std::string text = report::render(result, format, style_for(given));
@@ -147,7 +147,7 @@ Command grade_command(CLI::App& lab32) {
   app->add_option("--json", given->json, "write the same result to this file as JSON, too");
   Command command;
   command.app = app;
-  command.run = [given] { return grade(*given); };
+  command.run = [given] { return run_grade(*given); };
   command.behind = &options.labs;
   command.clean_end = CleanSignalExit::Interrupt::too;
   return command;

@@ -23,18 +23,18 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-fs::path file_below(const fs::path& folder, const std::string& lab) {
+fs::path lab_file_in(const fs::path& folder, const std::string& lab) {
   return folder / lab / (lab + ".cu");
 }
 
 bool has_a_lab(const fs::path& folder) {
   const std::vector<std::string> labs = grading::known_labs();
   return std::any_of(labs.begin(), labs.end(),
-                     [&](const std::string& lab) { return is_file(file_below(folder, lab)); });
+                     [&](const std::string& lab) { return is_file(lab_file_in(folder, lab)); });
 }
 
 // The letters of a name in lower case; everything else is a blank.
-std::string words_of(const std::string& name) {
+std::string words_in_name(const std::string& name) {
   std::string words = name;
   for (char& c : words) {
     const auto byte = static_cast<unsigned char>(c);
@@ -44,10 +44,10 @@ std::string words_of(const std::string& name) {
 }
 
 // The lab that a file's name contains, as in `my_coalescing (1).cu`; empty: none, or several.
-std::string lab_in_name(const std::string& name) {
+std::string lab_named_in(const std::string& name) {
   std::string found;
   for (const std::string& lab : grading::known_labs()) {
-    if (words_of(name).find(words_of(lab)) == std::string::npos) continue;
+    if (words_in_name(name).find(words_in_name(lab)) == std::string::npos) continue;
     if (!found.empty()) return {};
     found = lab;
   }
@@ -78,8 +78,8 @@ NamedFile named_file(const std::string& word) {
       fs::is_directory(file, error) && is_known(name))
     file /= name + ".cu";
   if (!is_file(file)) throw Error(visible_name(file.string()) + ": no such file");
-  std::string lab = lab_in_name(file.stem().string());
-  if (lab.empty()) lab = lab_in_name(fs::absolute(file).parent_path().filename().string());
+  std::string lab = lab_named_in(file.stem().string());
+  if (lab.empty()) lab = lab_named_in(fs::absolute(file).parent_path().filename().string());
   if (lab.empty())
     throw Error(fmt::format("{}: the name tells no lab; name the file after one of: {}",
                             visible_name(file.string()), fmt::join(grading::known_labs(), ", ")));
@@ -89,18 +89,19 @@ NamedFile named_file(const std::string& word) {
 // The folder X of a file X/LAB/LAB.cu; empty for a file that lies elsewhere.
 fs::path folder_of_labs(const NamedFile& named) {
   const fs::path whole = fs::absolute(named.file).lexically_normal();
-  if (whole != file_below(whole.parent_path().parent_path(), named.lab)) return {};
+  if (whole != lab_file_in(whole.parent_path().parent_path(), named.lab)) return {};
   fs::path folder = (named.file.parent_path() / "..").lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
   return folder.empty() ? "." : folder;
 }
 
 // A line of lab32.handed_in: the lab, its file, and the files that were passed over.
-struct Choice {
+struct ChosenFile {
   std::string lab, file, passed_over;
 };
 
-std::vector<Choice> choices(const fs::path& dir, const std::vector<std::string>& labs) {
+std::vector<ChosenFile> choose_each_file(const fs::path& dir,
+                                         const std::vector<std::string>& labs) {
   const fs::path python = python_program();
   if (!is_file(python)) return {};
   lab32::Command command;
@@ -108,12 +109,12 @@ std::vector<Choice> choices(const fs::path& dir, const std::vector<std::string>&
   command.argv.insert(command.argv.end(), labs.begin(), labs.end());
   command.environment = environment();
   const Outcome outcome = run_process(command);
-  std::vector<Choice> found;
+  std::vector<ChosenFile> found;
   if (!outcome.ok()) return found;
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream cells(line);
-    Choice choice;
+    ChosenFile choice;
     std::getline(cells, choice.lab, '\t');
     std::getline(cells, choice.file, '\t');
     std::getline(cells, choice.passed_over, '\t');
@@ -205,17 +206,17 @@ void choose_files(grading::GradeOptions& options) {
   std::vector<std::string> absent;
   for (const std::string& lab : labs) {
     if (options.files.count(lab)) continue;
-    const fs::path nested = file_below(options.dir / "labs", lab);
+    const fs::path nested = lab_file_in(options.dir / "labs", lab);
     if (is_file(nested))
       options.files[lab] = nested;
-    else if (!is_file(file_below(options.dir, lab)))
+    else if (!is_file(lab_file_in(options.dir, lab)))
       absent.push_back(lab);
   }
   std::error_code error;
   const bool asks = !absent.empty() && fs::is_directory(options.dir, error) &&
                     (!options.labs.empty() || absent.size() == labs.size());
   if (!asks) return;
-  for (const Choice& choice : choices(options.dir, absent)) {
+  for (const ChosenFile& choice : choose_each_file(options.dir, absent)) {
     options.files[choice.lab] = options.dir / choice.file;
     complain(fmt::format("{}: graded is {}{}", choice.lab, choice.file,
                          choice.passed_over.empty() ? "" : "; passed over: " + choice.passed_over));

@@ -28,7 +28,7 @@ class DoctorReport {
  public:
   std::string text;
 
-  void row(const std::string& name, const std::string& words) {
+  void add_row(const std::string& name, const std::string& words) {
     std::string head = pad_right(name, kNames);
     for (const std::string& line : wrap(visible(words), kWidth - kNames)) {
       text += head + line + "\n";
@@ -39,10 +39,10 @@ class DoctorReport {
   template <class Describe>
   bool describe_part(const std::string& name, Describe describe) {
     try {
-      row(name, describe());
+      add_row(name, describe());
       return true;
     } catch (const Error& e) {
-      row(name, std::string("missing: ") + e.what());
+      add_row(name, std::string("missing: ") + e.what());
       return false;
     }
   }
@@ -63,7 +63,7 @@ std::string scratch_folder() {
   return fmt::format("{}, {:.1f} GB free", probe.path.parent_path().string(), free / 1e9);
 }
 
-const char* words(Isolation isolation) {
+const char* isolation_text(Isolation isolation) {
   switch (isolation) {
     case Isolation::bubblewrap:
       return "run in bubblewrap: they see their own files, labs/include and the submission, and "
@@ -81,17 +81,17 @@ const char* words(Isolation isolation) {
 
 void describe_isolation(DoctorReport& report) {
   const toolchain::IsolationProbe& probe = toolchain::isolation();
-  report.row("compilers", words(probe.isolation));
-  report.row("  bubblewrap", probe.isolation == Isolation::bubblewrap
-                                 ? "works"
-                                 : "cannot run here: " + probe.reason);
+  report.add_row("compilers", isolation_text(probe.isolation));
+  report.add_row("  bubblewrap", probe.isolation == Isolation::bubblewrap
+                                     ? "works"
+                                     : "cannot run here: " + probe.reason);
   const ConfinementSupport& kernel = confinement_support();
-  report.row("  Landlock",
-             kernel.landlock > 0
-                 ? fmt::format("version {}", kernel.landlock)
-                 : "this kernel has none; it needs Linux 5.13 or later, with lsm=landlock");
-  report.row("  seccomp", kernel.seccomp ? "works" : "this kernel has no filters");
-  report.row("  limits", "time, memory, files and messages: always");
+  report.add_row("  Landlock",
+                 kernel.landlock > 0
+                     ? fmt::format("version {}", kernel.landlock)
+                     : "this kernel has none; it needs Linux 5.13 or later, with lsm=landlock");
+  report.add_row("  seccomp", kernel.seccomp ? "works" : "this kernel has no filters");
+  report.add_row("  limits", "time, memory, files and messages: always");
 }
 
 int examine_machine() {
@@ -99,16 +99,16 @@ int examine_machine() {
   bool can_grade =
       report.describe_part("nvcc", [] { return toolchain::installed().nvcc.string(); });
   if (can_grade) {
-    report.row("gcc", toolchain::installed().host_compiler.string());
+    report.add_row("gcc", toolchain::installed().host_compiler.string());
     report.describe_part("nvdisasm", nvdisasm);
     describe_isolation(report);
   }
   can_grade &= report.describe_part("scratch", scratch_folder);
   // Never reported as missing, since no check needs it.
   try {
-    report.row("GPU", device::open_timer("gpu")->describe());
+    report.add_row("GPU", device::open_timer("gpu")->describe());
   } catch (const Error& e) {
-    report.row("GPU", std::string("none, so timing checks do not run: ") + e.what());
+    report.add_row("GPU", std::string("none, so timing checks do not run: ") + e.what());
   }
   report.text += can_grade ? "lab32 can grade here.\n" : "lab32 cannot grade here.\n";
   print(report.text);

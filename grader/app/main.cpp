@@ -46,7 +46,7 @@ void explain_mistake(const CLI::App& lab32, const CLI::ParseError& mistake) {
 }
 
 // Reads `words`. Returns the exit status if nothing is left to do.
-std::optional<int> parse(CLI::App& lab32, Words words) {
+std::optional<int> parse_words(CLI::App& lab32, Words words) {
   const std::string first = words.empty() ? "" : words[0];
   try {
     std::reverse(words.begin(), words.end());  // the order that CLI11 expects
@@ -63,7 +63,7 @@ std::optional<int> parse(CLI::App& lab32, Words words) {
   }
 }
 
-int run(Command& command, const Words& behind) {
+int run_parsed_command(Command& command, const Words& behind) {
   if (command.behind) command.behind->insert(command.behind->end(), behind.begin(), behind.end());
   std::optional<CleanSignalExit> clean_end;
   if (command.clean_end) clean_end.emplace(*command.clean_end);
@@ -94,10 +94,10 @@ int run_command_line(int argc, char** argv) {
     words.resize(1);
     words.insert(words.end(), ours.begin(), ours.end());
   }
-  if (const std::optional<int> ended = parse(lab32, words)) return *ended;
+  if (const std::optional<int> ended = parse_words(lab32, words)) return *ended;
   const auto parsed = std::find_if(commands.begin(), commands.end(),
                                    [](const Command& command) { return command.app->parsed(); });
-  return run(*parsed, behind);
+  return run_parsed_command(*parsed, behind);
 }
 
 }  // namespace

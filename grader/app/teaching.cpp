@@ -103,7 +103,7 @@ std::string describe(const StudentFiles& files, const fs::path& directory) {
          "coalescing`.\n";
 }
 
-int init(const std::string& directory) {
+int run_init(const std::string& directory) {
   const auto files = write_student_files(directory);
   print(describe(files, directory));
   return kFullMarks;
@@ -114,7 +114,7 @@ struct SealOptions {
   bool only_checks = false;
 };
 
-int seal(const SealOptions& options) {
+int run_seal(const SealOptions& options) {
   const std::filesystem::path folder = options.rubric.empty()
                                            ? grading::rubric_folder(options.lab)
                                            : std::filesystem::path(options.rubric);
@@ -131,7 +131,7 @@ struct CalibrateOptions {
   std::string rubric, output;
 };
 
-int calibrate(const CalibrateOptions& options) {
+int run_calibrate(const CalibrateOptions& options) {
   if (!options.output.empty()) check_writable(options.output, "-o");
   print_or_write(grading::text_of(grading::calibrate(options.labs, options.rubric)), options.output,
                  "-o");
@@ -148,7 +148,7 @@ Command init_command(CLI::App& lab32) {
   command.app = lab32.add_subcommand(
       "init", "write labs and handouts into the folder in which a student works");
   command.app->add_option("DIR", *directory, "the folder (.); existing files stay unchanged");
-  command.run = [directory] { return init(*directory); };
+  command.run = [directory] { return run_init(*directory); };
   return command;
 }
 
@@ -162,7 +162,7 @@ Command seal_command(CLI::App& lab32) {
                           "write the lab's reference solution to this file, sealed");
   command.app->add_option("--rubric", options->rubric, kRubricHelp);
   command.app->add_flag("--check", options->only_checks, "only say whether the rubric is valid");
-  command.run = [options] { return seal(*options); };
+  command.run = [options] { return run_seal(*options); };
   return command;
 }
 
@@ -174,7 +174,7 @@ Command calibrate_command(CLI::App& lab32) {
   command.app->add_option("LAB", options->labs, "the labs (all)");
   command.app->add_option("--rubric", options->rubric, kRubricHelp);
   command.app->add_option("-o", options->output, "write to this file instead of standard output");
-  command.run = [options] { return calibrate(*options); };
+  command.run = [options] { return run_calibrate(*options); };
   command.clean_end = CleanSignalExit::Interrupt::too;
   return command;
 }

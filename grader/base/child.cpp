@@ -124,7 +124,7 @@ int Child::wait() {
   return status;
 }
 
-std::string killed_by(int signal) {
+std::string signal_death_text(int signal) {
   return "killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
 }
 

@@ -88,6 +88,6 @@ class Child {
 };
 
 // "killed by signal 9 (Killed)"
-std::string killed_by(int signal);
+std::string signal_death_text(int signal);
 
 }  // namespace lab32

@@ -15,11 +15,12 @@ namespace fs = std::filesystem;
 
 // The file from which this code was loaded. For the main program the loader knows only the name by
 // which it was called, so /proc/self/exe is read instead.
-fs::path own_file() {
+fs::path own_executable() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&own_file), &info) == 0 || !info.dli_fname) return program;
+  if (dladdr(reinterpret_cast<void*>(&own_executable), &info) == 0 || !info.dli_fname)
+    return program;
   const fs::path loaded = info.dli_fname;
   return loaded.filename().string().find(".so") == std::string::npos ? program
                                                                      : fs::canonical(loaded, error);
@@ -32,7 +33,7 @@ bool is_root(const fs::path& directory) {
 }
 
 fs::path nearest_root() {
-  const fs::path own = own_file();
+  const fs::path own = own_executable();
   for (fs::path at = own.parent_path();; at = at.parent_path()) {
     if (is_root(at)) return at;
     if (!at.has_relative_path()) break;

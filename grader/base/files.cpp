@@ -98,7 +98,7 @@ struct NamedOutput {
 
 enum class Kind { absent, regular, stream };
 
-Kind kind_of(const NamedOutput& target) {
+Kind output_kind(const NamedOutput& target) {
   struct stat s {};
   if (stat(target.path.c_str(), &s) != 0) {
     if (errno != ENOENT) target.fail("cannot be written", errno);
@@ -110,7 +110,7 @@ Kind kind_of(const NamedOutput& target) {
 }
 
 // The file to which a link, or a chain of links, leads; it need not exist.
-std::string place_of(const NamedOutput& target) {
+std::string output_place(const NamedOutput& target) {
   fs::path place = target.path;
   std::error_code error;
   for (int i = 0; fs::is_symlink(place, error); ++i) {
@@ -135,7 +135,7 @@ void write_stream(const NamedOutput& target, const std::string& text) {
 }
 
 // Flushes the directory's entry too. Without it a power failure could bring the old file back.
-void bring_to_disk(const fs::path& directory) {
+void flush_to_disk(const fs::path& directory) {
   const Descriptor fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() >= 0) fsync(fd.get());
 }
@@ -145,7 +145,7 @@ std::string directory_of(const std::string& place) {
   return parent.empty() ? "." : parent.string();
 }
 
-void replace(const NamedOutput& target, const std::string& place, const std::string& text) {
+void replace_file(const NamedOutput& target, const std::string& place, const std::string& text) {
   std::string temporary = directory_of(place) + "/.lab32-XXXXXX";
   Descriptor fd(mkostemp(temporary.data(), O_CLOEXEC));
   if (fd.get() < 0) target.fail("cannot be written", errno);
@@ -162,26 +162,26 @@ void replace(const NamedOutput& target, const std::string& place, const std::str
     unlink(temporary.c_str());
     target.fail(written ? "cannot be replaced" : "cannot be written", reason);
   }
-  bring_to_disk(directory_of(place));
+  flush_to_disk(directory_of(place));
 }
 
 }  // namespace
 
 void write_file(const std::string& path, const std::string& text, const std::string& option) {
   const NamedOutput target{path, option};
-  if (kind_of(target) == Kind::stream)
+  if (output_kind(target) == Kind::stream)
     write_stream(target, text);
   else
-    replace(target, place_of(target), text);
+    replace_file(target, output_place(target), text);
 }
 
 void check_writable(const std::string& path, const std::string& option) {
   const NamedOutput target{path, option};
-  if (kind_of(target) == Kind::stream) {
+  if (output_kind(target) == Kind::stream) {
     if (access(path.c_str(), W_OK) != 0) target.fail("cannot be written", errno);
     return;
   }
-  const std::string place = place_of(target), directory = directory_of(place);
+  const std::string place = output_place(target), directory = directory_of(place);
   if (place.empty() || fs::path(place).filename().empty()) target.fail("cannot be written", ENOENT);
   // Permissions alone do not tell: the disk may be read-only, or the path may be no directory.
   std::string probe = directory + "/.lab32-XXXXXX";
@@ -272,17 +272,17 @@ fs::path temporary_directory() {
 
 // True only for a directory of this user with private permissions: in /tmp another user may have
 // created something of that name.
-bool is_ours(const fs::path& directory) {
+bool belongs_to_this_user(const fs::path& directory) {
   struct stat s {};
   return lstat(directory.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
          (s.st_mode & 077) == 0;
 }
 
-bool lock(const Descriptor& directory, int how) {
+bool lock_directory(const Descriptor& directory, int how) {
   return directory.get() >= 0 && flock(directory.get(), how) == 0;
 }
 
-Descriptor opened(const fs::path& directory) {
+Descriptor open_directory(const fs::path& directory) {
   return Descriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
@@ -291,8 +291,8 @@ Descriptor opened(const fs::path& directory) {
 void remove_unlocked(const fs::path& root) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(root, error)) {
-    const Descriptor held = opened(entry.path());
-    if (lock(held, LOCK_EX | LOCK_NB)) fs::remove_all(entry.path(), error);
+    const Descriptor held = open_directory(entry.path());
+    if (lock_directory(held, LOCK_EX | LOCK_NB)) fs::remove_all(entry.path(), error);
   }
 }
 
@@ -304,17 +304,18 @@ Scratch::Scratch() {
   fs::path root = directory / ("lab32-" + std::to_string(geteuid()));
   mkdir(root.c_str(), 0700);
   // If the root belongs to another user, it contains no leftovers of this user.
-  std::string pattern =
-      is_ours(root) ? (root / "XXXXXX").string() : (directory / "lab32-XXXXXX").string();
-  const Descriptor root_lock = is_ours(root) ? opened(root) : Descriptor();
+  std::string pattern = belongs_to_this_user(root) ? (root / "XXXXXX").string()
+                                                   : (directory / "lab32-XXXXXX").string();
+  const Descriptor root_lock = belongs_to_this_user(root) ? open_directory(root) : Descriptor();
   static std::set<fs::path> swept;
-  if (swept.insert(root).second && lock(root_lock, LOCK_EX | LOCK_NB)) remove_unlocked(root);
+  if (swept.insert(root).second && lock_directory(root_lock, LOCK_EX | LOCK_NB))
+    remove_unlocked(root);
   // The shared lock keeps other processes from sweeping between the next two steps.
-  lock(root_lock, LOCK_SH);
+  lock_directory(root_lock, LOCK_SH);
   if (!mkdtemp(pattern.data())) fail(directory, std::strerror(errno));
   path = fs::canonical(pattern);
   lock_.reset(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  lock(lock_, LOCK_EX | LOCK_NB);
+  lock_directory(lock_, LOCK_EX | LOCK_NB);
   scratch_owners().owners[path] = getpid();
 }
 

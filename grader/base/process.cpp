@@ -51,7 +51,7 @@ struct PathRule {
 } __attribute__((packed));
 
 // Everything that this version can restrict is forbidden unless a rule allows it.
-RulesetAttributes handled_by(int version) {
+RulesetAttributes rights_of_version(int version) {
   RulesetAttributes all{kExecute | kWriteFile | kReadFile | kReadDir | kMakeAndRemove, 0, 0};
   if (version >= 2) all.files |= kRefer;
   if (version >= 3) all.files |= kTruncate;
@@ -89,7 +89,7 @@ constexpr sock_filter load(uint32_t offset) { return {BPF_LD | BPF_W | BPF_ABS, 
 constexpr sock_filter answer(uint32_t value) { return {BPF_RET | BPF_K, 0, 0, value}; }
 // Skips the next instruction unless the loaded value equals this one.
 constexpr sock_filter if_equal(uint32_t value) { return {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value}; }
-constexpr sock_filter if_at_least(uint32_t value) {
+constexpr sock_filter continue_if_at_least(uint32_t value) {
   return {BPF_JMP | BPF_JGE | BPF_K, 0, 1, value};
 }
 constexpr sock_filter kRefused = answer(SECCOMP_RET_ERRNO | EPERM);
@@ -103,7 +103,7 @@ constexpr sock_filter kFilter[] = {
     answer(SECCOMP_RET_KILL_PROCESS),
     load(offsetof(seccomp_data, nr)),
 #if defined(__x86_64__)
-    if_at_least(0x40000000),  // the x32 numbers of the same calls
+    continue_if_at_least(0x40000000),  // the x32 numbers of the same calls
     kRefused,
 #endif
 #define REFUSE(call) if_equal(SYS_##call), kRefused
@@ -150,7 +150,7 @@ const ConfinementSupport& confinement_support() {
 Confinement::Confinement(const Paths& paths) {
   const int version = confinement_support().landlock;
   if (version == 0) return;
-  const RulesetAttributes handled = handled_by(version);
+  const RulesetAttributes handled = rights_of_version(version);
   ruleset_.reset(static_cast<int>(syscall(kCreateRuleset, &handled, size_for(version), 0)));
   if (ruleset_.get() < 0)
     throw MachineError(std::string("Landlock makes no rules: ") + std::strerror(errno));
@@ -358,7 +358,7 @@ std::string describe(const Outcome& outcome) {
     case Outcome::End::output_exceeded:
       return "stopped at its output limit";
     case Outcome::End::signalled:
-      return killed_by(outcome.status);
+      return signal_death_text(outcome.status);
     case Outcome::End::exited:
       break;
   }

@@ -212,7 +212,7 @@ constexpr double kSeconds = 0.3;
 constexpr int kMostFailures = 3;
 
 // "S_", "S1Z_", "T0_".
-int references_in(const std::string& name) {
+int count_back_references(const std::string& name) {
   int count = 0;
   for (size_t at = 0; at < name.size(); ++at) {
     if (name[at] != 'S' && name[at] != 'T') continue;
@@ -254,7 +254,7 @@ bool is_name_of_numba(const std::string& symbol) {
 std::string demangle(const std::string& name) {
   if (name.compare(0, 2, "_Z") != 0) return name;  // else `f` would become `float`
   if (name.size() > kLongest) return name;
-  if (references_in(name) <= kHarmlessReferences && name.size() <= kHarmlessLength)
+  if (count_back_references(name) <= kHarmlessReferences && name.size() <= kHarmlessLength)
     return demangled(name);
   static std::atomic<int> failures{0};
   if (failures >= kMostFailures) return name;
@@ -278,7 +278,7 @@ namespace {
 
 constexpr size_t kMostGroups = 10;
 
-void release(regex_t* compiled) {
+void free_regex(regex_t* compiled) {
   regfree(compiled);
   delete compiled;
 }
@@ -292,7 +292,7 @@ Pattern::Pattern(const std::string& expression) {
     regerror(code, compiled.get(), reason.data(), reason.size());
     throw Error(reason.data());
   }
-  compiled_ = {compiled.release(), release};
+  compiled_ = {compiled.release(), free_regex};
 }
 
 std::optional<Pattern::Match> Pattern::find(const std::string& text, size_t from) const {

@@ -150,7 +150,7 @@ ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, doubl
   if (whole)
     forked.how.assign(reinterpret_cast<const char*>(received.data()) + sizeof head, head.size);
   else if (WIFSIGNALED(status))
-    forked.how = killed_by(WTERMSIG(status));
+    forked.how = signal_death_text(WTERMSIG(status));
   else
     forked.how = "ended without an answer";
   return forked;

@@ -17,13 +17,13 @@ const char kAnonymous[] = "(anonymous namespace)";
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
 
-std::string trim(const std::string& s) {
+std::string trim_blanks(const std::string& s) {
   size_t begin = s.find_first_not_of(" \t\n"), end = s.find_last_not_of(" \t\n");
   return begin == std::string::npos ? "" : s.substr(begin, end - begin + 1);
 }
 
 // Normalises blanks: one between two words, none elsewhere: "unsigned  int" but "float*", "a,b".
-std::string without_blanks(const std::string& s) {
+std::string normalise_blanks(const std::string& s) {
   std::string out;
   bool blank = false;
   for (char c : s) {
@@ -39,7 +39,7 @@ std::string without_blanks(const std::string& s) {
 }
 
 // The position of the argument list, outside of template brackets; npos: there is none.
-size_t argument_list(const std::string& s) {
+size_t argument_list_begin(const std::string& s) {
   int depth = 0;
   for (size_t i = 0; i < s.size(); ++i) {
     if (s.compare(i, sizeof kAnonymous - 1, kAnonymous) == 0) {
@@ -84,7 +84,7 @@ std::string plain_type(const std::string& type) {
     t = t.substr(6);
   }
   size_t base = std::min(t.find_first_of("*&"), t.size());
-  auto known = names.find(trim(t.substr(0, base)));
+  auto known = names.find(trim_blanks(t.substr(0, base)));
   std::string name = known == names.end() ? t.substr(0, base) : known->second;
   return name + constant + t.substr(base);
 }
@@ -93,7 +93,7 @@ std::string plain_argument(const std::string& argument) {
   static const Pattern cast("\\([A-Za-z_][A-Za-z0-9_: ]*\\)(-?[0-9].*|true|false)");
   static const Pattern number("(-?)(0[xX][0-9a-fA-F']+|[0-9][0-9']*)[uUlL]*");
   static const Pattern letter("'(.)'");
-  std::string a = without_blanks(trim(argument));
+  std::string a = normalise_blanks(trim_blanks(argument));
   if (const auto of = cast.match(a)) a = of->at(1);
   if (const auto of = letter.match(a)) return std::to_string(int{of->at(1)[0]});
   if (const auto of = number.match(a)) {
@@ -113,12 +113,12 @@ std::string plain_argument(const std::string& argument) {
 
 // Turns any spelling of a kernel into "reduce_v6<256>".
 std::string plain_name(const std::string& written) {
-  std::string name = trim(written);
-  name = trim(name.substr(0, argument_list(name)));
-  if (name.rfind("void ", 0) == 0) name = trim(name.substr(5));
+  std::string name = trim_blanks(written);
+  name = trim_blanks(name.substr(0, argument_list_begin(name)));
+  if (name.rfind("void ", 0) == 0) name = trim_blanks(name.substr(5));
   size_t open = name.find('<');
-  if (open == std::string::npos || name.back() != '>') return without_blanks(name);
-  std::string out = without_blanks(name.substr(0, open)) + "<";
+  if (open == std::string::npos || name.back() != '>') return normalise_blanks(name);
+  std::string out = normalise_blanks(name.substr(0, open)) + "<";
   auto parts = split_arguments(name.substr(open + 1, name.size() - open - 2));
   for (size_t i = 0; i < parts.size(); ++i) out += (i ? ", " : "") + plain_argument(parts[i]);
   return out + ">";
@@ -145,13 +145,13 @@ std::string kernel_name(const std::string& symbol) {
 }
 
 std::vector<std::string> parameter_types(const std::string& symbol) {
-  const std::string text = trim(demangle(symbol));
-  const size_t open = argument_list(text);
+  const std::string text = trim_blanks(demangle(symbol));
+  const size_t open = argument_list_begin(text);
   if (text == symbol || open == std::string::npos || text.back() != ')') return {};
   const std::string list = text.substr(open + 1, text.size() - open - 2);
   if (list.empty()) return {};
   std::vector<std::string> types = split_arguments(list);
-  for (std::string& type : types) type = trim(type);
+  for (std::string& type : types) type = trim_blanks(type);
   return types;
 }
 
@@ -199,11 +199,11 @@ std::string element_name(const std::string& symbol, const std::string& part) {
 
 // nvcc splits a small array in shared memory into variables of one element each. The array's symbol
 // and the number of the element; 0 for any other symbol.
-struct Piece {
+struct ElementVariable {
   std::string array;
   int64_t element = 0;
 };
-Piece piece_of(const std::string& symbol) {
+ElementVariable split_element_variable(const std::string& symbol) {
   static constexpr std::string_view kMark = "_$_";
   const size_t mark = symbol.find(kMark);
   if (mark == std::string::npos) return {symbol, 0};
@@ -226,7 +226,7 @@ void ElementNames::name(counters::Finding& f) {
   if (f.global && module_.find_variable(f.object) == nullptr) return;  // the host allocated it
   const bool race = f.kind == counters::Finding::Kind::race;
   const uint32_t bytes = race ? std::min(f.party.bytes, f.other.bytes) : f.party.bytes;
-  const Piece piece = piece_of(f.object);
+  const ElementVariable piece = split_element_variable(f.object);
   const int64_t offset = static_cast<int64_t>(f.offset) + piece.element * bytes;
   f.place = element_name(piece.array, types().place(piece.array, offset, bytes));
   f.object = variable_name(piece.array);
@@ -242,7 +242,7 @@ void ElementNames::name(sim::MemoryAccess& access, const std::vector<sim::Shared
       const int64_t offset = access.offset - int64_t{v.offset};
       const bool holds = offset >= 0 && offset + access.bytes <= int64_t{v.bytes};
       if (outside ? shared.size() > 1 : !holds) continue;
-      const Piece piece = piece_of(v.name);
+      const ElementVariable piece = split_element_variable(v.name);
       symbol = piece.array;
       access.object = variable_name(symbol);
       access.offset = offset + piece.element * int64_t{v.bytes};

@@ -7,7 +7,7 @@
 namespace lab32::device {
 namespace {
 
-sim::Unmatched unmatched_because(sim::Unmatched::Reason reason) {
+sim::Unmatched unmatched(sim::Unmatched::Reason reason) {
   sim::Unmatched why;
   why.reason = reason;
   return why;
@@ -42,9 +42,8 @@ std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program
   const uint32_t first = site - program.sites[site].index;
   for (int32_t branch : plan.if_uniform)
     if (outcome.tally[first + static_cast<uint32_t>(branch)].splits > 0)
-      return unmatched_because(sim::Unmatched::Reason::diverged);
-  if (traffic.counters_of_site(site).ptx_level)
-    return unmatched_because(sim::Unmatched::Reason::estimated);
+      return unmatched(sim::Unmatched::Reason::diverged);
+  if (traffic.counters_of_site(site).ptx_level) return unmatched(sim::Unmatched::Reason::estimated);
   return std::nullopt;
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 // The offsets of the module's variables in their sections of the cubin, by symbol. A GPU places the
 // sections at multiples of 256.
-std::map<std::string, uint64_t> offsets_in(const std::string& cubin) {
+std::map<std::string, uint64_t> symbol_offsets(const std::string& cubin) {
   std::map<std::string, uint64_t> offsets;
   if (!is_elf(cubin)) return offsets;
   for (const ElfObject& object : read_elf(cubin, "the cubin").objects)
@@ -53,7 +53,7 @@ SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, b
   if (!artifact.name.empty()) ptx::use_ptx_positions(module_, artifact.name, artifact.places);
   if (!artifact.sass.empty())
     reconciled_ = sass::reconcile(module_, sass::parse_listing(artifact.sass));
-  place_variables(artifact.placed, offsets_in(artifact.cubin));
+  place_variables(artifact.placed, symbol_offsets(artifact.cubin));
   for (const ptx::Function& f : module_.functions)
     if (f.is_entry) symbols_of_kernels_.push_back(f.name);
 }

@@ -46,7 +46,7 @@ bool has_named_barriers(const KernelProgram& program, bool clusters) {
   });
 }
 
-counters::SiteOrders orders_of(const KernelProgram& program) {
+counters::SiteOrders site_orders(const KernelProgram& program) {
   counters::SiteOrders orders;
   for (const sim::Site& site : program.sites)
     orders.push_back(program.functions[site.function].code[site.index].order);
@@ -68,7 +68,7 @@ bool has_only_barriers(const KernelProgram& program, const counters::SiteOrders&
 counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
                                          const counters::PositionOf& position) {
   const KernelProgram& program = *launch.program;
-  counters::SiteOrders orders = orders_of(program);
+  counters::SiteOrders orders = site_orders(program);
   if (has_only_barriers(program, orders)) orders.clear();
   return {shared_granule(program), has_named_barriers(program, launch.has_clusters()),
           program.shared_in(launch.own_shared_bytes), position, std::move(orders)};
@@ -92,8 +92,8 @@ WorstAccess worst_access(const counters::Example& e, const counters::Position& a
 }
 
 // Records an allocation and the kernel parameter that points into it.
-void note_array(const sim::LaunchContext& launch, const sim::Allocation& in,
-                std::vector<counters::ArrayDetail>& arrays) {
+void add_array_once(const sim::LaunchContext& launch, const sim::Allocation& in,
+                    std::vector<counters::ArrayDetail>& arrays) {
   for (const counters::ArrayDetail& known : arrays)
     if (known.begin == in.begin) return;
   counters::ArrayDetail array{in.begin, in.end - in.begin, in.name};
@@ -145,7 +145,7 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
       counters::StaleValues::concerns(program_)) {
     const bool oldest = options.loads == LaunchOptions::Loads::oldest;
     all_.push_back(&stale_.emplace(
-        *launch.memory, orders_of(program_),
+        *launch.memory, site_orders(program_),
         oldest ? counters::StaleValues::Choice::oldest : counters::StaleValues::Choice::any,
         options.schedule.value_or(0)));
   }
@@ -167,7 +167,7 @@ void LaunchObservers::model_time(const model::Profile& profile, const model::Occ
 
 namespace {
 
-model::UnmatchedAccesses unmatched_of(const Run& run) {
+model::UnmatchedAccesses unmatched_accesses(const Run& run) {
   const auto is_atomic = [](const PtxLevelAccess& access) {
     return access.instruction == "atom" || access.instruction == "red";
   };
@@ -215,7 +215,7 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   run.lines = traffic_.lines(position_);
   if (caches_) add_time(outcome, run);
   add_sites(outcome, run);
-  if (run.predicted) model::qualify(*run.predicted, *run.work, unmatched_of(run));
+  if (run.predicted) model::qualify(*run.predicted, *run.work, unmatched_accesses(run));
   return run;
 }
 
@@ -270,7 +270,7 @@ counters::LaunchDetail LaunchObservers::launch_detail() {
         if (!line.shared) {
           const sim::Allocation* in = launch_.memory->find(request.address[lane]);
           if (in == nullptr) continue;
-          note_array(launch_, *in, seen.arrays);
+          add_array_once(launch_, *in, seen.arrays);
           access.object = in->name;
           access.offset -= static_cast<int64_t>(in->begin);
           access.size = in->end - in->begin;

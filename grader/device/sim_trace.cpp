@@ -48,7 +48,7 @@ struct AccessCost {
         weight = 0, updates = 0;
 };
 
-sass::ControlStructure structure_of(const ptx::ControlFlow& flow) {
+sass::ControlStructure control_structure_of(const ptx::ControlFlow& flow) {
   sass::Graph graph;
   for (const ptx::BasicBlock& block : flow.blocks) {
     graph.next.push_back(block.successors);
@@ -93,7 +93,7 @@ class Builder {
  private:
   static double sectors(const counters::GlobalTraffic& t) { return static_cast<double>(t.sectors); }
 
-  static double share(uint64_t part, uint64_t of) {
+  static double share_of_total(uint64_t part, uint64_t of) {
     return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of);
   }
 
@@ -128,11 +128,11 @@ class Builder {
     double miss = 1, waits = 1, dram_share = 0, first = 1, first_dram_share = 0;
     if (c.atom.sectors == 0 && group.accesses > 0) {
       miss = 1 - static_cast<double>(group.hits) / asked;
-      first = share(group.first_waits_for_l2, group.first);
-      first_dram_share = share(group.first_waits_for_dram, group.first_waits_for_l2);
+      first = share_of_total(group.first_waits_for_l2, group.first);
+      first_dram_share = share_of_total(group.first_waits_for_dram, group.first_waits_for_l2);
       const uint64_t waiting = group.waits_for_l2 - group.first_waits_for_l2;
-      waits = share(waiting, group.accesses - group.first);
-      dram_share = share(group.waits_for_dram - group.first_waits_for_dram, waiting);
+      waits = share_of_total(waiting, group.accesses - group.first);
+      dram_share = share_of_total(group.waits_for_dram - group.first_waits_for_dram, waiting);
     }
     // Atomics pass through L1 like stores.
     const double busy = c.atom.sectors > 0 ? work_.l1_store_cycles * loaded / std::max(stores_, 1.0)
@@ -204,7 +204,7 @@ class Builder {
   void add_ptx(const FunctionIssueCounts& f) {
     const ptx::Function& function = *f.function->ptx;
     const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
-    const sass::ControlStructure structure = structure_of(flow);
+    const sass::ControlStructure structure = control_structure_of(flow);
     const size_t before = trace_.blocks.size();
     for (size_t b = 0; b < flow.blocks.size(); ++b) {
       const ptx::BasicBlock& block = flow.blocks[b];

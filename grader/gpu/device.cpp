@@ -175,7 +175,7 @@ class GpuModule final : public LoadedModule {
 };
 
 // The simulator's kind of fault for a driver error.
-sim::TrapKind kind_of(const std::string& error) {
+sim::TrapKind trap_kind(const std::string& error) {
   if (error == "CUDA_ERROR_ILLEGAL_ADDRESS") return sim::TrapKind::out_of_bounds;
   if (error == "CUDA_ERROR_MISALIGNED_ADDRESS") return sim::TrapKind::misaligned;
   if (error == "CUDA_ERROR_ASSERT") return sim::TrapKind::assertion;
@@ -238,15 +238,15 @@ class GpuDevice final : public Gpu {
   }
 
   void upload(Buffer to, const void* from, uint64_t bytes) override {
-    use(to, bytes, "upload");
+    require_allocated(to, bytes, "upload");
     session_->check(session_->api.upload(to.address, from, bytes), "upload");
   }
   void download(void* to, Buffer from, uint64_t bytes) override {
-    use(from, bytes, "download");
+    require_allocated(from, bytes, "download");
     session_->check(session_->api.download(to, from.address, bytes), "download");
   }
   void poison(Buffer buffer) override {
-    use(buffer, buffer.bytes, "poison");
+    require_allocated(buffer, buffer.bytes, "poison");
     if (buffer.bytes)
       session_->check(session_->api.fill(buffer.address, 0xff, buffer.bytes), "poison");
   }
@@ -307,7 +307,7 @@ class GpuDevice final : public Gpu {
 
   // A Buffer is a plain value and may be stale or too long; the driver would then use the memory of
   // another allocation.
-  void use(Buffer buffer, uint64_t bytes, const std::string& doing) const {
+  void require_allocated(Buffer buffer, uint64_t bytes, const std::string& doing) const {
     session_->enter();
     auto found = allocations_.upper_bound(buffer.address);
     if (found != allocations_.begin()) {
@@ -334,7 +334,7 @@ class GpuDevice final : public Gpu {
     Fault fault;
     fault.driver =
         DriverError{kernel, session_->api.name_of(result), session_->api.text_of(result)};
-    fault.kind = kind_of(fault.driver->name);
+    fault.kind = trap_kind(fault.driver->name);
     return fault;
   }
 
@@ -372,7 +372,7 @@ GpuSearch find_gpu() {
 namespace {
 
 // `.param .u64 .ptr .global .align 4 name` or `.param .align 8 .b8 name[24]`.
-uint32_t bytes_of(const std::string& parameter, const std::string& symbol) {
+uint32_t parameter_size(const std::string& parameter, const std::string& symbol) {
   static const Pattern type("\\.(u|s|b|f|pred)(8|16|32|64)\\b"), array("\\[([0-9]+)\\]");
   const auto typed = type.search(parameter);
   if (!typed)
@@ -405,7 +405,8 @@ std::vector<EntryPoint> read_entries(const std::string& ptx) {
       std::string list = ptx.substr(open + 1, close - open - 1);
       for (size_t p = 0; (p = list.find(".param", p)) != std::string::npos;) {
         size_t comma = std::min(list.find(',', p), list.size());
-        entry.parameter_bytes.push_back(bytes_of(list.substr(p + 6, comma - p - 6), entry.symbol));
+        entry.parameter_bytes.push_back(
+            parameter_size(list.substr(p + 6, comma - p - 6), entry.symbol));
         p = comma;
       }
     }

@@ -36,10 +36,10 @@ struct KernelFailed {
 // launch to launch. Kernels cannot write constants.
 bool keeps_state(const std::string& ptx) { return ptx.find(".global .align") != std::string::npos; }
 
-class Bench {
+class RoundsBench {
  public:
-  Bench(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-        const std::string& baselines, const SharedRegion& output_region)
+  RoundsBench(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
+              const std::string& baselines, const SharedRegion& output_region)
       : gpu_(gpu),
         api_(gpu.api()),
         plan_(plan),
@@ -82,9 +82,10 @@ class Bench {
     timing_.start_seconds = std::chrono::duration<double>(begin - made_).count();
     for (size_t round = 0; round < kMaxRounds + kWarmUps; ++round) {
       if (round == kWarmUps) timing_.before = read_clocks(uuid);
-      one_round(round, round >= kWarmUps);
+      run_round(round, round >= kWarmUps);
       const double gone = std::chrono::duration<double>(Clock::now() - begin).count();
-      if (round + 1 >= kWarmUps + kMinRounds && (gone > plan_.seconds || narrow_enough())) break;
+      if (round + 1 >= kWarmUps + kMinRounds && (gone > plan_.seconds || intervals_are_narrow()))
+        break;
     }
     timing_.after = read_clocks(uuid);
     if (digests_of_inputs() != inputs) fail_with(sim::TrapKind::input);
@@ -216,7 +217,7 @@ class Bench {
   }
 
   // The names of a candidate's kernels, for the message of a fault.
-  std::string kernels_of(size_t candidate) const {
+  std::string kernel_names(size_t candidate) const {
     std::string names;
     for (const TimedStep& step : plan_.candidates[candidate].steps)
       if (const TimedLaunch* launch = std::get_if<TimedLaunch>(&step))
@@ -224,7 +225,7 @@ class Bench {
     return names;
   }
 
-  void one_round(size_t round, bool record) {
+  void run_round(size_t round, bool record) {
     const size_t set = round % std::max<size_t>(1, sets_);
     const size_t candidates = plan_.candidates.size();
     const size_t all = candidates + 1 + (plan_.baseline != Baseline::none);
@@ -236,7 +237,7 @@ class Bench {
         std::vector<PreparedLaunch> steps;
         time_cold_and_warm(
             timing_.candidates[who], record,
-            {kernels_of(who),
+            {kernel_names(who),
              [&] {
                if (reload_[who]) modules_[who] = gpu_.load(*plan_.candidates[who].artifact);
                for (size_t a = 0; a < buffers_.size(); ++a)
@@ -285,7 +286,7 @@ class Bench {
     ++timing_.outputs[at->second].rounds;
   }
 
-  bool narrow_enough() const {
+  bool intervals_are_narrow() const {
     const auto is_narrow = [&](const RequiredRatio& c) {
       const Samples& other = c.against ? timing_.candidates[*c.against] : timing_.copy;
       const auto ratio = median_interval(ratios(other.cold, timing_.candidates[c.candidate].cold));
@@ -342,7 +343,7 @@ TimingResult run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artif
                         const std::string& baselines, const SharedRegion& output_region) {
   TimingResult timed;
   try {
-    timed.timing = Bench(gpu, plan, helpers, baselines, output_region).run();
+    timed.timing = RoundsBench(gpu, plan, helpers, baselines, output_region).run();
   } catch (const KernelFailed& failed) {
     timed.fault = failed.fault;
   }

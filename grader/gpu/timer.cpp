@@ -18,7 +18,7 @@ Samples samples_of(const json& j) { return {j.at(0), j.at(1), j.at(2)}; }
 json to_json(const std::optional<Clocks>& c) {
   return c ? json{c->sm_mhz, c->memory_mhz, c->throttled} : json();
 }
-std::optional<Clocks> clocks_of(const json& j) {
+std::optional<Clocks> clocks_from_json(const json& j) {
   if (j.is_null()) return std::nullopt;
   return Clocks{j.at(0), j.at(1), j.at(2)};
 }
@@ -29,7 +29,7 @@ json to_json(const TimedOutput& o, const SharedRegion& region) {
     arrays.push_back({a.size() == 0 ? 0 : a.data() - region.data(), a.size()});
   return {o.candidate, o.set, o.rounds, arrays};
 }
-TimedOutput output_of(const json& j, const std::shared_ptr<const SharedRegion>& region) {
+TimedOutput output_from_json(const json& j, const std::shared_ptr<const SharedRegion>& region) {
   TimedOutput o;
   o.candidate = j.at(0);
   o.set = j.at(1);
@@ -57,14 +57,14 @@ json to_json(const Timing& t, const SharedRegion& region) {
           {"start_seconds", t.start_seconds},
           {"rounds_seconds", t.rounds_seconds}};
 }
-Timing timing_of(const json& j, const std::shared_ptr<const SharedRegion>& region) {
+Timing timing_from_json(const json& j, const std::shared_ptr<const SharedRegion>& region) {
   Timing t;
   for (const json& s : j.at("candidates")) t.candidates.push_back(samples_of(s));
   t.copy = samples_of(j.at("copy"));
   if (!j.at("baseline").is_null()) t.baseline = samples_of(j.at("baseline"));
-  for (const json& o : j.at("outputs")) t.outputs.push_back(output_of(o, region));
-  t.before = clocks_of(j.at("before"));
-  t.after = clocks_of(j.at("after"));
+  for (const json& o : j.at("outputs")) t.outputs.push_back(output_from_json(o, region));
+  t.before = clocks_from_json(j.at("before"));
+  t.after = clocks_from_json(j.at("after"));
   t.l2_bytes = j.at("l2_bytes");
   t.peak_bandwidth = j.at("peak_bandwidth");
   t.start_seconds = j.at("start_seconds");
@@ -78,7 +78,7 @@ json to_json(const Fault& f) {
   if (!f.driver) return json::array({kind});
   return {kind, f.driver->kernel, f.driver->name, f.driver->text};
 }
-Fault fault_of(const json& j) {
+Fault fault_from_json(const json& j) {
   Fault f;
   f.kind = static_cast<sim::TrapKind>(j.at(0).get<int>());
   if (j.size() > 1) f.driver = DriverError{j.at(1), j.at(2), j.at(3)};
@@ -102,8 +102,8 @@ TimingResult decode(const std::vector<std::byte>& bytes,
     const auto* begin = reinterpret_cast<const char*>(bytes.data());
     const json j = json::parse(std::string(begin, bytes.size()));
     TimingResult timed;
-    if (j.contains("timing")) timed.timing = timing_of(j["timing"], region);
-    if (j.contains("fault")) timed.fault = fault_of(j["fault"]);
+    if (j.contains("timing")) timed.timing = timing_from_json(j["timing"], region);
+    if (j.contains("fault")) timed.fault = fault_from_json(j["fault"]);
     return timed;
   } catch (const json::exception& e) {
     throw Error(std::string("the timing process's answer is damaged: ") + e.what());

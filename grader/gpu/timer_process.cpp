@@ -34,7 +34,7 @@ constexpr double kSlack = 17;
 constexpr double kCubBuild = 300;
 constexpr size_t kMaxKept = size_t{4} << 30;  // bytes of outputs with different results
 
-Fault too_long(double seconds) {
+Fault timeout_fault(double seconds) {
   Fault fault;
   fault.kind = sim::TrapKind::time_limit;
   fault.seconds = seconds;
@@ -135,7 +135,7 @@ class GpuTimer final : public Timer {
       case ForkResult::End::done:
         return decode(forked.answer, kept);
       case ForkResult::End::timed_out:
-        return {std::nullopt, too_long(plan.seconds + kSlack)};
+        return {std::nullopt, timeout_fault(plan.seconds + kSlack)};
       case ForkResult::End::died:
         break;
     }

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json record(const Request& r) {
+Json to_record(const Request& r) {
   Json address = Json::array(), name = Json::array();
   for (int lane = 0; lane < kWarpSize; ++lane) {
     const bool active = (r.mask >> lane & 1) != 0;
@@ -23,9 +23,9 @@ Json record(const Request& r) {
 }
 
 template <class T>
-Json records(const std::vector<T>& all);
+Json to_records(const std::vector<T>& all);
 
-Json record(const Access& a) {
+Json to_record(const Access& a) {
   return {{"line", a.line},
           {"source", visible(a.source)},
           {"space", a.shared ? "shared" : "global"},
@@ -34,32 +34,32 @@ Json record(const Access& a) {
           {"ptx_level", a.ptx_level},
           {"waste", a.waste},
           {"worst", a.worst},
-          {"requests", records(a.requests)}};
+          {"requests", to_records(a.requests)}};
 }
 
-Json record(const Step& s) {
+Json to_record(const Step& s) {
   return {{"line", s.line},
           {"source", visible(s.source)},
           {"warp_barrier", s.warp_barrier},
           {"working", s.working}};
 }
 
-Json record(const Steps& s) {
+Json to_record(const Steps& s) {
   return {
-      {"block", s.block}, {"threads", s.threads}, {"more", s.more}, {"steps", records(s.steps)}};
+      {"block", s.block}, {"threads", s.threads}, {"more", s.more}, {"steps", to_records(s.steps)}};
 }
 
-Json record(const Shuffle& s) {
+Json to_record(const Shuffle& s) {
   return {{"line", s.line},         {"source", visible(s.source)}, {"mask", s.mask},
           {"in_range", s.in_range}, {"absent", s.absent},          {"from", s.from}};
 }
 
-Json record(const Shuffles& s) {
+Json to_record(const Shuffles& s) {
   return {
-      {"block", s.block}, {"warp", s.warp}, {"more", s.more}, {"shuffles", records(s.shuffles)}};
+      {"block", s.block}, {"warp", s.warp}, {"more", s.more}, {"shuffles", to_records(s.shuffles)}};
 }
 
-Json record(const OtherTraffic& w) {
+Json to_record(const OtherTraffic& w) {
   return {{"texture_requests", w.texture_requests},
           {"texture_sectors", w.texture_sectors},
           {"bulk_sectors", w.bulk_sectors},
@@ -69,7 +69,7 @@ Json record(const OtherTraffic& w) {
           {"unknown", w.unknown}};
 }
 
-Json record(const Traffic& t) {
+Json to_record(const Traffic& t) {
   Json caches = nullptr;
   if (t.caches)
     caches = {{"l1_percent", t.caches->l1_percent},
@@ -86,10 +86,10 @@ Json record(const Traffic& t) {
           {"wavefronts", t.wavefronts},
           {"ideal_wavefronts", t.ideal_wavefronts},
           {"caches", caches},
-          {"other", t.other ? record(*t.other) : Json(nullptr)}};
+          {"other", t.other ? to_record(*t.other) : Json(nullptr)}};
 }
 
-Json record(const Race::Party& p) {
+Json to_record(const Race::Party& p) {
   return {{"thread", p.thread},
           {"warp", p.warp},
           {"use", p.use},
@@ -97,14 +97,14 @@ Json record(const Race::Party& p) {
           {"source", visible(p.source)}};
 }
 
-Json record(const Race& r) {
+Json to_record(const Race& r) {
   return {{"place", visible(r.place)},
           {"missing", r.missing},
-          {"first", record(r.first)},
-          {"second", record(r.second)}};
+          {"first", to_record(r.first)},
+          {"second", to_record(r.second)}};
 }
 
-Json record(const Fault& f) {
+Json to_record(const Fault& f) {
   return {{"kind", f.kind},     {"words", visible(f.words)},
           {"line", f.line},     {"source", visible(f.source)},
           {"thread", f.thread}, {"object", visible(f.object)},
@@ -112,7 +112,7 @@ Json record(const Fault& f) {
           {"bytes", f.bytes}};
 }
 
-Json record(const LineCost& l) {
+Json to_record(const LineCost& l) {
   return {{"line", l.line},
           {"instructions", l.instructions},
           {"lanes", l.lanes},
@@ -120,11 +120,11 @@ Json record(const LineCost& l) {
           {"ideal_sectors", l.ideal_sectors},
           {"wavefronts", l.wavefronts},
           {"ideal_wavefronts", l.ideal_wavefronts},
-          {"other", l.other ? record(*l.other) : Json(nullptr)},
+          {"other", l.other ? to_record(*l.other) : Json(nullptr)},
           {"share", l.share}};
 }
 
-Json record(const Mapping& m) {
+Json to_record(const Mapping& m) {
   return {{"name", m.name},
           {"rows", m.rows},
           {"columns", m.columns},
@@ -136,15 +136,15 @@ Json record(const Mapping& m) {
 }
 
 template <class T>
-Json records(const std::vector<T>& all) {
+Json to_records(const std::vector<T>& all) {
   Json list = Json::array();
-  for (const T& one : all) list.push_back(record(one));
+  for (const T& one : all) list.push_back(to_record(one));
   return list;
 }
 
 template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? record(*value) : Json(nullptr);
+Json number_or_null(const std::optional<T>& value) {
+  return value ? to_record(*value) : Json(nullptr);
 }
 
 }  // namespace
@@ -155,15 +155,15 @@ Json to_json(const Launch& l) {
           {"shape", l.shape},
           {"bound", l.bound},
           {"seconds", l.seconds ? Json(*l.seconds) : Json(nullptr)},
-          {"accesses", records(l.accesses)},
-          {"steps", or_null(l.steps)},
-          {"shuffles", or_null(l.shuffles)},
-          {"traffic", or_null(l.traffic)},
-          {"reference", or_null(l.reference)},
-          {"race", or_null(l.race)},
-          {"fault", or_null(l.fault)},
-          {"mappings", records(l.mappings)},
-          {"lines", records(l.lines)}};
+          {"accesses", to_records(l.accesses)},
+          {"steps", number_or_null(l.steps)},
+          {"shuffles", number_or_null(l.shuffles)},
+          {"traffic", number_or_null(l.traffic)},
+          {"reference", number_or_null(l.reference)},
+          {"race", number_or_null(l.race)},
+          {"fault", number_or_null(l.fault)},
+          {"mappings", to_records(l.mappings)},
+          {"lines", to_records(l.lines)}};
 }
 
 std::string json(const Explanation& shown) {

@@ -43,7 +43,7 @@ std::string dimensions(const Dim3& d) {
   return text;
 }
 
-std::string words_of(const device::Shape& shape) {
+std::string shape_text(const device::Shape& shape) {
   return fmt::format("{} block{} of {} threads", dimensions(shape.grid),
                      shape.grid.count() == 1 ? "" : "s", dimensions(shape.block));
 }
@@ -185,14 +185,14 @@ std::optional<Fault> fault_of(const device::Run& run, const Names& names) {
 }
 
 // The amount by which a line uses the resource that bounds the launch.
-uint64_t part_of(const std::string& bound, const LineCost& line) {
+uint64_t line_share(const std::string& bound, const LineCost& line) {
   if (bound == "device memory" || bound == "L2" || bound == "L1" || bound == "atomics")
     return line.sectors;
   return bound == "shared memory" ? line.wavefronts : line.instructions;
 }
 
-std::vector<LineCost> lines_of(const device::Run& run, const Names& names,
-                               const std::string& bound) {
+std::vector<LineCost> line_costs(const device::Run& run, const Names& names,
+                                 const std::string& bound) {
   std::vector<LineCost> lines;
   uint64_t all = 0;
   for (const counters::LineCounters& l : run.lines) {
@@ -206,12 +206,12 @@ std::vector<LineCost> lines_of(const device::Run& run, const Names& names,
     cost.wavefronts = c.shared_wavefronts();
     cost.ideal_wavefronts = c.shared_ideal();
     cost.other = other_traffic_of(c);
-    all += part_of(bound, cost);
+    all += line_share(bound, cost);
     if (l.file == names.file && l.line > 0) lines.push_back(cost);
   }
   if (!bound.empty() && all > 0)
     for (LineCost& line : lines)
-      line.share = static_cast<double>(part_of(bound, line)) / static_cast<double>(all);
+      line.share = static_cast<double>(line_share(bound, line)) / static_cast<double>(all);
   return lines;
 }
 
@@ -249,7 +249,7 @@ Launch make(const device::Run& run, const device::Shape& shape, const Names& nam
   Launch launch;
   launch.kernel = names.kernel;
   launch.setting = names.setting;
-  launch.shape = words_of(shape);
+  launch.shape = shape_text(shape);
   launch.fault = fault_of(run, names);
   launch.race = first_race_of(run, names);
   if (run.predicted) {
@@ -263,12 +263,12 @@ Launch make(const device::Run& run, const device::Shape& shape, const Names& nam
   }
   if (run.counters) {
     launch.traffic = traffic_of(run);
-    launch.lines = lines_of(run, names, launch.bound);
+    launch.lines = line_costs(run, names, launch.bound);
   }
   return launch;
 }
 
-uint64_t waste(const Launch& launch) {
+uint64_t wasted_traffic(const Launch& launch) {
   uint64_t sum = 0;
   for (const Access& access : launch.accesses) sum += weight(access);
   return sum;

@@ -35,7 +35,7 @@ std::optional<Shuffles> shuffles_of(const counters::LaunchDetail& seen, const Na
 Race race_of(const counters::Finding& finding, const Names& names);
 
 // The waste of a launch in comparable units of time, for finding the worst launch.
-uint64_t waste(const Launch& launch);
+uint64_t wasted_traffic(const Launch& launch);
 
 // The cost of an access in words: "32 sectors where 4 would do".
 std::string cost_of(const Access& access, const Request& request);

@@ -18,14 +18,14 @@ constexpr uint64_t kMost = 32;  // rows and columns that are drawn, which fit 80
 uint32_t drawn(uint64_t count) { return static_cast<uint32_t>(std::min(count, kMost)); }
 
 // "the first 32 of 4,096 rows"; "" if all are drawn.
-std::string part_of(uint32_t count, uint64_t all, const char* what) {
+std::string part_text(uint32_t count, uint64_t all, const char* what) {
   return count == all ? "" : fmt::format("the first {} of {} {}", count, grouped(all), what);
 }
 
 // "Drawn: the first 32 of 64 rows, the first 32 of 64 columns.", or "" if everything is drawn.
-std::string what_is_drawn(const Mapping& m) {
-  const std::string rows = part_of(m.rows, m.all_rows, "rows"),
-                    columns = part_of(m.columns, m.all_columns, "columns");
+std::string drawn_part_note(const Mapping& m) {
+  const std::string rows = part_text(m.rows, m.all_rows, "rows"),
+                    columns = part_text(m.columns, m.all_columns, "columns");
   if (rows.empty() && columns.empty()) return "";
   return "Drawn: " + rows + (rows.empty() || columns.empty() ? "" : ", ") + columns + ".\n";
 }
@@ -35,22 +35,22 @@ bool is_drawn(const Mapping& m, uint64_t place) { return place < (m.turned ? m.r
 
 // Whether group n leaves its row (or its column if groups change their row). No swizzle does, but a
 // student's function may.
-bool leaves_its_row(const Mapping& m, uint32_t n) {
+bool moves_to_another_row(const Mapping& m, uint32_t n) {
   return m.turned ? m.to[n] % m.all_columns != n % m.columns
                   : m.to[n] / m.all_columns != n / m.columns;
 }
 
-bool any_leaves_its_row(const Mapping& m) {
+bool any_moves_to_another_row(const Mapping& m) {
   for (uint32_t n = 0; n < m.to.size(); ++n)
-    if (leaves_its_row(m, n)) return true;
+    if (moves_to_another_row(m, n)) return true;
   return false;
 }
 
 // Whether a group stays in its row (or column) and leaves the drawn part.
-bool goes_out(const Mapping& m) {
+bool has_group_outside(const Mapping& m) {
   for (uint32_t n = 0; n < m.to.size(); ++n) {
     const uint64_t to_row = m.to[n] / m.all_columns, to_column = m.to[n] % m.all_columns;
-    if (!leaves_its_row(m, n) && !is_drawn(m, m.turned ? to_row : to_column)) return true;
+    if (!moves_to_another_row(m, n) && !is_drawn(m, m.turned ? to_row : to_column)) return true;
   }
   return false;
 }
@@ -111,11 +111,11 @@ std::string text(const Mapping& m, bool colour) {
       "{}: where {} lie.\nA number is the {} that {} goes to{}.\n", m.name,
       groups ? fmt::format("groups of {} elements", grouped(m.unit)) : "elements",
       m.turned ? "row" : "column", groups ? "a group" : "an element",
-      any_leaves_its_row(m) ? fmt::format("; ✗ it leaves its {}", m.turned ? "column" : "row")
-                            : "");
+      any_moves_to_another_row(m) ? fmt::format("; ✗ it leaves its {}", m.turned ? "column" : "row")
+                                  : "");
   if (std::max(m.columns, m.rows) > 10) out += "From 10 on it is a letter: a is 10, v is 31.\n";
-  if (goes_out(m)) out += "→ it leaves what is drawn.\n";
-  out += what_is_drawn(m) + "\n" + pad_right("column", 8);
+  if (has_group_outside(m)) out += "→ it leaves what is drawn.\n";
+  out += drawn_part_note(m) + "\n" + pad_right("column", 8);
   for (uint32_t column = 0; column < m.columns; ++column) out += " " + lane_character(column);
   out += "\n";
   for (uint32_t row = 0; row < m.rows; ++row) {
@@ -124,7 +124,7 @@ std::string text(const Mapping& m, bool colour) {
       const uint32_t to = m.to[row * m.columns + column];
       const uint64_t to_row = to / m.all_columns, to_column = to % m.all_columns;
       const uint64_t shown = m.turned ? to_row : to_column;
-      out += leaves_its_row(m, row * m.columns + column)
+      out += moves_to_another_row(m, row * m.columns + column)
                  ? paint(Hue::bad, " ✗")
                  : paint(shown == (m.turned ? row : column) ? Hue::idle : Hue::good,
                          is_drawn(m, shown) ? " " + lane_character(shown) : " →");

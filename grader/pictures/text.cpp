@@ -33,7 +33,7 @@ uint32_t lanes_of(const std::vector<uint32_t>& masks) {
 }
 
 // One character for a group of lanes: all, some or none of them work.
-std::string group(uint32_t mask, int first, int lanes, int there, const Paint& paint) {
+std::string lane_group_text(uint32_t mask, int first, int lanes, int there, const Paint& paint) {
   uint32_t working = 0, possible = 0;
   for (int lane = first; lane < first + lanes && lane < there; ++lane) {
     ++possible;
@@ -44,7 +44,7 @@ std::string group(uint32_t mask, int first, int lanes, int there, const Paint& p
   return working == possible ? paint(Hue::good, "█") : paint(Hue::warn, "▒");
 }
 
-std::string amount(uint64_t bytes) {
+std::string bytes_text(uint64_t bytes) {
   if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
   if (bytes >= 10'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
   return fmt::format("{} B", bytes);
@@ -71,13 +71,13 @@ std::string reference_traffic(const Traffic* r) {
   if (const auto& c = r->caches)
     out += wrapped_words("", fmt::format("{:.1f} % hit L1, {:.1f} % L2 (modelled)", c->l1_percent,
                                          c->l2_percent)) +
-           wrapped_words("", fmt::format("{} read, {} written (modelled)", amount(c->dram_read),
-                                         amount(c->dram_written)));
+           wrapped_words("", fmt::format("{} read, {} written (modelled)", bytes_text(c->dram_read),
+                                         bytes_text(c->dram_written)));
   return out;
 }
 
 // Removes "44 blocks of 128" from the setting if the shape, "44 blocks of 128 threads", repeats it.
-std::string setting_without(std::string setting, std::string shape) {
+std::string setting_without_shape(std::string setting, std::string shape) {
   shape.erase(std::remove(shape.begin(), shape.end(), ','), shape.end());
   shape = shape.substr(0, shape.rfind(" threads"));
   if (setting.size() < shape.size() ||
@@ -110,7 +110,7 @@ std::string text(const Steps& s, bool colour) {
       const uint32_t mask = now.working[static_cast<size_t>(warp)];
       const int there = std::min(kWarpSize, static_cast<int>(s.threads) - kWarpSize * warp);
       for (int k = 0; k < signs; ++k)
-        out += group(mask, k * kWarpSize / signs, kWarpSize / signs, there, paint);
+        out += lane_group_text(mask, k * kWarpSize / signs, kWarpSize / signs, there, paint);
       if (gaps && warp + 1 < warps) out += " ";
     }
     out += "\n";
@@ -154,7 +154,7 @@ std::string text(const Shuffles& s, bool colour) {
 namespace {
 
 // " where 5 would do", or ", the minimum".
-std::string compared_with(uint64_t ideal, uint64_t reached) {
+std::string ideal_ratio_text(uint64_t ideal, uint64_t reached) {
   return reached > ideal ? fmt::format(" where {} would do", grouped(ideal)) : ", the minimum";
 }
 
@@ -163,24 +163,26 @@ std::string compared_with(uint64_t ideal, uint64_t reached) {
 std::string text(const Traffic& t, const Traffic* reference) {
   std::string out = "Memory chart\n\n";
   out += wrapped_words(
-      "kernel", fmt::format("{} requests for {}", grouped(t.requests), amount(t.asked_bytes)));
+      "kernel", fmt::format("{} requests for {}", grouped(t.requests), bytes_text(t.asked_bytes)));
   if (t.shared_requests > 0)
     out += wrapped_words(
         "shared memory",
         fmt::format("{} requests, {} wavefronts{}", grouped(t.shared_requests),
-                    grouped(t.wavefronts), compared_with(t.ideal_wavefronts, t.wavefronts)));
-  out += wrapped_words("L1",
-                       fmt::format("{} sectors ({}){}", grouped(t.sectors), amount(32 * t.sectors),
-                                   compared_with(t.ideal_sectors, t.sectors)));
+                    grouped(t.wavefronts), ideal_ratio_text(t.ideal_wavefronts, t.wavefronts)));
+  out += wrapped_words(
+      "L1", fmt::format("{} sectors ({}){}", grouped(t.sectors), bytes_text(32 * t.sectors),
+                        ideal_ratio_text(t.ideal_sectors, t.sectors)));
   if (!t.caches) return out + reference_traffic(reference);
   const Traffic::Caches& c = *t.caches;
   out += wrapped_words("", fmt::format("{:.1f} % hit (modelled)", c.l1_percent));
-  out += wrapped_words("L2", fmt::format("{} sectors read, {} written: {}",
-                                         grouped(c.l2_read_sectors), grouped(c.l2_write_sectors),
-                                         amount(32 * (c.l2_read_sectors + c.l2_write_sectors))));
+  out +=
+      wrapped_words("L2", fmt::format("{} sectors read, {} written: {}", grouped(c.l2_read_sectors),
+                                      grouped(c.l2_write_sectors),
+                                      bytes_text(32 * (c.l2_read_sectors + c.l2_write_sectors))));
   out += wrapped_words("", fmt::format("{:.1f} % hit (modelled)", c.l2_percent));
-  out += wrapped_words("device memory", fmt::format("{} read, {} written (modelled)",
-                                                    amount(c.dram_read), amount(c.dram_written)));
+  out += wrapped_words("device memory",
+                       fmt::format("{} read, {} written (modelled)", bytes_text(c.dram_read),
+                                   bytes_text(c.dram_written)));
   return out + reference_traffic(reference);
 }
 
@@ -228,7 +230,7 @@ std::string text(const Fault& f, bool colour) {
 
 std::string text(const Launch& l, bool colour) {
   std::string out;
-  const std::string setting = setting_without(l.setting, l.shape);
+  const std::string setting = setting_without_shape(l.setting, l.shape);
   if (!l.shape.empty())
     for (const std::string& line :
          wrap(fmt::format("{}{}, {}", l.kernel, setting.empty() ? "" : " (" + setting + ")",

@@ -17,7 +17,7 @@ constexpr size_t kMostRows = 16;
 constexpr int kLabel = 14;
 
 // A row of 128 bytes: for each word, the lanes that access it and the bytes that they use.
-struct Row {
+struct AddressRow {
   std::vector<int> lanes[kBanks];
   uint32_t used[kBanks] = {};  // one bit per byte
   std::string name;            // name of the first element that is accessed
@@ -36,13 +36,13 @@ struct Row {
   }
 };
 
-std::map<uint64_t, Row> rows_of(const Request& r) {
-  std::map<uint64_t, Row> rows;
+std::map<uint64_t, AddressRow> address_rows(const Request& r) {
+  std::map<uint64_t, AddressRow> rows;
   const uint64_t bytes = r.matrix ? 16 : r.bytes;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (!(r.mask >> lane & 1)) continue;
     for (uint64_t at = r.address[lane]; at < r.address[lane] + bytes; ++at) {
-      Row& row = rows[at / kLineBytes];
+      AddressRow& row = rows[at / kLineBytes];
       const uint64_t word = at / kWordBytes % kBanks;
       row.used[word] |= 1u << at % kWordBytes;
       auto& lanes = row.lanes[word];
@@ -56,7 +56,7 @@ std::map<uint64_t, Row> rows_of(const Request& r) {
 }
 
 // Cuts a long name but keeps the index of an element.
-std::string label(std::string words) {
+std::string padded_label(std::string words) {
   if (columns(words) >= kLabel) {
     std::string index = words.back() == ']' ? words.substr(words.rfind('[')) : "";
     if (columns(index) > kLabel - 4) index.clear();
@@ -71,7 +71,7 @@ std::string label(std::string words) {
 }
 
 std::string lanes_above(const Request& r, const Paint& paint, int width) {
-  std::string numbers = label("lane"), signs = label("its sign");
+  std::string numbers = padded_label("lane"), signs = padded_label("its sign");
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (lane % 8 == 0) numbers += pad_right(pad_left(std::to_string(lane), width), 8 * width);
     const bool active = (r.mask >> lane & 1) != 0;
@@ -80,18 +80,18 @@ std::string lanes_above(const Request& r, const Paint& paint, int width) {
   }
   numbers.erase(numbers.find_last_not_of(' ') + 1);
   if (r.mask != 0xffffffffu)  // with two columns per lane there is no room behind them
-    signs += (width == 1 ? "  " : "\n" + label("")) + "○ inactive";
+    signs += (width == 1 ? "  " : "\n" + padded_label("")) + "○ inactive";
   return numbers + "\n" + signs + "\n";
 }
 
-std::string global(const Request& r, const Paint& paint) {
+std::string sectors_drawing(const Request& r, const Paint& paint) {
   std::string out = lanes_above(r, paint, 1) + "\n";
-  const std::map<uint64_t, Row> rows = rows_of(r);
-  out += label("128-byte line") + " 4 sectors of 32 bytes; a place is 4 bytes, · unused\n";
+  const std::map<uint64_t, AddressRow> rows = address_rows(r);
+  out += padded_label("128-byte line") + " 4 sectors of 32 bytes; a place is 4 bytes, · unused\n";
   size_t shown = 0;
   for (const auto& [number, row] : rows) {
     if (shown++ == kMostRows) break;
-    out += label(row.name) + "│";
+    out += padded_label(row.name) + "│";
     for (uint64_t word = 0; word < kBanks; ++word) {
       const auto& lanes = row.lanes[word];
       out += lanes.empty() ? paint(Hue::idle, "·") : paint(Hue::lane, lane_character(lanes[0]));
@@ -105,21 +105,21 @@ std::string global(const Request& r, const Paint& paint) {
         "\n";
   }
   if (rows.size() > kMostRows)
-    out += fmt::format("{}… and {} more lines\n", label(""), rows.size() - kMostRows);
+    out += fmt::format("{}… and {} more lines\n", padded_label(""), rows.size() - kMostRows);
   return out;
 }
 
 std::string banks_drawing(const Request& r, const Paint& paint) {
-  std::string out = lanes_above(r, paint, 2) + "\n" + label("bank");
+  std::string out = lanes_above(r, paint, 2) + "\n" + padded_label("bank");
   for (uint64_t bank = 0; bank < kBanks; bank += 4)
     out += pad_left(std::to_string(bank), 2) + "      ";
   out.erase(out.find_last_not_of(' ') + 1);
   out += "\n";
-  const std::map<uint64_t, Row> rows = rows_of(r);
+  const std::map<uint64_t, AddressRow> rows = address_rows(r);
   size_t shown = 0;
   for (const auto& [number, row] : rows) {
     if (shown++ == kMostRows) break;
-    out += label(row.name);
+    out += padded_label(row.name);
     for (uint64_t bank = 0; bank < kBanks; ++bank) {
       const auto& lanes = row.lanes[bank];
       out += " " + (lanes.empty() ? paint(Hue::idle, "·")
@@ -128,8 +128,8 @@ std::string banks_drawing(const Request& r, const Paint& paint) {
     out += "\n";
   }
   if (rows.size() > kMostRows)
-    out += fmt::format("{}… and {} more rows\n", label(""), rows.size() - kMostRows);
-  out += label("at once");
+    out += fmt::format("{}… and {} more rows\n", padded_label(""), rows.size() - kMostRows);
+  out += padded_label("at once");
   for (uint64_t bank = 0; bank < kBanks; ++bank) {
     const uint32_t degree = r.degree[bank];
     const std::string text = degree == 0 ? " ·" : pad_left(std::to_string(degree), 2);
@@ -140,7 +140,7 @@ std::string banks_drawing(const Request& r, const Paint& paint) {
 
 // A row is labelled with its first accessed element; adds a note if that is not the first element
 // of the row.
-std::string what_names(const std::map<uint64_t, Row>& rows) {
+std::string row_label_note(const std::map<uint64_t, AddressRow>& rows) {
   for (const auto& [number, row] : rows)
     if (row.used[0] == 0) return "In front of each row: its first place in use.\n";
   return "";
@@ -154,13 +154,13 @@ std::string percent(uint64_t part, uint64_t whole) {
 bool is_atomic(const Request& r) { return r.kind == "red" || r.kind == "atom"; }
 
 // `red` is an atomic without a result; students know it as an atomic.
-std::string words_of_kind(const Request& r) {
+std::string kind_text(const Request& r) {
   return is_atomic(r) ? "atomic" : r.matrix ? "matrix " + r.kind : r.kind;
 }
 
 // Whether two lanes access the same place.
 bool lanes_share_an_address(const Request& r) {
-  for (const auto& [number, row] : rows_of(r))
+  for (const auto& [number, row] : address_rows(r))
     for (const auto& lanes : row.lanes)
       if (lanes.size() > 1) return true;
   return false;
@@ -168,7 +168,7 @@ bool lanes_share_an_address(const Request& r) {
 
 uint64_t used_bytes(const Request& r) {
   uint64_t sum = 0;
-  for (const auto& [number, row] : rows_of(r)) sum += static_cast<uint64_t>(row.bytes());
+  for (const auto& [number, row] : address_rows(r)) sum += static_cast<uint64_t>(row.bytes());
   return sum;
 }
 
@@ -179,7 +179,7 @@ std::string text(const Access& access, const Request& r, bool colour) {
   const int lanes = __builtin_popcount(r.mask);
   std::string out = fmt::format(
       "Warp {} of block {}, {} {} of this line: {} lane{}, {} byte{} each.\n", r.warp, access.block,
-      words_of_kind(r), r.number, lanes, lanes == 1 ? "" : "s", r.bytes, r.bytes == 1 ? "" : "s");
+      kind_text(r), r.number, lanes, lanes == 1 ? "" : "s", r.bytes, r.bytes == 1 ? "" : "s");
   out += paint(r.cost > r.ideal ? Hue::bad : Hue::good, cost_of(access, r));
   // For atomics a sector may be moved once per lane.
   const uint64_t moved = kSectorBytes * r.cost;
@@ -189,8 +189,8 @@ std::string text(const Access& access, const Request& r, bool colour) {
   if (access.ptx_level) out += "Counted in PTX; ptxas may schedule it differently.\n";
   if (lanes_share_an_address(r))
     out += "Where several lanes meet in a place, the first one's sign is there.\n";
-  out += what_names(rows_of(r));
-  return out + "\n" + (access.shared ? banks_drawing(r, paint) : global(r, paint));
+  out += row_label_note(address_rows(r));
+  return out + "\n" + (access.shared ? banks_drawing(r, paint) : sectors_drawing(r, paint));
 }
 
 }  // namespace lab32::pictures

@@ -11,7 +11,7 @@
 namespace lab32::report {
 namespace {
 
-std::string quoted(const std::string& field) {
+std::string csv_quoted(const std::string& field) {
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string out = "\"";
   for (const char c : field) {
@@ -23,9 +23,9 @@ std::string quoted(const std::string& field) {
 
 // A cell with foreign text. Spreadsheets take a field that begins with certain characters for a
 // formula.
-std::string cell(const std::string& foreign) {
+std::string csv_cell(const std::string& foreign) {
   const std::string shown = visible(foreign);
-  return quoted(!shown.empty() && std::strchr("=+-@\t", shown[0]) ? "'" + shown : shown);
+  return csv_quoted(!shown.empty() && std::strchr("=+-@\t", shown[0]) ? "'" + shown : shown);
 }
 
 }  // namespace
@@ -35,15 +35,16 @@ std::string csv(const Result& result) {
       "lab,check,status,bonus,score,max_score,measured,expected,file,line,seconds,message\r\n";
   for (const Lab& lab : result.labs) {
     for (const Test& test : lab.tests)
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f},{}\r\n", cell(lab.name),
-                         cell(test.name), to_string(test.status), test.bonus, points(test.score),
-                         points(test.max_score), cell(test.measured), cell(test.expected),
-                         cell(test.file), test.line, test.seconds, cell(test.message));
+      out +=
+          fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f},{}\r\n", csv_cell(lab.name),
+                      csv_cell(test.name), to_string(test.status), test.bonus, points(test.score),
+                      points(test.max_score), csv_cell(test.measured), csv_cell(test.expected),
+                      csv_cell(test.file), test.line, test.seconds, csv_cell(test.message));
     // A lab without checks gets a row of its own, so that it is not missed.
     if (lab.tests.empty())
-      out +=
-          fmt::format("{},,{},false,{},{},,,,0,0.000,{}\r\n", cell(lab.name), to_string(lab.status),
-                      points(lab.score), points(lab.max_score), cell(lab.message));
+      out += fmt::format("{},,{},false,{},{},,,,0,0.000,{}\r\n", csv_cell(lab.name),
+                         to_string(lab.status), points(lab.score), points(lab.max_score),
+                         csv_cell(lab.message));
   }
   return out;
 }

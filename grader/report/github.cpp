@@ -51,7 +51,7 @@ std::string markdown_cell(const std::string& text) {
 }
 
 // A fenced block whose fence is longer than any inside the text.
-std::string fenced(const std::string& text) {
+std::string code_block(const std::string& text) {
   const std::string shown = visible(text);
   size_t longest = 2, run = 0;
   for (const char c : shown) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
@@ -60,7 +60,7 @@ std::string fenced(const std::string& text) {
                      shown.empty() || shown.back() != '\n' ? "\n" : "");
 }
 
-const char* mark_of(const Test& test) {
+const char* status_mark(const Test& test) {
   switch (test.status) {
     case Status::passed:
       return "✅";
@@ -73,18 +73,18 @@ const char* mark_of(const Test& test) {
 
 std::string markdown_lab(const Lab& lab) {
   std::string out = "## " + markdown_cell(lab_in_words(lab)) + "\n\n";
-  if (!lab.message.empty()) out += fenced(lab.message) + "\n";
+  if (!lab.message.empty()) out += code_block(lab.message) + "\n";
   const bool ran = lab.status == Status::passed || lab.status == Status::failed;
   if (!ran || lab.tests.empty()) return out;
   out += "| | check | measured | expected | points |\n| --- | --- | --- | --- | ---: |\n";
   for (const Test& test : lab.tests)
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", mark_of(test), markdown_cell(test.name),
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", status_mark(test), markdown_cell(test.name),
                        markdown_cell(test.measured), markdown_cell(test.expected), points_of(test));
   out += "\n";
   for (const Test& test : lab.tests) {
     if (test.message.empty()) continue;
     out += fmt::format("**{}** ({})\n\n{}\n", markdown_cell(test.name), points_of(test),
-                       fenced(test.message));
+                       code_block(test.message));
   }
   return out;
 }

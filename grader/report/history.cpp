@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostAttempts = 200;  // attempts per lab
 constexpr uintmax_t kLargestHistory = 64 << 20;
 
-Json attempt_of(const Result& result, const Lab& lab, const std::string& when) {
+Json attempt_record(const Result& result, const Lab& lab, const std::string& when) {
   Json checks = Json::object();
   for (const Test& test : lab.tests) {
     if (test.status == Status::not_run) continue;
@@ -66,7 +66,7 @@ bool is_a_history(const fs::path& file) {
 }
 
 // Invalid lines are ignored, since the student can edit the file.
-std::vector<Json> read(const fs::path& file) {
+std::vector<Json> read_attempts(const fs::path& file) {
   std::vector<Json> attempts;
   if (!is_a_history(file)) return attempts;
   std::istringstream in(read_file(file).value_or(""));
@@ -92,11 +92,11 @@ const Test* matching_test(const Lab& lab, const Test& test) {
   return at == lab.tests.end() ? nullptr : &*at;
 }
 
-std::string measurement_of(const Test& test) {
+std::string measurement_text(const Test& test) {
   return test.measured.empty() ? to_string(test.status) : visible(test.measured);
 }
 
-std::string change_of_points(double before, double after) {
+std::string points_change_text(double before, double after) {
   if (after == before) return "";
   return fmt::format(" ({}{})", after > before ? "+" : "-", points(std::abs(after - before)));
 }
@@ -105,7 +105,7 @@ std::string change_of_points(double before, double after) {
 
 bool history_enabled() { return value_of(variables::kHistory) != "off"; }
 
-std::string now() {
+std::string current_time() {
   const std::time_t seconds = std::time(nullptr);
   std::tm local{};
   localtime_r(&seconds, &local);
@@ -120,11 +120,11 @@ void append_to_history(const fs::path& directory, const Result& result, const st
   const fs::path file = directory / ".lab32" / "history";
   std::error_code error;
   if (fs::exists(file, error) && !is_a_history(file)) return;
-  std::vector<Json> kept = read(file);
+  std::vector<Json> kept = read_attempts(file);
   bool more = false;
   for (const Lab& lab : result.labs) {
     if (lab.status == Status::not_graded) continue;
-    Json attempt = attempt_of(result, lab, when);
+    Json attempt = attempt_record(result, lab, when);
     if (equals_last_attempt(kept, attempt)) continue;
     kept.push_back(std::move(attempt));
     more = true;
@@ -156,8 +156,8 @@ std::string changes(const Result& before, const Result& after) {
       if (!was || (was->measured == test.measured && was->score == test.score &&
                    was->status == test.status))
         continue;
-      lines += fmt::format("  {}: {} -> {}{}\n", test.name, measurement_of(*was),
-                           measurement_of(test), change_of_points(was->score, test.score));
+      lines += fmt::format("  {}: {} -> {}{}\n", test.name, measurement_text(*was),
+                           measurement_text(test), points_change_text(was->score, test.score));
     }
     if (!lines.empty())
       text += fmt::format("{}: {} -> {} of {} points\n", lab.name, points(old->score),

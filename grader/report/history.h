@@ -18,7 +18,7 @@ bool history_enabled();
 void append_to_history(const std::filesystem::path& directory, const Result& result,
                        const std::string& when);
 // The current time in that form.
-std::string now();
+std::string current_time();
 
 // A line for each check that has changed, with both measurements, and a line with the points; "" if
 // nothing has changed. Labs that only one of the results contains, and labs that do not compile,

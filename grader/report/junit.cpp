@@ -10,7 +10,7 @@
 namespace lab32::report {
 namespace {
 
-std::string xml(const std::string& text) {
+std::string escape_xml(const std::string& text) {
   std::string out;
   for (const char c : visible(text)) switch (c) {
       case '&':
@@ -40,26 +40,28 @@ std::string xml(const std::string& text) {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // The element for lost points: <failure>, <error> or <skipped>.
-std::string outcome(const char* element, const std::string& kind, const std::string& words) {
+std::string outcome_element(const char* element, const std::string& kind,
+                            const std::string& words) {
   return fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n", element, kind,
-                     xml(first_line(words)), xml(words));
+                     escape_xml(first_line(words)), escape_xml(words));
 }
 
-std::string test_case(const Lab& lab, const Test& test) {
+std::string test_case_element(const Lab& lab, const Test& test) {
   const std::string words = reason_with_numbers(test);
   std::string out =
       fmt::format("    <testcase classname=\"lab32.{}\" name=\"{}\" time=\"{:.3f}\">\n",
-                  xml(lab.name), xml(test.name), test.seconds);
+                  escape_xml(lab.name), escape_xml(test.name), test.seconds);
   if (test.status == Status::not_run)
-    out += outcome("skipped", test.not_run ? to_string(test.not_run->kind) : "", test.message);
+    out +=
+        outcome_element("skipped", test.not_run ? to_string(test.not_run->kind) : "", test.message);
   else if (test.status == Status::failed)
-    out += outcome("failure", test.failure ? to_string(test.failure->kind) : "", words);
+    out += outcome_element("failure", test.failure ? to_string(test.failure->kind) : "", words);
   else if (test.status != Status::passed)
-    out += outcome("error", to_string(test.status), words);
+    out += outcome_element("error", to_string(test.status), words);
   const std::string place =
       test.line > 0 ? fmt::format("\n{}:{}", test.file, test.line) : std::string();
   return out + fmt::format("      <system-out>{}</system-out>\n    </testcase>\n",
-                           xml("points: " + points_of(test) + place));
+                           escape_xml("points: " + points_of(test) + place));
 }
 
 struct CaseCounts {
@@ -81,22 +83,23 @@ struct CaseCounts {
 };
 
 // The case of a lab without tests: it could not be loaded or not be graded.
-std::string lab_case(const Lab& lab) {
+std::string lab_case_element(const Lab& lab) {
   const char* element = lab.status == Status::not_graded ? "skipped" : "error";
   return fmt::format("    <testcase classname=\"lab32.{0}\" name=\"{0}\" time=\"0\">\n",
-                     xml(lab.name)) +
-         outcome(element, to_string(lab.status), lab.message) + "    </testcase>\n";
+                     escape_xml(lab.name)) +
+         outcome_element(element, to_string(lab.status), lab.message) + "    </testcase>\n";
 }
 
-std::string suite(const Result& result, const Lab& lab) {
+std::string suite_element(const Result& result, const Lab& lab) {
   CaseCounts counts;
   counts.add(lab);
   std::string out = fmt::format(
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
       "time=\"{:.3f}\">\n    <properties>\n",
-      xml(lab.name), counts.tests, counts.failures, counts.errors, counts.skipped, counts.seconds);
+      escape_xml(lab.name), counts.tests, counts.failures, counts.errors, counts.skipped,
+      counts.seconds);
   const auto property = [&](const char* name, const std::string& value) {
-    out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, xml(value));
+    out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, escape_xml(value));
   };
   property("status", to_string(lab.status));
   property("score", points(lab.score));
@@ -104,10 +107,10 @@ std::string suite(const Result& result, const Lab& lab) {
   property("device", result.device);
   property("seed", std::to_string(result.seed));
   out += "    </properties>\n";
-  for (const Test& test : lab.tests) out += test_case(lab, test);
-  if (lab.tests.empty()) out += lab_case(lab);
+  for (const Test& test : lab.tests) out += test_case_element(lab, test);
+  if (lab.tests.empty()) out += lab_case_element(lab);
   if (!lab.message.empty())
-    out += fmt::format("    <system-err>{}</system-err>\n", xml(lab.message));
+    out += fmt::format("    <system-err>{}</system-err>\n", escape_xml(lab.message));
   return out + "  </testsuite>\n";
 }
 
@@ -120,7 +123,7 @@ std::string junit(const Result& result) {
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuites name=\"lab32\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n",
       counts.tests, counts.failures, counts.errors, counts.seconds);
-  for (const Lab& lab : result.labs) out += suite(result, lab);
+  for (const Lab& lab : result.labs) out += suite_element(result, lab);
   return out + "</testsuites>\n";
 }
 

@@ -18,7 +18,7 @@ constexpr const char* kSchema =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
 
 // A URI reference (RFC 3986) of a path.
-std::string uri_of(const std::string& path) {
+std::string file_uri(const std::string& path) {
   std::string uri = !path.empty() && path[0] == '/' ? "file://" : "";
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
@@ -29,17 +29,17 @@ std::string uri_of(const std::string& path) {
   return uri;
 }
 
-SarifJson location_of(const std::string& file, int line) {
-  SarifJson place = {{"artifactLocation", {{"uri", uri_of(file)}}}};
+SarifJson sarif_location(const std::string& file, int line) {
+  SarifJson place = {{"artifactLocation", {{"uri", file_uri(file)}}}};
   if (line > 0) place["region"] = {{"startLine", line}};
   return {{"physicalLocation", place}};
 }
 
-SarifJson result_of(const std::string& rule, const std::string& message, const std::string& file,
-                    int line) {
+SarifJson sarif_result(const std::string& rule, const std::string& message, const std::string& file,
+                       int line) {
   SarifJson record = {
       {"ruleId", rule}, {"level", "error"}, {"message", {{"text", visible(message)}}}};
-  if (!file.empty()) record["locations"] = {location_of(file, line)};
+  if (!file.empty()) record["locations"] = {sarif_location(file, line)};
   return record;
 }
 
@@ -54,7 +54,8 @@ class SarifRun {
     // All checks of a lab that did not compile failed for one reason.
     if (lab.status == Status::error) {
       const std::string file = lab.tests.empty() ? "" : lab.tests.front().file;
-      add(lab.name, lab.name, result_of(lab.name, lab_in_words(lab) + "\n" + lab.message, file, 0),
+      add(lab.name, lab.name,
+          sarif_result(lab.name, lab_in_words(lab) + "\n" + lab.message, file, 0),
           {lab.score, lab.max_score});
       return;
     }
@@ -62,7 +63,7 @@ class SarifRun {
       if (test.status != Status::failed && test.status != Status::error) continue;
       const std::string rule = lab.name + "/" + test.name;
       const std::string text = points_of(test) + " points\n" + reason_with_numbers(test);
-      add(rule, lab.name + ": " + test.name, result_of(rule, text, test.file, test.line),
+      add(rule, lab.name + ": " + test.name, sarif_result(rule, text, test.file, test.line),
           {test.score, test.max_score});
     }
   }

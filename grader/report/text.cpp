@@ -26,8 +26,8 @@ class ScoreReport {
 
   std::string text;
 
-  void lab(const Lab& lab) {
-    title(lab);
+  void write_lab(const Lab& lab) {
+    write_title(lab);
     const bool never_ran = lab.status == Status::error || lab.status == Status::not_graded;
     if (never_ran && !lab.message.empty()) {
       // The compiler's lines are not wrapped, since its carets point at columns.
@@ -39,18 +39,18 @@ class ScoreReport {
     if (never_ran) return;
     const bool full_marks = lab.score == lab.max_score;
     if (style_.brief && full_marks)
-      passed(lab.tests);
+      write_passed(lab.tests);
     else
-      table(lab.tests);
-    if (!lab.message.empty()) paragraph(visible(lab.message));
+      write_table(lab.tests);
+    if (!lab.message.empty()) write_paragraph(visible(lab.message));
     if (style_.brief)
-      brief_reasons(lab, full_marks);
+      write_brief_reasons(lab, full_marks);
     else
       for (const Test& test : lab.tests)
-        if (has_reason(test)) reason(test);
+        if (has_reason(test)) write_reason(test);
   }
 
-  void total(const Result& result) {
+  void write_total(const Result& result) {
     const std::string score = points(result.score) + " / " + points(result.max_score);
     // The title tells a simulator's count from a card's.
     const bool simulated = result.device.compare(0, 3, "sim") == 0;
@@ -83,24 +83,24 @@ class ScoreReport {
   static constexpr size_t kBriefReasons = 2;
 
   static bool has_reason(const Test& test) {
-    return (test.status != Status::passed || !test.message.empty()) && !out_of_time(test);
+    return (test.status != Status::passed || !test.message.empty()) && !ran_out_of_time(test);
   }
 
-  void paragraph(const std::string& words) {
+  void write_paragraph(const std::string& words) {
     for (const std::string& line : wrap(words, style_.width)) write(line);
     write("");
   }
 
-  void passed(const std::vector<Test>& tests) {
+  void write_passed(const std::vector<Test>& tests) {
     const auto count = std::count_if(
         tests.begin(), tests.end(), [](const Test& test) { return test.status == Status::passed; });
-    paragraph(fmt::format("{} check{} passed.", count, count == 1 ? "" : "s"));
+    write_paragraph(fmt::format("{} check{} passed.", count, count == 1 ? "" : "s"));
   }
 
   // The first reasons for lost points in full, and one line each for the other reasons and for all
   // checks that were not run. The message of a passed check is printed until the lab has full
   // marks, and the output of a kernel always.
-  void brief_reasons(const Lab& lab, bool full_marks) {
+  void write_brief_reasons(const Lab& lab, bool full_marks) {
     size_t printed = 0, also_lost = 0, not_run = 0;
     bool lacks_gpu = true;  // the reason for all that was not run
     for (const Test& test : lab.tests) {
@@ -110,7 +110,7 @@ class ScoreReport {
         ++not_run;
         lacks_gpu &= test.not_run && test.not_run->kind == NotRun::Kind::no_gpu;
       } else if (test.status == Status::passed || printed++ < kBriefReasons) {
-        reason(test);
+        write_reason(test);
       } else {
         ++also_lost;
       }
@@ -128,11 +128,11 @@ class ScoreReport {
                           !lacks_gpu     ? ""
                           : not_run == 1 ? ": it needs a GPU"
                                          : ": they need a GPU");
-    if (!rest.empty()) paragraph(rest.substr(0, rest.size() - 1));
+    if (!rest.empty()) write_paragraph(rest.substr(0, rest.size() - 1));
   }
 
   // The lab's message has already said this about all its checks.
-  static bool out_of_time(const Test& test) {
+  static bool ran_out_of_time(const Test& test) {
     return test.failure && test.failure->kind == Failure::Kind::time_limit;
   }
 
@@ -163,7 +163,7 @@ class ScoreReport {
 
   void rule(char c) { write(paint(kDim, std::string(style_.width, c))); }
 
-  void title(const Lab& lab) {
+  void write_title(const Lab& lab) {
     const std::string score = lab.status == Status::not_graded
                                   ? to_string(lab.status)
                                   : points(lab.score) + " / " + points(lab.max_score);
@@ -171,8 +171,8 @@ class ScoreReport {
     rule('=');
   }
 
-  void row(const std::string& name, const std::string& measured, const std::string& expected,
-           const std::string& score, const char* sgr) {
+  void write_row(const std::string& name, const std::string& measured, const std::string& expected,
+                 const std::string& score, const char* sgr) {
     const auto a = wrap(name, name_width()), b = wrap(measured, kMeasured),
                c = wrap(expected, kExpected);
     const auto cell = [](const std::vector<std::string>& lines, size_t i) {
@@ -189,22 +189,23 @@ class ScoreReport {
     }
   }
 
-  void table(const std::vector<Test>& tests) {
-    row("check", "measured", "expected", "points", nullptr);
+  void write_table(const std::vector<Test>& tests) {
+    write_row("check", "measured", "expected", "points", nullptr);
     rule('-');
     for (const Test& test : tests) {
       if (style_.brief && test.status == Status::not_run) continue;
-      row(test.name, visible(test.measured), visible(test.expected),
-          test.status == Status::not_run ? "not run"
-                                         : points(test.score) + " / " + points(test.max_score),
-          colour_of(test));
+      write_row(test.name, visible(test.measured), visible(test.expected),
+                test.status == Status::not_run
+                    ? "not run"
+                    : points(test.score) + " / " + points(test.max_score),
+                colour_of(test));
     }
     rule('-');
     write("");
   }
 
   // Prints why points were lost, or the message of a test that passed.
-  void reason(const Test& test) {
+  void write_reason(const Test& test) {
     std::string heading = test.name;
     if (test.status == Status::not_run)
       heading += " (not run, does not count)";
@@ -224,8 +225,8 @@ class ScoreReport {
 
 std::string text(const Result& result, const Style& style) {
   ScoreReport report(style);
-  for (const Lab& lab : result.labs) report.lab(lab);
-  report.total(result);
+  for (const Lab& lab : result.labs) report.write_lab(lab);
+  report.write_total(result);
   return report.text;
 }
 

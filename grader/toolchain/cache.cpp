@@ -29,7 +29,7 @@ constexpr char kMagic[] = "lab32-artifact/3\n";
 // LAB32_CACHE_MB.
 constexpr uintmax_t kMostBytes = 400'000'000;
 
-uintmax_t most_bytes() {
+uintmax_t size_limit() {
   const std::string words = value_of(variables::kCacheMegabytes);
   if (words.empty()) return kMostBytes;
   if (words.size() > 6 || words.find_first_not_of("0123456789") != std::string::npos)
@@ -59,7 +59,7 @@ bool take_field(const std::string& in, size_t& at, std::string& field) {
 }
 
 void evict_oldest_entries() {
-  const uintmax_t most = most_bytes();
+  const uintmax_t most = size_limit();
   std::error_code error;
   std::vector<std::tuple<fs::file_time_type, fs::path, uintmax_t>> entries;
   uintmax_t bytes = 0;

@@ -105,7 +105,8 @@ namespace {
 
 // The number and the text of the line with the first use of the macro that the source does not
 // close. Comments may have parentheses of their own.
-std::pair<size_t, std::string> open_use(const std::string& source, const std::string& macro) {
+std::pair<size_t, std::string> find_unclosed_macro(const std::string& source,
+                                                   const std::string& macro) {
   const std::vector<std::string> lines = lines_of(source);
   std::string rest;  // without comments, from the current line on
   for (size_t n = lines.size(); n-- > 0;) {
@@ -121,14 +122,14 @@ std::pair<size_t, std::string> open_use(const std::string& source, const std::st
 
 }  // namespace
 
-std::string at_open_macro(const std::string& messages, const std::string& source,
-                          const std::string& display) {
+std::string move_to_unclosed_macro(const std::string& messages, const std::string& source,
+                                   const std::string& display) {
   static const Pattern open("^.*: (error: unterminated argument list invoking macro \"(.*)\")$");
   std::string out;
   for (const std::string& line : lines_of(messages)) {
     const auto found = open.match(line);
     const auto [number, text] =
-        found ? open_use(source, found->at(2)) : std::pair<size_t, std::string>();
+        found ? find_unclosed_macro(source, found->at(2)) : std::pair<size_t, std::string>();
     out += number == 0 ? line + "\n"
                        : display + "(" + std::to_string(number) + "): " + found->at(1) + "\n  " +
                              text + "\n";
@@ -136,7 +137,7 @@ std::string at_open_macro(const std::string& messages, const std::string& source
   return out;
 }
 
-std::string errors_alone(const std::string& messages) {
+std::string without_warnings(const std::string& messages) {
   std::vector<std::string> out;
   bool warns = false;  // the message that continues
   for (const std::string& line : lines_of(messages)) {

@@ -54,7 +54,7 @@ void write_into_sandbox(const fs::path& path, const std::string& text) {
 // the disk was full, and the failure was not the submission's.
 constexpr size_t kRoom = 8 << 20;
 
-void require_room(const Sandbox& sandbox) {
+void require_disk_space(const Sandbox& sandbox) {
   sandbox.clear_output();
   write_into_sandbox(sandbox.output() / "room", std::string(kRoom, ' '));
 }
@@ -163,7 +163,7 @@ std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits, 
 
 // Whether gcc's last message says that its compiler was killed. A submission can have such lines
 // printed by #pragma, but only within or before the message of an error.
-bool ends_as_killed_gcc(const std::string& err) {
+bool reports_killed_gcc(const std::string& err) {
   std::vector<std::string> lines;
   std::istringstream text(err);
   for (std::string line; std::getline(text, line);)
@@ -179,13 +179,13 @@ bool ends_as_killed_gcc(const std::string& err) {
 
 // The submission is responsible for CPU time. If the time limit was reached without using the CPU,
 // the machine was too busy.
-void refuse_busy(const Outcome& outcome, const std::string& program, double seconds) {
+void report_busy_machine(const Outcome& outcome, const std::string& program, double seconds) {
   if (outcome.end == Outcome::End::timed_out)
     throw MachineError(fmt::format(
         "{} had not ended after {} seconds: is this machine busy? Grade again", program, seconds));
 }
 
-bool used_its_cpu_time(const Outcome& outcome, const ProcessLimits& limits) {
+bool reached_cpu_limit(const Outcome& outcome, const ProcessLimits& limits) {
   // bubblewrap turns a signal into an exit status.
   const int signal = outcome.end == Outcome::End::signalled ? outcome.status : outcome.status - 128;
   return (signal == SIGKILL || signal == SIGXCPU) &&
@@ -194,7 +194,7 @@ bool used_its_cpu_time(const Outcome& outcome, const ProcessLimits& limits) {
 
 // Something else killed the compiler: the kernel, say, for lack of memory. Our own limits end it in
 // another way, or later.
-void refuse_killed(const Outcome& outcome, const ProcessLimits& limits) {
+void report_killed_compiler(const Outcome& outcome, const ProcessLimits& limits) {
   if (outcome.seconds >= static_cast<double>(limits.cpu_seconds)) return;
   bool killed = outcome.end == Outcome::End::signalled && outcome.status == SIGKILL;
   if (outcome.end == Outcome::End::exited) {
@@ -202,7 +202,7 @@ void refuse_killed(const Outcome& outcome, const ProcessLimits& limits) {
     // whatever their text says.
     killed |= outcome.status == 128 + SIGKILL;
     killed |= outcome.status > 2 && outcome.err.find("died due to signal 9 (") != std::string::npos;
-    killed |= outcome.status == 1 && ends_as_killed_gcc(outcome.err);
+    killed |= outcome.status == 1 && reports_killed_gcc(outcome.err);
   }
   if (killed)
     throw MachineError(
@@ -277,12 +277,12 @@ Artifact run_compilers(const Submission& submission, const Surroundings& around,
   }
   const Messages messages = split_messages(canonical(opened.messages));
   if (!nvcc.ok()) {
-    require_room(sandbox);
-    refuse_busy(nvcc, "nvcc", options.limits.wall_seconds);
-    refuse_killed(nvcc, options.limits);
-    std::string text = errors_alone(
+    require_disk_space(sandbox);
+    report_busy_machine(nvcc, "nvcc", options.limits.wall_seconds);
+    report_killed_compiler(nvcc, options.limits);
+    std::string text = without_warnings(
         use_source_spelling(replace_sandbox_paths(messages.text, submission.name, display)));
-    text = at_open_macro(text, submission.text(), display);
+    text = move_to_unclosed_macro(text, submission.text(), display);
     text += limits_reached(nvcc, options.limits, !text.empty());
     throw CompileError(display, text.empty() ? "nvcc: " + describe(nvcc) + "\n" : text);
   }
@@ -304,8 +304,8 @@ Artifact run_compilers(const Submission& submission, const Surroundings& around,
     limits.output_bytes = kListing;
     Outcome listing = list_machine_code(
         cubin, [&](const auto& arguments) { return sandbox.run(arguments, limits); });
-    refuse_busy(listing, "nvdisasm", limits.wall_seconds);
-    if (listing.end == Outcome::End::output_exceeded || used_its_cpu_time(listing, limits))
+    report_busy_machine(listing, "nvdisasm", limits.wall_seconds);
+    if (listing.end == Outcome::End::output_exceeded || reached_cpu_limit(listing, limits))
       throw CompileError(display,
                          display + ": error: its machine code is too long: nvdisasm was stopped\n");
     if (!listing.ok())

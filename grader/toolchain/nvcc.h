@@ -62,11 +62,11 @@ std::string use_source_spelling(const std::string& messages);
 
 // The messages without warnings, for a file that does not compile: the errors are all that the
 // student needs. If there are only warnings, they are returned unchanged.
-std::string errors_alone(const std::string& messages);
+std::string without_warnings(const std::string& messages);
 
 // The messages with an unclosed macro, such as `LAB32_ANSWER(x, 31;`, at its line of `source`. The
 // preprocessor reports it where the text ends. `display` is the name of the source in messages.
-std::string at_open_macro(const std::string& messages, const std::string& source,
-                          const std::string& display);
+std::string move_to_unclosed_macro(const std::string& messages, const std::string& source,
+                                   const std::string& display);
 
 }  // namespace lab32::toolchain

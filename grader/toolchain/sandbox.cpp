@@ -26,7 +26,7 @@ using Words = std::vector<std::string>;
 void add(Words& words, std::initializer_list<std::string> more) { words.insert(words.end(), more); }
 
 // /bin, /lib and /lib64 are links into /usr on today's systems and directories on older ones.
-void show_system(Words& words) {
+void add_system_folders(Words& words) {
   add(words, {"--ro-bind", "/usr", "/usr"});
   for (const char* name : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
     std::error_code error;
@@ -48,7 +48,7 @@ Words bubblewrap_words(const fs::path& bubblewrap, const std::vector<fs::path>& 
   Words words{bubblewrap.string(), "--unshare-all", "--die-with-parent",
               "--new-session",     "--cap-drop",    "ALL"};
   add(words, {"--tmpfs", "/tmp", "--dev", "/dev"});
-  show_system(words);
+  add_system_folders(words);
   auto show = [&](const fs::path& root) {
     add(words, {"--ro-bind", root.string(), root.string()});
   };
@@ -78,7 +78,7 @@ const std::vector<std::string> kSystem = {
     "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
     "/dev/zero",         "/dev/random",      "/dev/urandom"};
 
-Confinement::Paths open_to(const std::vector<fs::path>& roots) {
+Confinement::Paths compiler_paths(const std::vector<fs::path>& roots) {
   Confinement::Paths paths{kSystem, {"/dev/null"}};
   for (const fs::path& root : roots) paths.read.push_back(root.string());
   return paths;
@@ -95,7 +95,7 @@ Command harmless_command() {
 Isolation isolation_without_bubblewrap() {
   if (confinement_support().landlock == 0) return Isolation::plain;
   try {
-    const Confinement confinement(open_to({"/usr", "/lib", "/lib64", "/bin"}));
+    const Confinement confinement(compiler_paths({"/usr", "/lib", "/lib64", "/bin"}));
     Command command = harmless_command();
     command.confinement = &confinement;
     return run_process(command).ok() ? Isolation::landlock : Isolation::plain;
@@ -143,7 +143,7 @@ Sandbox::Sandbox(const Toolchain& toolchain, const fs::path& include, Isolation 
   std::error_code error;
   fs::copy(include, scratch_.path / "include", fs::copy_options::recursive, error);
   include_ = scratch_.path / "include";
-  Confinement::Paths paths = open_to(toolchain.roots);
+  Confinement::Paths paths = compiler_paths(toolchain.roots);
   for (const fs::path& readable : {submission_, include_}) paths.read.push_back(readable.string());
   for (const fs::path& writable : {output_, temporary}) paths.write.push_back(writable.string());
   if (isolation == Isolation::plain)
@@ -197,7 +197,7 @@ namespace fs = std::filesystem;
 constexpr char kGuards[] = "Multiple include guards may be useful for:";
 
 // ". /usr/include/math.h", a dot for each file that it is included from.
-bool is_entry(const std::string& line, size_t& name) {
+bool names_opened_file(const std::string& line, size_t& name) {
   name = std::min(line.find_first_not_of('.'), line.size());
   if (name == line.size() || line[name] != ' ') return false;
   ++name;
@@ -207,7 +207,7 @@ bool is_entry(const std::string& line, size_t& name) {
 
 using Id = std::pair<uint64_t, uint64_t>;
 
-bool id_of(const fs::path& file, Id& id) {
+bool read_file_id(const fs::path& file, Id& id) {
   struct stat s {};
   if (stat(file.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) return false;
   id = {s.st_dev, s.st_ino};
@@ -226,7 +226,7 @@ OpenedFiles split_opened_files(const std::string& output) {
     size_t name = 0;
     if (line == kGuards) {
       guards = true;
-    } else if (is_entry(line, name)) {
+    } else if (names_opened_file(line, name)) {
       result.files.emplace_back(line.substr(name));
     } else if (guards && !line.empty() && line.find_first_of(":( ") == std::string::npos) {
       // The files below this line were listed above, too.
@@ -244,7 +244,7 @@ ReadableFiles::ReadableFiles(const std::vector<fs::path>& own, const std::vector
   Id id;
   for (const fs::path& directory : own)
     for (const auto& entry : fs::recursive_directory_iterator(directory, error))
-      if (!entry.is_symlink(error) && id_of(entry.path(), id)) own_.push_back(id);
+      if (!entry.is_symlink(error) && read_file_id(entry.path(), id)) own_.push_back(id);
   std::sort(own_.begin(), own_.end());
 }
 
@@ -254,7 +254,7 @@ bool ReadableFiles::allows(const fs::path& file, const fs::path& from) const {
   for (const char* shifting : {"/proc", "/dev", "/sys", "/run"})
     if (is_inside(full.lexically_normal(), shifting)) return false;
   Id id;
-  if (!id_of(full, id)) return false;
+  if (!read_file_id(full, id)) return false;
   if (std::binary_search(own_.begin(), own_.end(), id)) return true;
   std::error_code error;
   const fs::path real = fs::canonical(full, error);

@@ -26,9 +26,9 @@ namespace {
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // The text as the preprocessor sees it: lines that end in a backslash are joined with the next.
-class Joined {
+class SplicedText {
  public:
-  explicit Joined(const std::string& text) : text_(text) {
+  explicit SplicedText(const std::string& text) : text_(text) {
     for (size_t at = 0; at < text.size(); ++at) {
       if (text[at] == '\\') {
         // gcc allows blanks after the backslash.
@@ -68,7 +68,7 @@ class Joined {
 
 // Each of these functions reads a token that begins at `i` and returns the position behind it.
 
-size_t behind_comment(const Joined& in, size_t i) {
+size_t skip_comment(const SplicedText& in, size_t i) {
   if (in.starts_with(i, "//")) {
     while (i < in.size() && in[i] != '\n') ++i;
     return i;
@@ -78,10 +78,10 @@ size_t behind_comment(const Joined& in, size_t i) {
   return i;
 }
 
-size_t behind_blanks(const Joined& in, size_t i) {
+size_t skip_blanks(const SplicedText& in, size_t i) {
   for (;;) {
     if (in.starts_with(i, "/*"))
-      i = behind_comment(in, i);
+      i = skip_comment(in, i);
     else if (i < in.size() && in[i] != '\n' && std::isspace(static_cast<unsigned char>(in[i])))
       ++i;
     else
@@ -90,7 +90,7 @@ size_t behind_blanks(const Joined& in, size_t i) {
 }
 
 // A string or character literal; if it has no end, it ends with its line.
-size_t behind_literal(const Joined& in, size_t i) {
+size_t skip_literal(const SplicedText& in, size_t i) {
   const char quote = in[i];
   for (++i; i < in.size() && in[i] != '\n'; ++i) {
     if (in[i] == quote) return i + 1;
@@ -100,7 +100,7 @@ size_t behind_literal(const Joined& in, size_t i) {
 }
 
 // R"x(...)x", in which lines are not joined. `i` is at the quotation mark.
-size_t behind_raw_string(const Joined& in, size_t i) {
+size_t skip_raw_string(const SplicedText& in, size_t i) {
   const size_t begin = in.origin(i) + 1, open = in.text().find('(', begin);
   if (open == std::string::npos || open - begin > 16) return i + 1;
   const std::string end = ")" + in.text().substr(begin, open - begin) + "\"";
@@ -108,7 +108,7 @@ size_t behind_raw_string(const Joined& in, size_t i) {
   return close == std::string::npos ? in.size() : in.joined_index(close + end.size());
 }
 
-size_t behind_number(const Joined& in, size_t i) {
+size_t skip_number(const SplicedText& in, size_t i) {
   for (++i; i < in.size(); ++i) {
     const bool sign = (in[i] == '+' || in[i] == '-') &&
                       std::string_view("eEpP").find(in[i - 1]) != std::string_view::npos;
@@ -119,17 +119,17 @@ size_t behind_number(const Joined& in, size_t i) {
 }
 
 // A name with the raw string or the <...> of an #include that follows it.
-size_t behind_name(const Joined& in, size_t i) {
+size_t skip_name(const SplicedText& in, size_t i) {
   const std::string_view name = in.name_at(i);
   i += name.size();
   if (in[i] == '"')
     for (const std::string_view raw : {"R", "LR", "uR", "UR", "u8R"})
-      if (name == raw) return behind_raw_string(in, i);
+      if (name == raw) return skip_raw_string(in, i);
   for (const std::string_view opens : {"include", "include_next", "import", "embed",
                                        "__has_include", "__has_include_next", "__has_embed"}) {
     if (name != opens) continue;
-    i = behind_blanks(in, i);
-    if (in[i] == '(') i = behind_blanks(in, i + 1);
+    i = skip_blanks(in, i);
+    if (in[i] == '(') i = skip_blanks(in, i + 1);
     if (in[i] != '<') return i;
     size_t close = i;
     while (close < in.size() && in[close] != '\n' && in[close] != '>') ++close;
@@ -138,31 +138,31 @@ size_t behind_name(const Joined& in, size_t i) {
   return i;
 }
 
-size_t behind_token(const Joined& in, size_t i) {
-  if (in.starts_with(i, "//") || in.starts_with(i, "/*")) return behind_comment(in, i);
-  if (in[i] == '"' || in[i] == '\'') return behind_literal(in, i);
-  if (std::isdigit(static_cast<unsigned char>(in[i]))) return behind_number(in, i);
-  if (is_name(in[i])) return behind_name(in, i);
+size_t skip_token(const SplicedText& in, size_t i) {
+  if (in.starts_with(i, "//") || in.starts_with(i, "/*")) return skip_comment(in, i);
+  if (in[i] == '"' || in[i] == '\'') return skip_literal(in, i);
+  if (std::isdigit(static_cast<unsigned char>(in[i]))) return skip_number(in, i);
+  if (is_name(in[i])) return skip_name(in, i);
   return i + 1;
 }
 
-size_t behind_line(const Joined& in, size_t i) {
-  while (i < in.size() && in[i] != '\n') i = behind_token(in, i);
+size_t skip_line(const SplicedText& in, size_t i) {
+  while (i < in.size() && in[i] != '\n') i = skip_token(in, i);
   return i;
 }
 
 }  // namespace
 
 std::string without_line_directives(const std::string& text) {
-  const Joined in(text);
+  const SplicedText in(text);
   std::string out = text;
   for (size_t i = 0; i < in.size();) {
-    i = behind_blanks(in, i);
+    i = skip_blanks(in, i);
     const size_t mark = in[i] == '#' ? 1 : in.starts_with(i, "%:") ? 2 : 0;
-    const size_t word = mark ? behind_blanks(in, i + mark) : i;
+    const size_t word = mark ? skip_blanks(in, i + mark) : i;
     const bool names_line =
         mark && (in.name_at(word) == "line" || std::isdigit(static_cast<unsigned char>(in[word])));
-    const size_t end = behind_line(in, i);
+    const size_t end = skip_line(in, i);
     if (names_line)
       for (size_t at = in.origin(i); at < in.origin(end); ++at)
         if (out[at] != '\n') out[at] = ' ';
@@ -318,12 +318,12 @@ std::vector<std::pair<long, std::string>> includes_of_macros(const std::string& 
 }
 
 // Whether the path, by its name alone, stays below the directory.
-bool stays_below(const fs::path& name) {
+bool stays_inside(const fs::path& name) {
   if (name.empty() || name.is_absolute()) return false;
   return std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
 }
 
-void take_headers(const Directory& directory, const fs::path& from, Submission& submission) {
+void read_headers(const Directory& directory, const fs::path& from, Submission& submission) {
   const std::string text = submission.files.at(from.string());
   std::vector<std::string> names = included_names(text);
   for (const auto& [macro, value] : macros_for_headers(text))
@@ -332,19 +332,20 @@ void take_headers(const Directory& directory, const fs::path& from, Submission& 
   for (const auto& name : names) {
     // The compiler searches the directory of the including file.
     fs::path path = (from.parent_path() / name).lexically_normal();
-    if (submission.files.count(path.string()) || !stays_below(path)) continue;
+    if (submission.files.count(path.string()) || !stays_inside(path)) continue;
     if (submission.files.size() >= kMostFiles) return;
     std::string why;
     auto header = directory.read(path, why);
     if (!header) continue;
     submission.files[path.string()] = *header;
-    take_headers(directory, path, submission);
+    read_headers(directory, path, submission);
   }
 }
 
 // The headers of a submission are read before the preprocessor runs. Where a macro builds the name
 // of one, it is not known.
-void refuse_built_names(const Submission& submission, const std::string& display_path) {
+void refuse_undefined_include_macros(const Submission& submission,
+                                     const std::string& display_path) {
   std::map<std::string, std::string> macros;
   for (const auto& [file, text] : submission.files) macros.merge(macros_for_headers(text));
   for (const auto& [file, text] : submission.files)
@@ -357,7 +358,7 @@ void refuse_built_names(const Submission& submission, const std::string& display
 }
 
 // Why the text cannot be a program; empty if it may be one.
-std::string no_program(const std::string& text) {
+std::string reason_not_a_program(const std::string& text) {
   if (const size_t zero = text.find('\0'); zero != std::string::npos)
     return "it is not a text file: line " +
            std::to_string(1 +
@@ -374,7 +375,7 @@ Submission read_submission(const fs::path& source, const std::string& display_pa
   const fs::path path = fs::absolute(source);
   const Directory directory(path.parent_path());
   auto text = directory.read(path.filename(), why);
-  if (text) why = no_program(*text);
+  if (text) why = reason_not_a_program(*text);
   if (!why.empty()) throw BadSubmission(display_path + " cannot be read: " + why);
   Submission submission;
   // nvcc passes file names to a shell, so only harmless names are allowed.
@@ -382,8 +383,8 @@ Submission read_submission(const fs::path& source, const std::string& display_pa
   std::string name = source.filename().string();
   submission.name = harmless.match(name) ? name : "submission.cu";
   submission.files[submission.name] = *text;
-  take_headers(directory, submission.name, submission);
-  refuse_built_names(submission, display_path);
+  read_headers(directory, submission.name, submission);
+  refuse_undefined_include_macros(submission, display_path);
   return submission;
 }
 

@@ -54,7 +54,7 @@ fs::path search_wheels(const fs::path& packages, const std::string& program) {
 
 // If lab32 is an installed wheel, its root is PACKAGES/lab32/tree, and nvcc's wheels are in
 // PACKAGES.
-fs::path search_beside(const fs::path& root, const std::string& program) {
+fs::path search_own_folder(const fs::path& root, const std::string& program) {
   return root.filename() == "tree" ? search_wheels(root.parent_path().parent_path(), program)
                                    : fs::path();
 }
@@ -73,7 +73,7 @@ std::string install_hint(const fs::path& root, const std::string& otherwise) {
   return fs::exists(root / "Makefile", error) ? "`make grade` installs it" : otherwise;
 }
 
-fs::path asked_for(const char* variable, const std::string& value) {
+fs::path program_named_by_user(const char* variable, const std::string& value) {
   if (value.empty()) return {};
   if (is_program(value)) return fs::absolute(value);
   throw Error(std::string(variable) + "=" + value + " is not a program: correct it or unset it");
@@ -82,7 +82,7 @@ fs::path asked_for(const char* variable, const std::string& value) {
 fs::path find_program(const ToolchainSearch& where, const std::string& program,
                       const std::string& setting) {
   if (is_program(setting)) return setting;
-  if (fs::path found = search_beside(where.root, program); !found.empty()) return found;
+  if (fs::path found = search_own_folder(where.root, program); !found.empty()) return found;
   if (fs::path found = search_path(where.path, program); !found.empty()) return found;
   if (fs::path found = where.usual / "bin" / program; is_program(found)) return found;
   return search_venv(where.root, program);
@@ -120,7 +120,7 @@ bool is_inside(const fs::path& path, const fs::path& directory) {
 Toolchain find_toolchain(const ToolchainSearch& where) {
   Toolchain t;
   auto settings = read_settings(where.root / "build/toolchain.env");
-  t.nvcc = asked_for("LAB32_NVCC", where.nvcc);
+  t.nvcc = program_named_by_user("LAB32_NVCC", where.nvcc);
   if (t.nvcc.empty()) t.nvcc = find_program(where, "nvcc", settings["NVCC"]);
   if (t.nvcc.empty())
     throw MachineError("no nvcc on this machine (looked in LAB32_NVCC, PATH, " +
@@ -129,7 +129,7 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
   fs::path home = settings["CUDA_HOME"];
   t.cuda_home = t.nvcc == settings["NVCC"] && fs::is_directory(home) ? fs::canonical(home)
                                                                      : prefix_of(t.nvcc);
-  t.nvdisasm = asked_for("LAB32_NVDISASM", where.nvdisasm);
+  t.nvdisasm = program_named_by_user("LAB32_NVDISASM", where.nvdisasm);
   if (t.nvdisasm.empty() && is_program(settings["NVDISASM"])) t.nvdisasm = settings["NVDISASM"];
   if (t.nvdisasm.empty() && is_program(t.cuda_home / "bin/nvdisasm"))
     t.nvdisasm = t.cuda_home / "bin/nvdisasm";

@@ -27,7 +27,7 @@ struct RunOptions {
 };
 
 // Replaces this process by the program, so that input, output and exit status are the program's.
-int run(const RunOptions& options) {
+int exec_program(const RunOptions& options) {
   if (options.list_unsupported) return profiler::list_unsupported(options.program, options.device);
   profiler::ProgramStart start;
   start.device = profiler::profile_of(options.device);
@@ -71,7 +71,7 @@ std::shared_ptr<Options> add_program(Command& command, int (*run)(const Options&
     return take_program(app, words, options->program, options->arguments);
   };
   command.behind = &options->arguments;
-  command.run = [run, options] { return run(*options); };
+  command.run = [run, options] { return exec_program(*options); };
   return options;
 }
 

@@ -19,7 +19,8 @@ using Kind = Declaration::Kind;
 unsigned toml_line(const toml::node& node) { return node.source().begin.line; }
 
 // The tables of a table in the order of the text; toml++ sorts them by name.
-std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::table& table) {
+std::vector<std::pair<std::string, const toml::node*>> entries_in_source_order(
+    const toml::table& table) {
   std::vector<std::tuple<unsigned, unsigned, std::string, const toml::node*>> placed;
   for (auto&& [key, node] : table)
     placed.emplace_back(key.source().begin.line, key.source().begin.column, std::string(key.str()),
@@ -30,7 +31,7 @@ std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::tabl
   return found;
 }
 
-std::vector<std::string> names_of(const std::vector<DeclaredArray>& arrays) {
+std::vector<std::string> array_names(const std::vector<DeclaredArray>& arrays) {
   std::vector<std::string> names;
   for (const DeclaredArray& array : arrays) names.push_back(array.name);
   return names;
@@ -43,8 +44,8 @@ class DeclarationReader {
   // A launch for each combination of the values of `each`.
   std::vector<DeclaredLaunch> launches() {
     std::vector<Variant> variants = {{}};
-    if (const toml::node* each = found("each"))
-      for (const auto& [name, values] : in_order(table_of_any(*each, "each"))) {
+    if (const toml::node* each = find_key("each"))
+      for (const auto& [name, values] : entries_in_source_order(table_of_any(*each, "each"))) {
         std::vector<Variant> more;
         for (const Variant& variant : variants)
           for (const std::string& value : texts(*values, name)) {
@@ -63,23 +64,23 @@ class DeclarationReader {
 
   void read_limits(Declaration& declaration) {
     const DeclaredLaunch& launch = declaration.launches.front();
-    declaration.limit = {counter(demanded("counter")), limit(launch, demanded("ideal"))};
-    const toml::node* counted = found("counted");
+    declaration.limit = {counter(require_key("counter")), limit(launch, require_key("ideal"))};
+    const toml::node* counted = find_key("counted");
     declaration.limit.counted =
         counted ? text(*counted, "counted") : declaration.limit.counter.text();
-    if (const toml::node* most = found("most_sectors"))
+    if (const toml::node* most = find_key("most_sectors"))
       declaration.most_sectors = limit(launch, *most);
-    if (const toml::node* least = found("least")) {
+    if (const toml::node* least = find_key("least")) {
       declaration.least = limit(launch, *least);
-      declaration.later = text(demanded("later"), "later");
+      declaration.later = text(require_key("later"), "later");
     }
-    if (const toml::node* also = row_.own.get("also")) read_further(declaration, *also);
+    if (const toml::node* also = row_.own.get("also")) read_further_limits(declaration, *also);
   }
 
   // "counter" = "ideal", or "counter" = { ideal = "...", counted = "...", idea = "..." }.
-  void read_further(Declaration& declaration, const toml::node& also) {
+  void read_further_limits(Declaration& declaration, const toml::node& also) {
     if (!also.is_table()) fail(also, "`also` is a table: \"counter\" = \"ideal\"");
-    for (const auto& [name, node] : in_order(*also.as_table())) {
+    for (const auto& [name, node] : entries_in_source_order(*also.as_table())) {
       const toml::node *ideal = node, *counted = nullptr, *idea = nullptr;
       if (node->is_table()) {
         const toml::table& table = table_of(*node, name, {"ideal", "counted", "idea"});
@@ -88,15 +89,15 @@ class DeclarationReader {
         idea = table.get("idea");
         if (!ideal) fail(*node, fmt::format("`{}` has no `ideal`", name));
       }
-      declaration.also.push_back({Expression(name, {counters::counter_names(), {}}, place(*node)),
-                                  limit(declaration.launches.front(), *ideal),
-                                  counted ? text(*counted, "counted") : name,
-                                  idea ? text(*idea, "idea") : ""});
+      declaration.also.push_back(
+          {Expression(name, {counters::counter_names(), {}}, position_text(*node)),
+           limit(declaration.launches.front(), *ideal), counted ? text(*counted, "counted") : name,
+           idea ? text(*idea, "idea") : ""});
     }
   }
 
   void read_time(Declaration& declaration) {
-    declaration.bytes = limit(declaration.launches.front(), demanded("bytes"));
+    declaration.bytes = limit(declaration.launches.front(), require_key("bytes"));
     for (const DeclaredArray& output : declaration.launches.front().outputs) {
       if (!output.expected)
         fail(row_.own,
@@ -116,19 +117,19 @@ class DeclarationReader {
 
   DeclaredLaunch launch() {
     DeclaredLaunch launch;
-    launch.check = text(row_.of ? *row_.of->get("check") : demanded("check"), "check");
-    launch.kernel = text(demanded("kernel"), "kernel");
-    const toml::node* function = found("line_of");
+    launch.check = text(row_.of ? *row_.of->get("check") : require_key("check"), "check");
+    launch.kernel = text(require_key("kernel"), "kernel");
+    const toml::node* function = find_key("line_of");
     launch.function =
         function ? text(*function, "line_of") : launch.kernel.substr(0, launch.kernel.find('<'));
     for (const auto& [name, value] : variant_)
       launch.variant += fmt::format("{}{} = {}", launch.variant.empty() ? "" : ", ", name, value);
-    if (const toml::node* node = found("scalars")) read_scalars(launch, *node);
+    if (const toml::node* node = find_key("scalars")) read_scalars(launch, *node);
     read_shape(launch);
     read_inputs(launch);
-    launch.outputs = arrays(launch, demanded("outputs"), true);
-    read_expected(launch, demanded("outputs"));
-    read_arguments(launch, demanded("arguments"));
+    launch.outputs = arrays(launch, require_key("outputs"), true);
+    read_expected(launch, require_key("outputs"));
+    read_arguments(launch, require_key("arguments"));
     read_reference(launch);
     return launch;
   }
@@ -150,13 +151,13 @@ class DeclarationReader {
   }
 
   [[noreturn]] void fail(const toml::node& at, const std::string& message) const {
-    throw Error(fmt::format("{}: {}", place(at), message));
+    throw Error(fmt::format("{}: {}", position_text(at), message));
   }
-  std::string place(const toml::node& at) const {
+  std::string position_text(const toml::node& at) const {
     return fmt::format("{}:{}", row_.path, toml_line(at));
   }
 
-  const toml::node* found(const char* key) const {
+  const toml::node* find_key(const char* key) const {
     if (const toml::node* own = row_.own.get(key)) return own;
     static const std::vector<std::string> of_launch = {
         "kernel",  "line_of",   "each",      "scalars",        "grid",           "block",
@@ -165,8 +166,8 @@ class DeclarationReader {
       if (const toml::node* other = row_.of->get(key)) return other;
     return row_.file.get(key);
   }
-  const toml::node& demanded(const char* key) const {
-    const toml::node* node = found(key);
+  const toml::node& require_key(const char* key) const {
+    const toml::node* node = find_key(key);
     if (!node) fail(row_.own, fmt::format("[{}] has no `{}`", row_.table, key));
     return *node;
   }
@@ -198,7 +199,7 @@ class DeclarationReader {
     if (node.is_number()) return Expression(*node.value<double>());
     if (!node.is_string())
       fail(node, fmt::format("`{}` is a number or an expression in quotes", key));
-    return Expression(text(node, key), names, place(node));
+    return Expression(text(node, key), names, position_text(node));
   }
 
   // n and the scalars, then `more`.
@@ -241,22 +242,22 @@ class DeclarationReader {
     return *table;
   }
 
-  void demand_name(const toml::node& at, const std::string& name,
-                   const DeclaredLaunch& launch) const {
+  void require_valid_name(const toml::node& at, const std::string& name,
+                          const DeclaredLaunch& launch) const {
     static const Pattern identifier("[A-Za-z_][A-Za-z0-9_]*");
     if (!identifier.match(name)) fail(at, fmt::format("`{}` is no name", name));
     for (const char* taken : {"n", "i", "blocks", "threads", "expected"})
       if (name == taken) fail(at, fmt::format("`{}` is a name of the grader's", name));
     for (const auto& known :
-         {numbers(launch).numbers, names_of(launch.inputs), names_of(launch.outputs)})
+         {numbers(launch).numbers, array_names(launch.inputs), array_names(launch.outputs)})
       if (std::find(known.begin(), known.end(), name) != known.end())
         fail(at, fmt::format("there are two `{}`", name));
   }
 
   void read_scalars(DeclaredLaunch& launch, const toml::node& node) const {
     if (!node.is_table()) fail(node, "`scalars` is a table of tables");
-    for (const auto& [name, each] : in_order(*node.as_table())) {
-      demand_name(*each, name, launch);
+    for (const auto& [name, each] : entries_in_source_order(*node.as_table())) {
+      require_valid_name(*each, name, launch);
       const toml::table& table = table_of(*each, name, {"type", "value"});
       ExpressionNames names = numbers(launch);
       names.random = true;
@@ -280,7 +281,7 @@ class DeclarationReader {
   }
 
   void read_shape(DeclaredLaunch& launch) const {
-    const toml::node *grid = found("grid"), *block = found("block");
+    const toml::node *grid = find_key("grid"), *block = find_key("block");
     if (grid && grid->value<std::string>() == "LAB32_LAUNCH") {
       launch.shape_of_submission = true;
       return;
@@ -311,7 +312,7 @@ class DeclarationReader {
     ExpressionNames names = numbers(launch, {"i"});
     names.random = true;
     if (distribution(name)) {
-      const std::string why = misfit(name, *array.type, array.from.has_value());
+      const std::string why = distribution_error(name, *array.type, array.from.has_value());
       if (!why.empty()) fail(node, fmt::format("`{}` cannot be \"{}\": {}", array.name, name, why));
       return {name};
     }
@@ -329,10 +330,10 @@ class DeclarationReader {
     if (!node.is_table()) fail(node, "`inputs` and `outputs` are tables of tables");
     std::vector<std::string> keys = {"type", "count", "values", "from", "below"};
     if (are_outputs) keys.insert(keys.end(), {"expected", "at", "over"});
-    for (const auto& [name, each] : in_order(*node.as_table())) {
-      const std::vector<std::string> known = names_of(launch.inputs);
+    for (const auto& [name, each] : entries_in_source_order(*node.as_table())) {
+      const std::vector<std::string> known = array_names(launch.inputs);
       const bool changes_known = std::find(known.begin(), known.end(), name) != known.end();
-      if (are_outputs || !changes_known) demand_name(*each, name, launch);
+      if (are_outputs || !changes_known) require_valid_name(*each, name, launch);
       const toml::table& table = table_of(*each, name, keys);
       DeclaredArray array{name, &type_of(table, name)};
       const toml::node *count = table.get("count"), *values = table.get("values"),
@@ -378,15 +379,15 @@ class DeclarationReader {
     };
     std::vector<std::string> scalars;
     for (const DeclaredScalar& scalar : launch.scalars) scalars.push_back(scalar.name);
-    std::vector<std::string> unused = names_of(launch.inputs);
-    for (const std::string& name : names_of(launch.outputs)) unused.push_back(name);
+    std::vector<std::string> unused = array_names(launch.inputs);
+    for (const std::string& name : array_names(launch.outputs)) unused.push_back(name);
     for (const toml::node& each : *list) {
       const std::string name = each.value<std::string>().value_or("");
       unused.erase(std::remove(unused.begin(), unused.end(), name), unused.end());
       using Place = DeclaredArgument::Kind;
       const std::array<std::pair<Place, size_t>, 3> places = {
-          {{Place::input, find_in(names_of(launch.inputs), name)},
-           {Place::output, find_in(names_of(launch.outputs), name)},
+          {{Place::input, find_in(array_names(launch.inputs), name)},
+           {Place::output, find_in(array_names(launch.outputs), name)},
            {Place::scalar, find_in(scalars, name)}}};
       if (places[0].second < launch.inputs.size())
         launch.arguments.push_back({places[0].first, places[0].second});
@@ -403,9 +404,9 @@ class DeclarationReader {
   }
 
   void read_reference(DeclaredLaunch& launch) const {
-    if (const toml::node* node = found("reference")) {
+    if (const toml::node* node = find_key("reference")) {
       launch.reference = text(*node, "reference");
-      const toml::node *grid = found("reference_grid"), *block = found("reference_block");
+      const toml::node *grid = find_key("reference_grid"), *block = find_key("reference_block");
       if (launch.shape_of_submission && (!grid || !block))
         fail(*node,
              "the submission chooses its shape, so the reference needs `reference_grid` and "

@@ -67,18 +67,18 @@ std::vector<device::Arg> arguments_of(const DeclaredLaunch& launch,
     else if (argument.kind == DeclaredArgument::Kind::output)
       args.emplace_back(outputs[argument.index]->buffer());
     else
-      args.push_back(number_of(launch, argument, numbers));
+      args.push_back(number_argument(launch, argument, numbers));
   }
   return args;
 }
 
-ExpressionValues with_numbers(std::vector<double> numbers, Random* random = nullptr) {
+ExpressionValues values_of_numbers(std::vector<double> numbers, Random* random = nullptr) {
   return {std::move(numbers), {}, random};
 }
 
-Elements draw(const DeclaredArray& array, const std::vector<double>& numbers, size_t turn,
-              Random& random) {
-  const ExpressionValues values = with_numbers(numbers);
+Elements draw_array(const DeclaredArray& array, const std::vector<double>& numbers, size_t turn,
+                    Random& random) {
+  const ExpressionValues values = values_of_numbers(numbers);
   Elements elements(*array.type, array.count.count(values, 0, kMostElements));
   if (array.contents.empty()) {
     elements.bytes.clear();
@@ -91,7 +91,7 @@ Elements draw(const DeclaredArray& array, const std::vector<double>& numbers, si
     distribution(content.name)(elements, range, random);
     return elements;
   }
-  ExpressionValues each = with_numbers(numbers, &random);
+  ExpressionValues each = values_of_numbers(numbers, &random);
   each.numbers.push_back(0);
   for (size_t i = 0; i < elements.count; ++i) {
     each.numbers.back() = static_cast<double>(i);
@@ -106,7 +106,7 @@ Dim3 extents_of(const DeclaredExtents& extents, const std::vector<double>& numbe
   uint32_t xyz[3] = {1, 1, 1};
   for (size_t i = 0; i < extents.size(); ++i) {
     // CUDA cannot launch an empty grid.
-    const uint64_t extent = extents[i].count(with_numbers(numbers), 0, most);
+    const uint64_t extent = extents[i].count(values_of_numbers(numbers), 0, most);
     xyz[i] = static_cast<uint32_t>(std::max<uint64_t>(extent, 1));
   }
   return {xyz[0], xyz[1], xyz[2]};
@@ -114,9 +114,9 @@ Dim3 extents_of(const DeclaredExtents& extents, const std::vector<double>& numbe
 
 // Runs the lab's reference kernel and returns its outputs. Its arrays are freed before the
 // submission's are allocated: expected values never stay on the device.
-std::vector<Elements> by_reference(Check& check, const DeclaredLaunch& launch,
-                                   const std::vector<double>& numbers,
-                                   const DeclaredArrays& arrays) {
+std::vector<Elements> reference_outputs(Check& check, const DeclaredLaunch& launch,
+                                        const std::vector<double>& numbers,
+                                        const DeclaredArrays& arrays) {
   const std::string& lab = check.session.rubric.lab();
   const std::string name = given_kernel(check, launch.reference);
   device::Kernel* kernel = check.session.module.find(name);
@@ -143,16 +143,16 @@ std::vector<Elements> by_reference(Check& check, const DeclaredLaunch& launch,
   return expected;
 }
 
-ExpressionValues with_shape(const std::vector<double>& numbers, const device::Shape& shape) {
+ExpressionValues values_of_launch(const std::vector<double>& numbers, const device::Shape& shape) {
   const auto extent = [](const Dim3& d) { return double{1} * d.x * d.y * d.z; };
-  ExpressionValues values = with_numbers(numbers);
+  ExpressionValues values = values_of_numbers(numbers);
   values.numbers.push_back(extent(shape.grid));
   values.numbers.push_back(extent(shape.block));
   return values;
 }
 
 // All checks of one launch get the same arrays, so that they can share it.
-Random random_of(Check& check, const DeclaredLaunch& launch, const std::string& setting) {
+Random random_for_launch(Check& check, const DeclaredLaunch& launch, const std::string& setting) {
   return Random(stream_of(check.session.setup.seed, launch.check + ", " + setting));
 }
 
@@ -194,7 +194,7 @@ std::string setting_of(const DeclaredLaunch& launch, uint32_t n, size_t turn) {
 }
 
 std::vector<double> draw_numbers(const DeclaredLaunch& launch, uint32_t n, Random& random) {
-  ExpressionValues values = with_numbers({double{1} * n}, &random);
+  ExpressionValues values = values_of_numbers({double{1} * n}, &random);
   for (const DeclaredScalar& scalar : launch.scalars) {
     Elements one(*scalar.type, 1);
     const double value = scalar.value.value(values);
@@ -209,16 +209,16 @@ DeclaredArrays draw_arrays(const DeclaredLaunch& launch, const std::vector<doubl
                            size_t turn, Random& random) {
   DeclaredArrays arrays;
   for (const DeclaredArray& input : launch.inputs)
-    arrays.inputs.push_back(draw(input, numbers, turn, random));
+    arrays.inputs.push_back(draw_array(input, numbers, turn, random));
   for (const DeclaredArray& output : launch.outputs)
-    arrays.outputs.push_back(draw(output, numbers, turn, random));
+    arrays.outputs.push_back(draw_array(output, numbers, turn, random));
   return arrays;
 }
 
 std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
                                         const std::vector<double>& numbers,
                                         const DeclaredArrays& before) {
-  ExpressionValues values = with_numbers(numbers);
+  ExpressionValues values = values_of_numbers(numbers);
   values.numbers.push_back(0);
   for (const auto* arrays : {&before.inputs, &before.outputs})
     for (const Elements& array : *arrays)
@@ -268,25 +268,25 @@ device::Shape shape_of(Check& check, const DeclaredLaunch& launch,
           extents_of(launch.block, numbers, kMostThreads)};
 }
 
-device::Arg number_of(const DeclaredLaunch& launch, const DeclaredArgument& argument,
-                      const std::vector<double>& numbers) {
+device::Arg number_argument(const DeclaredLaunch& launch, const DeclaredArgument& argument,
+                            const std::vector<double>& numbers) {
   if (argument.kind == DeclaredArgument::Kind::scalar) {
     Elements one(*launch.scalars[argument.index].type, 1);
     one.set(0, numbers[1 + argument.index]);
     return device::Arg::from_bytes(one.bytes.data(), one.bytes.size());
   }
-  return static_cast<int>(argument.number.count(with_numbers(numbers), 0, 0x7fffffff));
+  return static_cast<int>(argument.number.count(values_of_numbers(numbers), 0, 0x7fffffff));
 }
 
 DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint32_t n,
                                 size_t turn) {
   const std::string setting = setting_of(launch, n, turn);
-  Random random = random_of(check, launch, setting);
+  Random random = random_for_launch(check, launch, setting);
   const std::vector<double> numbers = draw_numbers(launch, n, random);
   const DeclaredArrays arrays = draw_arrays(launch, numbers, turn, random);
   std::vector<Elements> expected = expected_elements(launch, numbers, arrays);
   if (!launch.reference.empty()) {
-    const std::vector<Elements> computed = by_reference(check, launch, numbers, arrays);
+    const std::vector<Elements> computed = reference_outputs(check, launch, numbers, arrays);
     for (size_t i = 0; i < expected.size(); ++i)
       if (!launch.outputs[i].expected) expected[i] = computed[i];
   }
@@ -296,7 +296,7 @@ DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint
   const device::Shape shape = shape_of(check, launch, numbers, check.session.module);
   DeclaredRun done{run(check, {given_kernel(check, launch.kernel), shape,
                                arguments_of(launch, numbers, inputs, outputs), setting}),
-                   with_shape(numbers, shape)};
+                   values_of_launch(numbers, shape)};
   const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
   for (size_t i = 0; i < outputs.size(); ++i)
     check_result(check, setting, check.line_of(launch.function),
@@ -305,9 +305,9 @@ DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint
 }
 
 ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch, uint32_t n) {
-  Random random = random_of(check, launch, setting_of(launch, n, 0));
+  Random random = random_for_launch(check, launch, setting_of(launch, n, 0));
   const std::vector<double> numbers = draw_numbers(launch, n, random);
-  return with_shape(numbers, shape_of(check, launch, numbers, check.session.module));
+  return values_of_launch(numbers, shape_of(check, launch, numbers, check.session.module));
 }
 
 std::string base_name(const std::string& kernel) { return kernel.substr(0, kernel.find('<')); }
@@ -315,7 +315,7 @@ std::string base_name(const std::string& kernel) { return kernel.substr(0, kerne
 namespace {
 
 template <class T>
-std::vector<T> typed(const std::vector<std::byte>& bytes) {
+std::vector<T> decoded_elements(const std::vector<std::byte>& bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
@@ -324,7 +324,7 @@ std::vector<T> typed(const std::vector<std::byte>& bytes) {
 template <class T>
 std::string typed_mismatch(const std::string& name, const std::vector<std::byte>& got,
                            const std::vector<std::byte>& want, double relative_tolerance) {
-  return mismatch(name, typed<T>(got), typed<T>(want), relative_tolerance);
+  return mismatch(name, decoded_elements<T>(got), decoded_elements<T>(want), relative_tolerance);
 }
 
 struct Comparison {

@@ -31,8 +31,8 @@ std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
 device::Shape shape_of(Check& check, const DeclaredLaunch& launch,
                        const std::vector<double>& numbers, device::LoadedModule& module);
 // The argument as its kernel takes it, if it is no array.
-device::Arg number_of(const DeclaredLaunch& launch, const DeclaredArgument& argument,
-                      const std::vector<double>& numbers);
+device::Arg number_argument(const DeclaredLaunch& launch, const DeclaredArgument& argument,
+                            const std::vector<double>& numbers);
 
 // A launch whose result was right, and the values for expressions with `blocks` and `threads`.
 struct DeclaredRun {

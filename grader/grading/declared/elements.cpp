@@ -48,7 +48,7 @@ void write_any(std::byte* to, Random& random) {
 }
 
 template <class T>
-ElementType type(const char* name) {
+ElementType make_element_type(const char* name) {
   using Limits = std::numeric_limits<T>;
   ElementType made{
       name,          sizeof(T), std::is_integral_v<T>, &read_element<T>, &write_element<T>,
@@ -69,16 +69,17 @@ ElementType type(const char* name) {
 }
 
 const std::vector<ElementType>& all_types() {
-  static const std::vector<ElementType> types = {type<int>("int"),
-                                                 type<unsigned>("unsigned"),
-                                                 type<float>("float"),
-                                                 type<double>("double"),
-                                                 type<short>("short"),
-                                                 type<unsigned short>("unsigned short"),
-                                                 type<signed char>("signed char"),
-                                                 type<unsigned char>("unsigned char"),
-                                                 type<long long>("long long"),
-                                                 type<unsigned long long>("unsigned long long")};
+  static const std::vector<ElementType> types = {
+      make_element_type<int>("int"),
+      make_element_type<unsigned>("unsigned"),
+      make_element_type<float>("float"),
+      make_element_type<double>("double"),
+      make_element_type<short>("short"),
+      make_element_type<unsigned short>("unsigned short"),
+      make_element_type<signed char>("signed char"),
+      make_element_type<unsigned char>("unsigned char"),
+      make_element_type<long long>("long long"),
+      make_element_type<unsigned long long>("unsigned long long")};
   return types;
 }
 
@@ -186,7 +187,8 @@ std::vector<std::string> distribution_names() {
   return names;
 }
 
-std::string misfit(const std::string& distribution, const ElementType& type, bool has_range) {
+std::string distribution_error(const std::string& distribution, const ElementType& type,
+                               bool has_range) {
   if (distribution == "minus_infinity" && type.whole) return "an integer type has no infinity";
   const bool uses_range = distribution != "small" && distribution != "special" &&
                           distribution != "any" && distribution != "minus_infinity";

@@ -52,6 +52,7 @@ using Distribution = void (*)(Elements& to, const ElementRange& range, Random& r
 Distribution distribution(const std::string& name);
 std::vector<std::string> distribution_names();
 // Why the distribution cannot fill arrays of this type; empty: it can.
-std::string misfit(const std::string& distribution, const ElementType& type, bool has_range);
+std::string distribution_error(const std::string& distribution, const ElementType& type,
+                               bool has_range);
 
 }  // namespace lab32::grading

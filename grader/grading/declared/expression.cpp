@@ -61,7 +61,7 @@ class ExpressionParser {
 
   Node parse() {
     Node node = choice();
-    if (!rest().empty()) fail(fmt::format("`{}` is not expected", rest()));
+    if (!rest().empty()) throw_error(fmt::format("`{}` is not expected", rest()));
     return node;
   }
 
@@ -72,7 +72,7 @@ class ExpressionParser {
   };
   static constexpr size_t kDeepest = 100;
 
-  [[noreturn]] void fail(const std::string& message) const { whole_.fail(message); }
+  [[noreturn]] void throw_error(const std::string& message) const { whole_.throw_error(message); }
 
   std::string rest() {
     skip_space();
@@ -92,12 +92,12 @@ class ExpressionParser {
 
   void demand(const std::string& sign) {
     if (!take(sign))
-      fail(rest().empty() ? fmt::format("a `{}` is missing at the end", sign)
-                          : fmt::format("a `{}` is missing before `{}`", sign, rest()));
+      throw_error(rest().empty() ? fmt::format("a `{}` is missing at the end", sign)
+                                 : fmt::format("a `{}` is missing before `{}`", sign, rest()));
   }
 
   Node choice() {
-    if (++depth_ > kDeepest) fail("it is nested too deeply");
+    if (++depth_ > kDeepest) throw_error("it is nested too deeply");
     Node node = binary(0);
     if (take("?")) {
       Node then = choice();
@@ -133,7 +133,7 @@ class ExpressionParser {
   }
 
   Node unary() {
-    if (++depth_ > kDeepest) fail("it is nested too deeply");
+    if (++depth_ > kDeepest) throw_error("it is nested too deeply");
     Node node;
     if (take("-"))
       node = {Op::negate, 0, 0, {unary()}};
@@ -155,8 +155,8 @@ class ExpressionParser {
     const char first = at_ < text_.size() ? text_[at_] : '\0';
     if (std::isdigit(static_cast<unsigned char>(first)) || first == '.') return number();
     if (std::isalpha(static_cast<unsigned char>(first)) || first == '_') return name();
-    fail(rest().empty() ? "a value is missing at the end"
-                        : fmt::format("a value is missing before `{}`", rest()));
+    throw_error(rest().empty() ? "a value is missing at the end"
+                               : fmt::format("a value is missing before `{}`", rest()));
   }
 
   Node number() {
@@ -164,7 +164,7 @@ class ExpressionParser {
     char* end = nullptr;
     Node node;
     node.number = std::strtod(begin, &end);
-    if (end == begin) fail(fmt::format("`{}` is no number", rest()));
+    if (end == begin) throw_error(fmt::format("`{}` is no number", rest()));
     at_ += static_cast<size_t>(end - begin);
     return node;
   }
@@ -178,16 +178,17 @@ class ExpressionParser {
     return text_.substr(begin, at_ - begin);
   }
 
-  size_t slot_of(const std::vector<std::string>& known, const std::string& name,
-                 const char* what) const {
+  size_t index_of_name(const std::vector<std::string>& known, const std::string& name,
+                       const char* what) const {
     const auto found = std::find(known.begin(), known.end(), name);
     if (found != known.end()) return static_cast<size_t>(found - known.begin());
     const std::vector<std::string> near = suggestions(name, {known.begin(), known.end()}, 1);
-    fail(fmt::format("there is no {} `{}`{}", what, name,
-                     !near.empty()       ? fmt::format("; did you mean `{}`?", near[0])
-                     : known.empty()     ? std::string(" here")
-                     : known.size() > 12 ? std::string()
-                                         : fmt::format(" (there is {})", fmt::join(known, ", "))));
+    throw_error(fmt::format("there is no {} `{}`{}", what, name,
+                            !near.empty()   ? fmt::format("; did you mean `{}`?", near[0])
+                            : known.empty() ? std::string(" here")
+                            : known.size() > 12
+                                ? std::string()
+                                : fmt::format(" (there is {})", fmt::join(known, ", "))));
   }
 
   Node name() {
@@ -195,7 +196,7 @@ class ExpressionParser {
     if (take("(")) return call(name);
     Node node;
     if (take("[")) {
-      node = {Op::element, 0, slot_of(names_.arrays, name, "array"), {choice()}};
+      node = {Op::element, 0, index_of_name(names_.arrays, name, "array"), {choice()}};
       demand("]");
       return node;
     }
@@ -206,16 +207,17 @@ class ExpressionParser {
       return node;
     }
     node.op = Op::name;
-    node.slot = slot_of(names_.numbers, name, "name");
+    node.slot = index_of_name(names_.numbers, name, "name");
     return node;
   }
 
   Node call(const std::string& name) {
     const auto* function = std::find_if(std::begin(kFunctions), std::end(kFunctions),
                                         [&](const Function& one) { return one.name == name; });
-    if (function == std::end(kFunctions)) fail(fmt::format("there is no function `{}`", name));
+    if (function == std::end(kFunctions))
+      throw_error(fmt::format("there is no function `{}`", name));
     if (function->op == Op::random && !names_.random)
-      fail("random() is allowed only in `values` of arrays and in `scalars`");
+      throw_error("random() is allowed only in `values` of arrays and in `scalars`");
     Node node;
     node.op = function->op;
     if (function->over_range) bound_.push_back(variable());
@@ -233,7 +235,7 @@ class ExpressionParser {
 
   std::string variable() {
     const std::string name = word();
-    if (name.empty()) fail("sum(k, a, b, ...) begins with a variable");
+    if (name.empty()) throw_error("sum(k, a, b, ...) begins with a variable");
     return name;
   }
 
@@ -258,7 +260,7 @@ Expression::Expression(const std::string& text, const ExpressionNames& names, st
   root_ = std::make_shared<const Node>(ExpressionParser(*this, *names_).parse());
 }
 
-void Expression::fail(const std::string& message) const {
+void Expression::throw_error(const std::string& message) const {
   throw Error(fmt::format("{}{}the expression \"{}\": {}", where_, where_.empty() ? "" : ": ",
                           text_, message));
 }
@@ -269,7 +271,8 @@ uint64_t Expression::count(const ExpressionValues& values, uint64_t least, uint6
   const double number = value(values);
   if (!(number >= static_cast<double>(least) && number <= static_cast<double>(most)) ||
       number != std::floor(number))
-    fail(fmt::format("its value {} is not a whole number from {} to {}", number, least, most));
+    throw_error(
+        fmt::format("its value {} is not a whole number from {} to {}", number, least, most));
   return static_cast<uint64_t>(number);
 }
 
@@ -344,8 +347,8 @@ double Expression::call(const Node& node, const ExpressionValues& values) const 
       const ExpressionArray& array = values.arrays[node.slot];
       const double index = part(0);
       if (!(index >= 0 && index < static_cast<double>(array.count)) || index != std::floor(index))
-        fail(fmt::format("{}[{}] is not among its {} elements", names_->arrays[node.slot], index,
-                         array.count));
+        throw_error(fmt::format("{}[{}] is not among its {} elements", names_->arrays[node.slot],
+                                index, array.count));
       return array.at(static_cast<size_t>(index));
     }
     case Op::min:
@@ -370,16 +373,16 @@ double Expression::call(const Node& node, const ExpressionValues& values) const 
       return std::pow(part(0), part(1));
     case Op::random: {
       const double from = part(0), below = part(1);
-      if (!(below > from && below - from <= 0x1p32)) fail("random(a, b) needs b > a");
+      if (!(below > from && below - from <= 0x1p32)) throw_error("random(a, b) needs b > a");
       return from + static_cast<double>(values.random->below(
                         static_cast<uint32_t>(std::min(below - from, 0x1p32 - 1))));
     }
     default:
-      return over_range(node, values);
+      return reduce_over_range(node, values);
   }
 }
 
-double Expression::over_range(const Node& node, const ExpressionValues& values) const {
+double Expression::reduce_over_range(const Node& node, const ExpressionValues& values) const {
   const double from = value_of(node.parts[0], values), below = value_of(node.parts[1], values);
   double all = node.op == Op::sum ? 0 : node.op == Op::least ? HUGE_VAL : -HUGE_VAL;
   if (values.bound.size() <= node.slot) values.bound.resize(node.slot + 1);

@@ -59,8 +59,8 @@ class Expression {
 
   double value_of(const Node& node, const ExpressionValues& values) const;
   double call(const Node& node, const ExpressionValues& values) const;
-  double over_range(const Node& node, const ExpressionValues& values) const;
-  [[noreturn]] void fail(const std::string& message) const;
+  double reduce_over_range(const Node& node, const ExpressionValues& values) const;
+  [[noreturn]] void throw_error(const std::string& message) const;
 
   std::string text_, where_;
   std::shared_ptr<const Node> root_;

@@ -41,9 +41,9 @@ std::vector<device::TimedArray> timed_arrays(const DeclaredLaunch& launch, const
   return arrays;
 }
 
-std::vector<device::TimedStep> steps_of(Check& check, const DeclaredLaunch& launch,
-                                        const std::vector<double>& numbers,
-                                        device::LoadedModule& module) {
+std::vector<device::TimedStep> declared_steps(Check& check, const DeclaredLaunch& launch,
+                                              const std::vector<double>& numbers,
+                                              device::LoadedModule& module) {
   std::vector<device::TimedStep> steps;
   const size_t first_output = launch.inputs.size();
   for (size_t i = 0; i < launch.outputs.size(); ++i)
@@ -57,13 +57,13 @@ std::vector<device::TimedStep> steps_of(Check& check, const DeclaredLaunch& laun
     else if (argument.kind == DeclaredArgument::Kind::output)
       timed.args.emplace_back(device::ArrayIndex{first_output + argument.index});
     else
-      timed.args.emplace_back(number_of(launch, argument, numbers));
+      timed.args.emplace_back(number_argument(launch, argument, numbers));
   }
   steps.emplace_back(std::move(timed));
   return steps;
 }
 
-TimedWork work_of(Check& check, const Declaration& declaration, uint32_t n, size_t count) {
+TimedWork declared_work(Check& check, const Declaration& declaration, uint32_t n, size_t count) {
   const DeclaredLaunch& launch = declaration.launches.front();
   Random random = check.random();
   const std::vector<double> numbers = draw_numbers(launch, n, random);
@@ -82,7 +82,7 @@ TimedWork work_of(Check& check, const Declaration& declaration, uint32_t n, size
   values.numbers.push_back(double{1} * shape.block.x * shape.block.y * shape.block.z);
   work.bytes = declaration.bytes.count(values, 1, uint64_t{1} << 40);
   work.steps = [&check, &launch, numbers](device::LoadedModule& module, uint32_t) {
-    return steps_of(check, launch, numbers, module);
+    return declared_steps(check, launch, numbers, module);
   };
   const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
   work.mismatch = [&launch, numbers, sets, tolerance](size_t set, const Outputs& outputs) {
@@ -101,7 +101,7 @@ TimedWork work_of(Check& check, const Declaration& declaration, uint32_t n, size
 void run_declared_time(Check& check, const Declaration& declaration) {
   credit_speed(check, {declaration.launches.front().function,
                        [&declaration](Check& own, uint32_t n, size_t sets) {
-                         return work_of(own, declaration, n, sets);
+                         return declared_work(own, declaration, n, sets);
                        }});
 }
 
@@ -114,7 +114,7 @@ void check_shared_bytes(Check& check, const DeclaredLaunch& launch) {
     limit_shared(check, launch.kernel, check.row.number("shared_bytes"));
 }
 
-void run_result(Check& check, const std::vector<DeclaredLaunch>& variants) {
+void check_declared_result(Check& check, const std::vector<DeclaredLaunch>& variants) {
   for (const DeclaredLaunch& launch : variants) {
     check_shared_bytes(check, launch);
     for (const uint32_t n : sizes(check))
@@ -143,7 +143,7 @@ class CheckedCount {
   double ideal(const DeclaredLimit& limit) const { return ideal(limit.ideal); }
   double ideal(const Expression& limit) const { return limit.value(for_ideal_); }
   // The worst access, if accesses are counted.
-  WorstLine waste(const DeclaredLimit& limit) const {
+  WorstLine worst_line(const DeclaredLimit& limit) const {
     const std::vector<std::string> names = limit.counter.used_numbers();
     if (std::all_of(names.begin(), names.end(), counters::is_shared_counter))
       return worst_shared(check_, run_);
@@ -158,24 +158,25 @@ class CheckedCount {
   ExpressionValues for_ideal_;
 };
 
-std::string counted(double number, const std::string& noun) {
+std::string count_text(double number, const std::string& noun) {
   return fmt::format("{} {}", grouped(static_cast<uint64_t>(number)), noun);
 }
 
-void credit_further(Check& check, const Declaration& declaration, const CheckedCount& count,
-                    int line) {
+void credit_further_counters(Check& check, const Declaration& declaration,
+                             const CheckedCount& count, int line) {
   for (const DeclaredLimit& limit : declaration.also) {
     const double got = count.got(limit), ideal = count.ideal(limit);
     check.credit(ideal, got);
     if (got <= ideal) continue;
     const bool may_show = check.withheld.empty();
     if (!may_show) check.withhold_count(check.withheld);
-    const WorstLine waste = count.waste(limit);
+    const WorstLine waste = count.worst_line(limit);
     check.explain(
         waste.line > 0 ? waste.line : line,
-        (may_show ? fmt::format("The kernel also takes {}, where {} are enough.",
-                                counted(got, limit.counted), grouped(static_cast<uint64_t>(ideal)))
-                  : fmt::format("The kernel also takes more {} than it needs.", limit.counted)) +
+        (may_show
+             ? fmt::format("The kernel also takes {}, where {} are enough.",
+                           count_text(got, limit.counted), grouped(static_cast<uint64_t>(ideal)))
+             : fmt::format("The kernel also takes more {} than it needs.", limit.counted)) +
             (waste.message.empty() ? "" : " " + waste.message));
     check.explain(0, limit.idea);
   }
@@ -187,25 +188,26 @@ void credit_count(Check& check, const Declaration& declaration, const CheckedCou
   const std::string& noun = declaration.limit.counted;
   const bool may_show = check.withheld.empty() || got <= ideal;
   if (may_show) {
-    check.measured(counted(got, noun));
+    check.measured(count_text(got, noun));
     check.figure(noun, got);
   } else {
     check.withhold_count(check.withheld);
   }
-  check.expected(counted(ideal, noun));
+  check.expected(count_text(ideal, noun));
   check.figure("ideal_" + noun, ideal);
   const int line = check.line_of(declaration.launches.front().function);
   check.credit(ideal, got);
   if (got > ideal) {
-    const WorstLine waste = count.waste(declaration.limit);
+    const WorstLine waste = count.worst_line(declaration.limit);
     check.explain(waste.line > 0 ? waste.line : line,
-                  may_show ? fmt::format("The kernel takes {}, where {} are enough.{}",
-                                         counted(got, noun), grouped(static_cast<uint64_t>(ideal)),
-                                         waste.message.empty() ? "" : " " + waste.message)
-                           : fmt::format("The kernel takes more {} than it needs.", noun));
+                  may_show
+                      ? fmt::format("The kernel takes {}, where {} are enough.{}",
+                                    count_text(got, noun), grouped(static_cast<uint64_t>(ideal)),
+                                    waste.message.empty() ? "" : " " + waste.message)
+                      : fmt::format("The kernel takes more {} than it needs.", noun));
     if (check.row.has("idea")) check.explain(0, check.row.text("idea"));
   }
-  credit_further(check, declaration, count, line);
+  credit_further_counters(check, declaration, count, line);
 }
 
 void credit_counter(Check& check, const Declaration& declaration, const device::Run& run,
@@ -224,10 +226,10 @@ void credit_counter(Check& check, const Declaration& declaration, const device::
     if (counter != "sectors") return credit_count(check, declaration, count);
     credit_sectors(check, run, ideal, idea);
   }
-  credit_further(check, declaration, count, line);
+  credit_further_counters(check, declaration, count, line);
 }
 
-void withhold(Check& check) {
+void withhold_details(Check& check) {
   if (!check.row.has("withheld_until")) return;
   const std::string table = check.row.text("withheld_until");
   for (const RubricRow& row : check.session.rubric.rows())
@@ -247,7 +249,7 @@ void require_version(Check& check, const Declaration& declaration, const Checked
   check.lose(failure, check.line_of(declaration.launches.front().function),
              fmt::format("The result is right, but this is another version: it takes {}, and this "
                          "one takes at least {}. {}",
-                         counted(got, declaration.limit.counted),
+                         count_text(got, declaration.limit.counted),
                          grouped(static_cast<uint64_t>(least)), declaration.later));
 }
 
@@ -270,7 +272,7 @@ void recount(Check& check, const Declaration& declaration, const DeclaredLaunch&
   const std::string where = fmt::format("{}:", setting_of(launch, secret, 0));
   const auto recount_limit = [&](const DeclaredLimit& limit) {
     recount_at_secret_size(check, where, limit.counted.c_str(), count.ideal(limit),
-                           static_cast<uint64_t>(count.got(limit)), count.waste(limit));
+                           static_cast<uint64_t>(count.got(limit)), count.worst_line(limit));
   };
   recount_limit(declaration.limit);
   for (const DeclaredLimit& also : declaration.also) recount_limit(also);
@@ -278,10 +280,10 @@ void recount(Check& check, const Declaration& declaration, const DeclaredLaunch&
     recount_sectors(check, where, count.ideal(*declaration.most_sectors), run);
 }
 
-void run_counter(Check& check, const Declaration& declaration) {
+void check_declared_counter(Check& check, const Declaration& declaration) {
   const DeclaredLaunch& launch = declaration.launches.front();
   const uint32_t n = check.row.count("n");
-  withhold(check);
+  withhold_details(check);
   check_shared_bytes(check, launch);
   const auto run =
       shared_launch(check,
@@ -304,9 +306,9 @@ void run_declared(Check& check) {
   const Declaration& declaration = *check.row.declaration;
   switch (declaration.kind) {
     case Declaration::Kind::result:
-      return run_result(check, declaration.launches);
+      return check_declared_result(check, declaration.launches);
     case Declaration::Kind::counter:
-      return run_counter(check, declaration);
+      return check_declared_counter(check, declaration);
     case Declaration::Kind::time:
       return run_declared_time(check, declaration);
     case Declaration::Kind::question:

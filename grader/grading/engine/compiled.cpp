@@ -31,7 +31,7 @@ const char kNamespace[] = "lab32_given::";
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // All identifiers and keywords of a text, without those in comments and strings.
-std::set<std::string> names_in(const std::string& text) {
+std::set<std::string> identifiers_in(const std::string& text) {
   std::set<std::string> names;
   for (size_t at = 0; at < text.size();) {
     if (text.compare(at, 2, "//") == 0) {
@@ -55,7 +55,7 @@ std::set<std::string> names_in(const std::string& text) {
 // it. CUDA's own macros are defined again as in its headers (crt/).
 std::string without_macros(const std::string& text) {
   std::string lines;
-  for (const std::string& name : names_in(text)) lines += "#undef " + name + "\n";
+  for (const std::string& name : identifiers_in(text)) lines += "#undef " + name + "\n";
   for (const char* word : {"global", "device", "shared"})
     lines +=
         fmt::format("#undef {0}\n#undef __{0}__\n#define __{0}__ __attribute__(({0}))\n", word);
@@ -68,13 +68,13 @@ std::string without_macros(const std::string& text) {
 const char kOwnName[] = "#define lab32_given lab32_given_is_the_graders\n";
 
 // Whether a piece of given.cu uses what the submission defines: a name of the global namespace.
-bool calls_submission(const std::string& piece) {
+bool calls_code_of_submission(const std::string& piece) {
   static const Pattern global("(^|[^A-Za-z0-9_>:])::[A-Za-z_]");
   return global.search(piece).has_value();
 }
 
 // A "#line" that gives a piece of given.cu the line numbers of the kernel in the submission.
-std::string place_of(const std::string& piece, const SourceFile& source) {
+std::string line_directive_for(const std::string& piece, const SourceFile& source) {
   static const Pattern kernel(".*__global__ void ([A-Za-z0-9_]+)\\(.*");
   std::istringstream in(piece);
   int before = 0;
@@ -91,7 +91,7 @@ std::string place_of(const std::string& piece, const SourceFile& source) {
 
 }  // namespace
 
-toolchain::Surroundings around_submission(const std::string& lab, const SourceFile& source) {
+toolchain::Surroundings code_around_submission(const std::string& lab, const SourceFile& source) {
   const auto text = read_file(root_of(lab) / "grader/labs" / lab / "given.cu");
   if (!text) return {};
   const std::string open = "namespace lab32_given {\n", close = "}  // namespace lab32_given\n";
@@ -102,8 +102,8 @@ toolchain::Surroundings around_submission(const std::string& lab, const SourceFi
   for (const size_t last = text->rfind(close); begin < last;) {
     const size_t end = std::min(text->find("\n\n", begin), last);
     const std::string piece = text->substr(begin, end - begin);
-    (calls_submission(piece) ? around.behind : around.before) +=
-        place_of(piece, source) + piece + "\n";
+    (calls_code_of_submission(piece) ? around.behind : around.before) +=
+        line_directive_for(piece, source) + piece + "\n";
     begin = std::min(text->find_first_not_of('\n', end), last);
   }
   around.before += close + kOwnName;
@@ -179,7 +179,8 @@ toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission
   refuse_own_name(submission, display);
   toolchain::CompileOptions options;
   options.around = [&](const std::string& text) {
-    toolchain::Surroundings around = around_submission(lab, SourceFile::from_text(text, display));
+    toolchain::Surroundings around =
+        code_around_submission(lab, SourceFile::from_text(text, display));
     around.behind += more;
     return around;
   };

@@ -27,7 +27,7 @@ struct Check;
 // The code that is compiled around the submission `source`; none if the lab has no given.cu. The
 // part behind it undefines the submission's macros first. Each kernel has the line numbers of its
 // copy in the submission, so that tables can refer to them.
-toolchain::Surroundings around_submission(const std::string& lab, const SourceFile& source);
+toolchain::Surroundings code_around_submission(const std::string& lab, const SourceFile& source);
 
 // Throws CompileError if a file of the submission names the grader's namespace.
 void refuse_own_name(const toolchain::Submission& submission, const std::string& display);

@@ -61,7 +61,7 @@ void Spending::add(const std::string& check, uint64_t instructions, double secon
   }
 }
 
-std::string Spending::exhausted_limit(const std::string& check) const {
+std::string Spending::exhausted_limit_text(const std::string& check) const {
   LimitsSpent spent = spent_by(check);
   spent.seconds /= slowness();
   const auto words = [](bool instructions, uint64_t number, double seconds) {
@@ -104,7 +104,7 @@ Failure TimeLimit::failure() const {
   return failure;
 }
 
-std::string TimeLimit::what_took_it(const std::vector<Test>& tests) const {
+std::string TimeLimit::slowest_check_text(const std::vector<Test>& tests) const {
   const auto not_run = std::count_if(tests.begin(), tests.end(), [](const Test& test) {
     return test.failure && test.failure->kind == Failure::Kind::time_limit;
   });

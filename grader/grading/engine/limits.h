@@ -33,7 +33,7 @@ class Spending {
   // Records the cost of a launch of this check.
   void add(const std::string& check, uint64_t instructions, double seconds);
   // The message for a check that may not launch any more.
-  std::string exhausted_limit(const std::string& check) const;
+  std::string exhausted_limit_text(const std::string& check) const;
 
  private:
   struct LimitsSpent {
@@ -74,7 +74,7 @@ class TimeLimit {
   bool used_up() const { return left() <= 0; }
   report::Failure failure() const;
   // One line that says which check took most of the time; empty if every check of `tests` was run.
-  std::string what_took_it(const std::vector<report::Test>& tests) const;
+  std::string slowest_check_text(const std::vector<report::Test>& tests) const;
 
  private:
   static constexpr double kMostOfCompilers = 8;

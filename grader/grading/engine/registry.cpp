@@ -26,14 +26,14 @@ struct RegisteredInSuite {
 };
 
 // A function-local static, because static initialisers of other files add to it before main().
-std::vector<RegisteredInSuite>& found_checks() {
+std::vector<RegisteredInSuite>& collected_checks() {
   static std::vector<RegisteredInSuite> checks;
   return checks;
 }
 
 // The keys that the check at that file and line takes. doctest calls a decorator before
 // registered().
-std::vector<RubricKey>& taken_at(const doctest::detail::TestCase& test) {
+std::vector<RubricKey>& keys_taken_by(const doctest::detail::TestCase& test) {
   static std::map<std::pair<std::string, unsigned>, std::vector<RubricKey>> keys;
   return keys[{test.m_file.c_str(), test.m_line}];
 }
@@ -41,21 +41,21 @@ std::vector<RubricKey>& taken_at(const doctest::detail::TestCase& test) {
 }  // namespace
 
 void takes::fill(doctest::detail::TestCase& test) const {
-  std::vector<RubricKey>& all = taken_at(test);
+  std::vector<RubricKey>& all = keys_taken_by(test);
   all.insert(all.end(), keys.begin(), keys.end());
 }
 
 void registered::fill(doctest::detail::TestCase& test) const {
-  found_checks().push_back(
-      {test.m_test_suite, {test.m_name, test.m_file.c_str(), test.m_line, taken_at(test)}});
+  collected_checks().push_back(
+      {test.m_test_suite, {test.m_name, test.m_file.c_str(), test.m_line, keys_taken_by(test)}});
 }
 
 namespace {
 
 // In doctest's order.
-std::vector<RegisteredInSuite> cases_of(const std::string& lab) {
+std::vector<RegisteredInSuite> cases_of_lab(const std::string& lab) {
   std::vector<RegisteredInSuite> cases;
-  for (const RegisteredInSuite& found : found_checks())
+  for (const RegisteredInSuite& found : collected_checks())
     if (found.suite == suite_of(lab)) cases.push_back(found);
   std::sort(cases.begin(), cases.end(), [](const RegisteredInSuite& a, const RegisteredInSuite& b) {
     return std::tie(a.check.file, a.check.line) < std::tie(b.check.file, b.check.line);
@@ -67,25 +67,25 @@ std::vector<RegisteredInSuite> cases_of(const std::string& lab) {
 
 std::vector<RegisteredCheck> registered_checks(const std::string& lab) {
   std::vector<RegisteredCheck> checks;
-  for (const RegisteredInSuite& found : cases_of(lab))
+  for (const RegisteredInSuite& found : cases_of_lab(lab))
     if (!found.declared) checks.push_back(found.check);
   return checks;
 }
 
 void register_declared(const std::string& lab, const RegisteredCheck& check, void (*run)()) {
   static std::deque<std::string> texts;  // doctest keeps the pointers
-  for (const RegisteredInSuite& found : found_checks())
+  for (const RegisteredInSuite& found : collected_checks())
     if (found.suite == suite_of(lab) && found.check.name == check.name) return;
   doctest::detail::TestCase test(run, check.file.c_str(), check.line,
                                  doctest_detail_test_suite_ns::getCurrentTestSuite());
   test.m_name = texts.emplace_back(check.name).c_str();
   test.m_test_suite = texts.emplace_back(suite_of(lab)).c_str();
   doctest::detail::regTest(test);
-  found_checks().push_back({suite_of(lab), check, true});
+  collected_checks().push_back({suite_of(lab), check, true});
 }
 
 size_t place_of_case(const std::string& lab, const std::string& check) {
-  const std::vector<RegisteredInSuite> cases = cases_of(lab);
+  const std::vector<RegisteredInSuite> cases = cases_of_lab(lab);
   const auto at = std::find_if(cases.begin(), cases.end(), [&](const RegisteredInSuite& found) {
     return found.check.name == check;
   });
@@ -121,7 +121,7 @@ std::map<std::string, bool> labs_below(const std::filesystem::path& directory) {
 
 bool has_suite(const std::string& lab) {
   return std::any_of(
-      found_checks().begin(), found_checks().end(),
+      collected_checks().begin(), collected_checks().end(),
       [suite = suite_of(lab)](const RegisteredInSuite& found) { return found.suite == suite; });
 }
 

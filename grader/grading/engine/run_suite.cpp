@@ -33,14 +33,14 @@ struct RunningCheck {
 RunningCheck* running = nullptr;
 
 // Rounded down to hundredths, so that only full credit gives full points.
-double part_of(double points, double credit) {
+double rounded_points(double points, double credit) {
   return credit >= 1 ? points : std::floor(points * std::max(0.0, credit) * 100 + 1e-9) / 100;
 }
 
 // The points of a check: its rubric row says whether a share of them counts.
 double score_of(const RubricRow& row, const Verdict& v) {
   if (row.credit == Credit::share)
-    return part_of(row.points, v.withheld.empty() ? v.credit : std::floor(4 * v.credit) / 4);
+    return rounded_points(row.points, v.withheld.empty() ? v.credit : std::floor(4 * v.credit) / 4);
   return v.credit >= 1 ? row.points : 0;
 }
 
@@ -85,7 +85,7 @@ report::Test result_of(const RubricRow& row, const Verdict& v, const std::string
 // waste must not cost a student all of the next check.
 constexpr double kReached = 0.98;
 
-bool is_reached(const RubricRow& row, const report::Test& test) {
+bool has_nearly_all_points(const RubricRow& row, const report::Test& test) {
   return test.status == report::Status::passed ||
          (row.credit == Credit::share && test.status == report::Status::failed &&
           test.max_score > 0 && test.score >= kReached * test.max_score);
@@ -120,7 +120,7 @@ void end_check(Check& check, report::Lab& lab) {
   lab.tests.push_back(test);
   if (test.score > 0 && check.open_prerequisite())
     throw std::logic_error(test.name + " has points before what it comes after");
-  if (is_reached(check.row, test)) s.passed.insert(&check.row);
+  if (has_nearly_all_points(check.row, test)) s.passed.insert(&check.row);
 }
 
 // A doctest reporter that prints nothing and remembers the first CHECK that failed.
@@ -202,7 +202,7 @@ void require_time(Check& check) {
 }
 
 // Whether the check may begin. If not, its verdict is complete.
-bool may_begin(Check& check, report::Lab& lab) {
+bool may_check_begin(Check& check, report::Lab& lab) {
   try {
     if (!check.row.bonus) check.require_prerequisites();
     require_time(check);
@@ -216,7 +216,7 @@ bool may_begin(Check& check, report::Lab& lab) {
 // Runs the check. If one of its launches gave another result in another order, runs it once more.
 void run_row(Session& session, const RubricRow& row, report::Lab& lab) {
   Check check(session, row);
-  if (!may_begin(check, lab)) return;
+  if (!may_check_begin(check, lab)) return;
   const WorkTimer watch;
   run_check(check, lab);
   if (row.bonus && session.time.timer) session.time_limit.leave_out(watch.seconds());
@@ -294,7 +294,7 @@ void run_suite(Session& session, report::Lab& lab) {
     lab.max_score = report::add_points(lab.max_score, test.max_score);
   }
   if (lab.score < lab.max_score) lab.status = report::Status::failed;
-  lab.message = session.time_limit.what_took_it(lab.tests);
+  lab.message = session.time_limit.slowest_check_text(lab.tests);
 }
 
 }  // namespace lab32::grading

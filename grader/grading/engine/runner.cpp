@@ -332,7 +332,7 @@ bool makes_better_picture(const report::Test& a, const report::Test& b) {
   // get one.
   if (a.withheld_until.empty() != b.withheld_until.empty()) return b.withheld_until.empty();
   if (lost(a) != lost(b)) return lost(a) > lost(b);
-  return a.pictures && pictures::waste(*a.pictures) > pictures::waste(*b.pictures);
+  return a.pictures && pictures::wasted_traffic(*a.pictures) > pictures::wasted_traffic(*b.pictures);
 }
 
 // "in block 3, warp 9"; empty if the user did not choose a place.

@@ -64,7 +64,7 @@ std::string name_of_address(Check& check, uint64_t address) {
 
 namespace {
 
-std::string ordinal(size_t n) {
+std::string ordinal_text(size_t n) {
   const size_t tens = n % 100;
   const char* suffix = "th";
   if (tens < 11 || tens > 13) {
@@ -77,7 +77,7 @@ std::string ordinal(size_t n) {
 
 }  // namespace
 
-std::string pattern(const std::vector<size_t>& wrong, size_t total) {
+std::string index_pattern_text(const std::vector<size_t>& wrong, size_t total) {
   if (wrong.empty() || total < 2) return "";
   const size_t first = wrong.front(), last = wrong.back(), count = wrong.size();
   if (count == total) return "all of them";
@@ -93,8 +93,8 @@ std::string pattern(const std::vector<size_t>& wrong, size_t total) {
   bool regular = true;
   for (size_t i = 1; i < count && regular; ++i) regular = wrong[i] - wrong[i - 1] == step;
   if (regular && last + step >= total)
-    return fmt::format("every {} one from {} on", ordinal(step), first);
-  if (regular) return fmt::format("every {} one from {} to {}", ordinal(step), first, last);
+    return fmt::format("every {} one from {} on", ordinal_text(step), first);
+  if (regular) return fmt::format("every {} one from {} to {}", ordinal_text(step), first, last);
   // Most elements are wrong: describe the few right ones, if they form a pattern.
   std::vector<size_t> right;
   size_t w = 0;
@@ -107,7 +107,8 @@ std::string pattern(const std::vector<size_t>& wrong, size_t total) {
   const size_t gap = right[1] - right[0];
   for (size_t i = 1; i < right.size(); ++i)
     if (right[i] - right[i - 1] != gap) return "";
-  return gap == 1 ? "" : fmt::format("all but every {} one from {} on", ordinal(gap), right[0]);
+  return gap == 1 ? ""
+                  : fmt::format("all but every {} one from {} on", ordinal_text(gap), right[0]);
 }
 
 std::string mismatch_message(const std::string& name, const std::vector<size_t>& wrong,
@@ -119,7 +120,7 @@ std::string mismatch_message(const std::string& name, const std::vector<size_t>&
   if (total > 1) {
     message += fmt::format("; {} of {} elements {} wrong", wrong.size(), total,
                            wrong.size() == 1 ? "is" : "are");
-    if (const std::string p = pattern(wrong, total); !p.empty()) message += ": " + p;
+    if (const std::string p = index_pattern_text(wrong, total); !p.empty()) message += ": " + p;
   }
   if (unwritten > 0 && wrong.size() > 1)
     message += unwritten == wrong.size()

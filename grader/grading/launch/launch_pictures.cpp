@@ -21,14 +21,14 @@ namespace {
 constexpr char kGiven[] = "lab32_given::";
 
 // "warp_sums" for "lab32_given::warp_sums<float>".
-std::string base_of(std::string kernel) {
+std::string kernel_base_name(std::string kernel) {
   kernel = kernel.substr(0, kernel.find('<'));
   return is_given_kernel(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel;
 }
 
 // The first check above the running one with an open question for which `hides` is true, if any.
 template <class Hides>
-std::string open_question(Check& check, Hides hides) {
+std::string question_hiding_pictures(Check& check, Hides hides) {
   const Session& s = check.session;
   for (const RubricRow& row : s.rubric.rows()) {
     if (&row == &check.row) break;
@@ -39,30 +39,30 @@ std::string open_question(Check& check, Hides hides) {
 
 // An open question that the cost of a launch could answer. A check of counts has already decided
 // whether to withhold its count, and its message says so.
-std::string open_question(Check& check, const report::Test& test) {
+std::string question_hiding_pictures(Check& check, const report::Test& test) {
   const bool counts = check.row.credit != Credit::all;
   if (counts && test.figures.count("sectors") + test.figures.count("wavefronts") > 0) return "";
-  return open_question(check, [](const RubricRow&) { return true; });
+  return question_hiding_pictures(check, [](const RubricRow&) { return true; });
 }
 
 // Whether the pictures of the check will be withheld whatever its result is, except those of a
 // race. A check of results may share its launch with another check that shows it.
 bool will_be_withheld(Check& check) {
   const bool counts = check.row.credit != Credit::all, shared = check.sharing_launch;
-  return !open_question(check, [&](const RubricRow& row) {
+  return !question_hiding_pictures(check, [&](const RubricRow& row) {
             return row.hides == "all" || (!counts && !shared);
           }).empty();
 }
 
 }  // namespace
 
-void look_closely(Check& check, const Launch& launch, device::LaunchOptions& options) {
+void record_details(Check& check, const Launch& launch, device::LaunchOptions& options) {
   const Session& s = check.session;
   if (!s.setup.launch_detail) return;
   options.launch_detail = s.setup.launch_detail;
   options.launch_detail->file = s.source.display();
   if (is_given_kernel(launch.kernel) && !launch.pictures_of_given) {
-    const int begin = s.source.find(base_of(launch.kernel));
+    const int begin = s.source.find(kernel_base_name(launch.kernel));
     if (begin > 0) options.launch_detail->except = {begin, s.source.end_of_body(begin)};
   }
   // Recording where bytes go costs as much as the rest of the simulation.
@@ -98,7 +98,7 @@ void offer_pictures(Check& check, const std::shared_ptr<const pictures::Launch>&
   // If two launches waste equally much, the larger one is shown: a launch of few elements shows
   // little.
   const auto weight = [](const pictures::Launch& l) {
-    return std::make_pair(pictures::waste(l), l.traffic ? l.traffic->requests : 0);
+    return std::make_pair(pictures::wasted_traffic(l), l.traffic ? l.traffic->requests : 0);
   };
   if (!check.pictures || ended || weight(*pictures) > weight(*check.pictures))
     check.pictures = pictures;
@@ -145,7 +145,8 @@ void add_pictures(Check& check, report::Test& test) {
     test.withheld_until = check.row.check;
     return;
   }
-  test.withheld_until = check.withheld.empty() ? open_question(check, test) : check.withheld;
+  test.withheld_until =
+      check.withheld.empty() ? question_hiding_pictures(check, test) : check.withheld;
   if (!test.withheld_until.empty()) return;
   test.pictures = check.pictures ? *check.pictures : pictures::Launch{};
   test.withheld_until = hide_answers(check, *test.pictures);
@@ -196,7 +197,7 @@ constexpr std::array<Count, 7> kCounts = {{{"requests", &Traffic::requests},
                                            {"ideal_wavefronts", &Traffic::ideal_wavefronts}}};
 
 // Parses without the user's locale, which could read a percentage of the file differently.
-double percent(const std::string& text) {
+double parse_percent(const std::string& text) {
   const size_t dot = text.find('.');
   const double whole = static_cast<double>(std::stoul(text));
   if (dot == std::string::npos) return whole;
@@ -222,7 +223,7 @@ Task task_of(const std::string& lab, const pictures::Launch& launch) {
   return task;
 }
 
-std::optional<ReferenceRow> reference_row(const std::string& lab, const pictures::Launch& launch) {
+std::optional<ReferenceRow> row_for_record(const std::string& lab, const pictures::Launch& launch) {
   ReferenceRow row{task_of(lab, launch), {}};
   if (!launch.traffic || row.task.setting.empty() || row.task.times == 0) return std::nullopt;
   row.traffic = *launch.traffic;
@@ -247,8 +248,8 @@ std::vector<ReferenceRow> read_reference_rows() {
     for (const auto& [name, count] : kCounts) row.traffic.*count = std::stoull(cells.at(name));
     const auto number = [&](const char* name) { return std::stoull(cells.at(name)); };
     if (!cells.at("l1_percent").empty())
-      row.traffic.caches = {percent(cells.at("l1_percent")),
-                            percent(cells.at("l2_percent")),
+      row.traffic.caches = {parse_percent(cells.at("l1_percent")),
+                            parse_percent(cells.at("l2_percent")),
                             number("l2_read_sectors"),
                             number("l2_write_sectors"),
                             number("dram_read"),

@@ -22,7 +22,7 @@ struct Check;
 // Before a launch: requests the details that the session's pictures need. A given kernel is not the
 // student's code, so it is left out unless it calls a function of the submission
 // (`pictures_of_given`).
-void look_closely(Check& check, const Launch& launch, device::LaunchOptions& options);
+void record_details(Check& check, const Launch& launch, device::LaunchOptions& options);
 
 // After a launch, also a failed one: stores its pictures in check.last_pictures, and in
 // check.pictures if it has wasted more than earlier launches of the check.
@@ -60,6 +60,6 @@ std::string print_reference_rows(const std::vector<ReferenceRow>& rows);
 
 // The launch as a row of the record. Its counts are divided by `times` if all of them are
 // divisible; cache counts are kept for whole launches only.
-std::optional<ReferenceRow> reference_row(const std::string& lab, const pictures::Launch& launch);
+std::optional<ReferenceRow> row_for_record(const std::string& lab, const pictures::Launch& launch);
 
 }  // namespace lab32::grading

@@ -91,7 +91,8 @@ device::Run launch_keeping_table(Check& check, const std::function<device::Run()
   check.expected(wanted);
   // Pictures show the launch whose count is in the table, unless this one is worse.
   const auto& now = check.pictures;
-  if (pictures && !now->fault && !now->race && pictures::waste(*now) <= pictures::waste(*pictures))
+  if (pictures && !now->fault && !now->race &&
+      pictures::wasted_traffic(*now) <= pictures::wasted_traffic(*pictures))
     check.pictures = pictures;
   return launched;
 }
@@ -123,7 +124,7 @@ void recount_at_secret_size(Check& check, const std::string& where, const char* 
     check.measured(fmt::format("{} {}", grouped(got), what));
     check.expected(fmt::format("{} {}", grouped(static_cast<uint64_t>(limit)), what));
   }
-  check.explain(waste.line, unless_withheld(check, std::move(message)));
+  check.explain(waste.line, withhold_message(check, std::move(message)));
 }
 
 void recount_sectors(Check& check, const std::string& where, double limit, const device::Run& run) {
@@ -172,7 +173,7 @@ namespace {
 
 constexpr uint64_t kBanks = 32, kBankBytes = 4;
 
-std::string banks_of(const device::WorstAccess& access) {
+std::string banks_text(const device::WorstAccess& access) {
   std::vector<int> active;
   for (int lane = 0; lane < 32; ++lane)
     if (access.mask >> lane & 1) active.push_back(lane);
@@ -208,15 +209,15 @@ WorstLine worst_shared(Check& check, const device::Run& run) {
       worst = &access;
   }
   if (counted && worst)
-    waste.message = unless_withheld(
+    waste.message = withhold_message(
         check,
         fmt::format(
             "Warp {} of block {}: the {} of {} lane{}, {} byte{} each, take {} wavefronts where {} "
             "would "
             "do: {}.",
-            worst->warp, worst->block, plural_of(*worst), __builtin_popcount(worst->mask),
+            worst->warp, worst->block, access_plural(*worst), __builtin_popcount(worst->mask),
             __builtin_popcount(worst->mask) == 1 ? "" : "s", worst->bytes,
-            worst->bytes == 1 ? "" : "s", worst->cost, worst->ideal, banks_of(*worst)));
+            worst->bytes == 1 ? "" : "s", worst->cost, worst->ideal, banks_text(*worst)));
   return waste;
 }
 
@@ -295,7 +296,7 @@ bool is_right_answer(const Question& question, double given) {
          question.answer.is(nearest_option(given, question.options));
 }
 
-const std::string& hint_for(const Question& question, float given) {
+const std::string& hint_for_answer(const Question& question, float given) {
   for (const auto& [answer, hint] : question.hints)
     if (static_cast<float>(answer) == given) return hint;
   return question.hint;
@@ -328,7 +329,7 @@ bool ask_questions(Check& check) {
     else if (!is_right_answer(question, *given))
       check.explain(line,
                     fmt::format("It is not {}. {}", text_of_answer(check, question.name, *given),
-                                hint_for(question, *given)));
+                                hint_for_answer(question, *given)));
     else
       ++correct;
   }

@@ -20,7 +20,7 @@ constexpr unsigned long kCost = 6;
 // -0 is hashed as 0. Ten digits distinguish all whole numbers that a float holds exactly.
 std::string phrase(double value) { return fmt::format("{:.10g}", value + 0.0); }
 
-std::string hash_with(const std::string& setting, double value) {
+std::string hash_answer(const std::string& setting, double value) {
   const auto room = std::make_unique<crypt_data>();
   const char* hash = crypt_rn(phrase(value).c_str(), setting.c_str(), room.get(), sizeof(*room));
   if (!hash)
@@ -48,7 +48,7 @@ std::optional<Answer> Answer::from_sealed(const std::string& text) {
 bool Answer::is(double value) const {
   if (const double* number = std::get_if<double>(&held_)) return value == *number;
   const std::string& sealed = std::get<std::string>(held_);
-  return hash_with(sealed, value) == sealed;
+  return hash_answer(sealed, value) == sealed;
 }
 
 std::optional<double> Answer::number() const {
@@ -64,7 +64,7 @@ std::string Answer::sealed() const {
   if (!setting)
     throw MachineError(
         fmt::format("there is no random salt for the hash: {}", std::strerror(errno)));
-  return hash_with(setting.get(), std::get<double>(held_));
+  return hash_answer(setting.get(), std::get<double>(held_));
 }
 
 }  // namespace lab32::grading

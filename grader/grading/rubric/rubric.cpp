@@ -36,7 +36,7 @@ const std::vector<std::string> kAboutTheLab = {"lab",   "max_score", "order", "s
 
 unsigned line_of(const toml::node& node) { return node.source().begin.line; }
 
-bool is_one_of(const std::vector<std::string>& all, const std::string& one) {
+bool contains_name(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
@@ -47,7 +47,8 @@ const RubricKey* key_of(const std::vector<RubricKey>& keys, const std::string& n
 }
 
 // The value of the table or, if it has none, of the top of the file.
-const toml::node* find(const RubricText& file, const std::string& table, const std::string& key) {
+const toml::node* find_node(const RubricText& file, const std::string& table,
+                            const std::string& key) {
   if (const toml::node* own = file.values[table].as_table()->at_path(key).node()) return own;
   return file.values.at_path(key).node();
 }
@@ -74,17 +75,17 @@ class RubricReader {
       if (table && table->contains("check"))
         read_row(std::string(key.str()), *table);
       else
-        note_shared(std::string(key.str()), key.source().begin.line, table);
+        add_shared_keys(std::string(key.str()), key.source().begin.line, table);
     }
     std::sort(rows_.begin(), rows_.end(),
               [](const RubricRow& a, const RubricRow& b) { return a.line < b.line; });
     for (RubricRow& row : rows_) {
       read_prerequisites(row);
-      declare(row);
+      read_declaration_of(row);
     }
-    demand_each_check();
-    demand_shared_are_taken();
-    demand_lab(lab);
+    require_row_for_each_check();
+    require_shared_keys_are_used();
+    require_lab_table(lab);
     require_max_score_is_sum();
     return std::move(rows_);
   }
@@ -96,7 +97,7 @@ class RubricReader {
   }
 
   // Records a key or table outside the checks' tables: values for all checks of the lab.
-  void note_shared(const std::string& name, unsigned line, const toml::table* table) {
+  void add_shared_keys(const std::string& name, unsigned line, const toml::table* table) {
     if (!table) {
       shared_[name] = line;
       return;
@@ -124,7 +125,7 @@ class RubricReader {
     else if (check != checks_.end())
       row.takes_ = check->takes;
     else if (kind)
-      take_declared(row, *kind);
+      take_declaration_kind(row, *kind);
     else
       fail(at, "there is no check \"{}\"{}", row.check, nearest_name(row.check));
     for (const RubricRow& other : rows_)
@@ -133,7 +134,7 @@ class RubricReader {
     read_points(row, table);
     if (table.contains("hides")) row.hides = text_at(table, "hides");
     if (const toml::node* until = table.get("hidden_until")) row.hidden_until = time_at(*until);
-    demand_keys(row, table);
+    require_keys(row, table);
     rows_.push_back(std::move(row));
   }
 
@@ -147,14 +148,14 @@ class RubricReader {
   }
 
   // The keys of a declared check: those that it needs, and those of the others that are there.
-  void take_declared(RubricRow& row, Declaration::Kind kind) {
+  void take_declaration_kind(RubricRow& row, Declaration::Kind kind) {
     for (const DeclaredKey& key : declared_keys(kind)) {
       allowed_[row.check].push_back(key.key.name);
-      if (key.required || find(*file_, row.table, key.key.name)) row.takes_.push_back(key.key);
+      if (key.required || find_node(*file_, row.table, key.key.name)) row.takes_.push_back(key.key);
     }
   }
 
-  void declare(RubricRow& row) {
+  void read_declaration_of(RubricRow& row) {
     if (allowed_.count(row.check) == 0) return;
     const toml::table& table = *file_->values[row.table].as_table();
     const Declaration::Kind kind = *declared_kind(table);
@@ -194,7 +195,7 @@ class RubricReader {
 
   // Throws Error unless the row has the keys that its check takes, and no keys that neither the
   // check nor the harness knows.
-  void demand_keys(const RubricRow& row, const toml::table& table) const {
+  void require_keys(const RubricRow& row, const toml::table& table) const {
     static const std::set<std::string> own = {"check", "points", "bonus", "credit",
                                               "after", "reason", "hides", "hidden_until"};
     for (auto&& [key, node] : table) {
@@ -217,13 +218,13 @@ class RubricReader {
   }
 
   void demand_value(const RubricRow& row, const RubricKey& key) const {
-    const toml::node* value = find(*file_, row.table, key.name);
+    const toml::node* value = find_node(*file_, row.table, key.name);
     if (!value)
       fail(row.line, "[{}] has no `{}`, which \"{}\" takes", row.table, key.name, row.check);
     if (const std::string wanted = key.range.refusal(*value); !wanted.empty())
       fail(line_of(*value), "`{}` of [{}] is {}", key.name, row.table, wanted);
     if (key.range.as_long_as.empty()) return;
-    const toml::node* other = find(*file_, row.table, key.range.as_long_as);
+    const toml::node* other = find_node(*file_, row.table, key.range.as_long_as);
     if (!other || !other->as_array() || other->as_array()->size() != value->as_array()->size())
       fail(line_of(*value), "`{}` of [{}] has as many entries as `{}`", key.name, row.table,
            key.range.as_long_as);
@@ -251,7 +252,7 @@ class RubricReader {
     }
   }
 
-  void demand_each_check() const {
+  void require_row_for_each_check() const {
     for (const RegisteredCheck& check : checks_) {
       const auto rows = std::count_if(rows_.begin(), rows_.end(), [&](const RubricRow& row) {
         return row.check == check.name;
@@ -266,16 +267,16 @@ class RubricReader {
     }
   }
 
-  void demand_shared_are_taken() const {
+  void require_shared_keys_are_used() const {
     for (const auto& [key, line] : shared_) {
-      if (is_one_of(kAboutTheLab, key)) continue;
+      if (contains_name(kAboutTheLab, key)) continue;
       // A copy, since lambdas in C++17 cannot capture a structured binding.
       const auto takes_it = [name = key](const RegisteredCheck& check) {
         return key_of(check.takes, name) != nullptr;
       };
       // A declared check may take a table, such as `inputs`, with all that is in it.
       const auto may_take_it = [name = key, table = key.substr(0, key.find('.'))](const auto& row) {
-        return is_one_of(row.second, name) || is_one_of(row.second, table);
+        return contains_name(row.second, name) || contains_name(row.second, table);
       };
       if (std::none_of(checks_.begin(), checks_.end(), takes_it) &&
           std::none_of(allowed_.begin(), allowed_.end(), may_take_it))
@@ -283,7 +284,7 @@ class RubricReader {
     }
   }
 
-  void demand_lab(const std::string& lab) const {
+  void require_lab_table(const std::string& lab) const {
     const std::string named = text_at(file_->values, "lab");
     if (named != lab)
       fail(line_of(*file_->values.get("lab")), "the file of lab {} says lab = \"{}\"", lab, named);
@@ -347,17 +348,17 @@ class RubricReader {
 
 namespace {
 
-const toml::node& value_of(const RubricText& file, const RubricRow& row,
-                           const std::vector<RubricKey>& takes, const std::string& key) {
-  const toml::node* node = key_of(takes, key) ? find(file, row.table, key) : nullptr;
+const toml::node& require_value(const RubricText& file, const RubricRow& row,
+                                const std::vector<RubricKey>& takes, const std::string& key) {
+  const toml::node* node = key_of(takes, key) ? find_node(file, row.table, key) : nullptr;
   if (!node)
     throw std::logic_error(
         fmt::format("\"{}\" reads `{}` and does not say so: takes(...)", row.check, key));
   return *node;
 }
 
-std::vector<double> numbers_of(const RubricText& file, const toml::node& node,
-                               const std::string& key) {
+std::vector<double> read_numbers(const RubricText& file, const toml::node& node,
+                                 const std::string& key) {
   std::vector<double> values;
   if (const toml::array* array = node.as_array())
     for (const toml::node& each : *array)
@@ -369,7 +370,7 @@ std::vector<double> numbers_of(const RubricText& file, const toml::node& node,
 }
 
 // The hints for certain wrong answers: "32" = "Lanes of one warp share a sector."
-std::map<double, std::string> hints_of(const RubricText& file, const toml::node& node) {
+std::map<double, std::string> read_hints(const RubricText& file, const toml::node& node) {
   std::map<double, std::string> hints;
   const toml::table* table = node.as_table();
   if (!table || table->empty()) file.fail(line_of(node), "`hints` is a table of texts");
@@ -388,7 +389,7 @@ std::map<double, std::string> hints_of(const RubricText& file, const toml::node&
 }
 
 // The answer of a question's table: a number, or a text that `lab32 seal` has made.
-std::optional<Answer> answer_of(const toml::node& question, const std::vector<double>& options) {
+std::optional<Answer> read_answer(const toml::node& question, const std::vector<double>& options) {
   const toml::table* table = question.as_table();
   const toml::node* node = table ? table->get("answer") : nullptr;
   if (!node) return std::nullopt;
@@ -401,23 +402,23 @@ std::optional<Answer> answer_of(const toml::node& question, const std::vector<do
 }  // namespace
 
 double RubricRow::number(const std::string& key) const {
-  const toml::node& node = value_of(*file_, *this, takes_, key);
+  const toml::node& node = require_value(*file_, *this, takes_, key);
   if (const auto value = node.value<double>()) return *value;
   file_->fail(line_of(node), fmt::format("`{}` is a number", key));
 }
 
 std::vector<double> RubricRow::numbers(const std::string& key) const {
-  return numbers_of(*file_, value_of(*file_, *this, takes_, key), key);
+  return read_numbers(*file_, require_value(*file_, *this, takes_, key), key);
 }
 
 std::string RubricRow::text(const std::string& key) const {
-  const toml::node& node = value_of(*file_, *this, takes_, key);
+  const toml::node& node = require_value(*file_, *this, takes_, key);
   if (const auto value = node.value<std::string>()) return *value;
   file_->fail(line_of(node), fmt::format("`{}` is a text", key));
 }
 
 bool RubricRow::flag(const std::string& key) const {
-  const toml::node& node = value_of(*file_, *this, takes_, key);
+  const toml::node& node = require_value(*file_, *this, takes_, key);
   if (const auto value = node.value<bool>()) return *value;
   file_->fail(line_of(node), fmt::format("`{}` is true or false", key));
 }
@@ -431,7 +432,7 @@ bool RubricRow::has(const std::string& key) const { return key_of(takes_, key) !
 bool RubricRow::asks() const { return has("questions"); }
 
 std::vector<Question> RubricRow::questions() const {
-  const toml::node& node = value_of(*file_, *this, takes_, "questions");
+  const toml::node& node = require_value(*file_, *this, takes_, "questions");
   const toml::table* table = node.as_table();
   if (!table) file_->fail(line_of(node), "`questions` is a table");
   std::vector<Question> all;
@@ -440,15 +441,15 @@ std::vector<Question> RubricRow::questions() const {
     const toml::node* options = each.at_path("options").node();
     const toml::node* hints = each.at_path("hints").node();
     std::vector<double> ratios;
-    if (options) ratios = numbers_of(*file_, *options, "options");
-    std::optional<Answer> answer = answer_of(each, ratios);
+    if (options) ratios = read_numbers(*file_, *options, "options");
+    std::optional<Answer> answer = read_answer(each, ratios);
     const size_t keys = 2 + (options ? 1 : 0) + (hints ? 1 : 0);
     if (!answer || !hint || each.as_table()->size() != keys)
       file_->fail(line_of(each), fmt::format("the question {} has an `answer`, a `hint`, and maybe "
                                              "`options` and `hints`",
                                              name.str()));
     Question question{std::string(name.str()), std::move(*answer), *hint, {}, std::move(ratios)};
-    if (hints) question.hints = hints_of(*file_, *hints);
+    if (hints) question.hints = read_hints(*file_, *hints);
     all.push_back(std::move(question));
   }
   return all;

@@ -26,13 +26,13 @@ using report::Test;
 constexpr uint64_t kSeed = 1;
 
 // What a timing check has measured of the reference solution: a row of the table.
-struct Row {
+struct CalibrationRow {
   std::string name, reaches, asked, remark;
   std::optional<double> copy, seconds, noise, room;
   enum class Kind { decided, undecided, not_asked, failed } kind = Kind::failed;
 };
 
-std::optional<double> figure_of(const Test& test, const std::string& name) {
+std::optional<double> figure_in_test(const Test& test, const std::string& name) {
   const auto at = test.figures.find(name);
   if (at == test.figures.end()) return std::nullopt;
   return at->second;
@@ -42,30 +42,31 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 // The noise of the timing: how much two timings of the same kernel differ, with the uncertainty of
 // their ratio.
-std::optional<double> noise_of(const Test& test) {
-  const auto ratio = figure_of(test, "against_reference"),
-             low = figure_of(test, "against_reference_low"),
-             high = figure_of(test, "against_reference_high");
+std::optional<double> timing_noise(const Test& test) {
+  const auto ratio = figure_in_test(test, "against_reference"),
+             low = figure_in_test(test, "against_reference_low"),
+             high = figure_in_test(test, "against_reference_high");
   if (!ratio || !low || !high) return std::nullopt;
   return std::max(std::abs(*ratio - 1), (*high - *low) / 2);
 }
 
-Row row_of(const Test& test) {
-  Row row;
+CalibrationRow calibration_row(const Test& test) {
+  CalibrationRow row;
   row.name = test.name;
-  row.copy = figure_of(test, "copy_seconds");
-  row.seconds = figure_of(test, "reference_seconds");
-  row.noise = noise_of(test);
+  row.copy = figure_in_test(test, "copy_seconds");
+  row.seconds = figure_in_test(test, "reference_seconds");
+  row.noise = timing_noise(test);
   if (test.status == Status::not_run && test.not_run &&
       test.not_run->kind == report::NotRun::Kind::no_such_step) {
-    row.kind = Row::Kind::not_asked;
+    row.kind = CalibrationRow::Kind::not_asked;
     row.reaches = fmt::format("{:.2f} x", test.not_run->gain);
     row.remark = fmt::format("not required: the solution gains less than {:.2f} x",
                              test.not_run->least_gain);
     return row;
   }
-  const auto fraction = figure_of(test, "fraction"), gain = figure_of(test, "reference_gain");
-  const auto asked = figure_of(test, fraction ? "fraction_expected" : "ratio_expected");
+  const auto fraction = figure_in_test(test, "fraction"),
+             gain = figure_in_test(test, "reference_gain");
+  const auto asked = figure_in_test(test, fraction ? "fraction_expected" : "ratio_expected");
   const auto reaches = fraction ? fraction : gain;
   if (!reaches || !asked || !row.noise) {
     row.remark = "cannot be timed: " + first_line(test.message);
@@ -76,9 +77,9 @@ Row row_of(const Test& test) {
   row.asked = fmt::format("{:.2f}{}", *asked, unit);
   row.room = *reaches / *asked - 1;
   const bool decided = test.status == Status::passed && *row.noise < *row.room;
-  row.kind = decided ? Row::Kind::decided : Row::Kind::undecided;
+  row.kind = decided ? CalibrationRow::Kind::decided : CalibrationRow::Kind::undecided;
   row.remark = decided ? "yes" : "no: the noise exceeds the margin";
-  if (const auto baseline = figure_of(test, "baseline_seconds"))
+  if (const auto baseline = figure_in_test(test, "baseline_seconds"))
     row.remark += fmt::format("; CUB {}", duration(*baseline));
   return row;
 }
@@ -94,7 +95,7 @@ struct RowCells {
   std::string name, copy, time, reaches, asked, noise, room, remark;
 };
 
-std::string line_of(const RowCells& c) {
+std::string table_line(const RowCells& c) {
   return fmt::format("{:<28} {:>8} {:>8}  {:>7} {:>8}  {:>6} {:>7}  {}\n", c.name, c.copy, c.time,
                      c.reaches, c.asked, c.noise, c.room, c.remark);
 }
@@ -155,18 +156,18 @@ std::string text_of(const Calibration& calibration) {
       "margin\n\n",
       calibration.card, calibration.about);
   const std::string head =
-      line_of({"check", "copy", "time", "reached", "required", "noise", "margin", "decides"});
+      table_line({"check", "copy", "time", "reached", "required", "noise", "margin", "decides"});
   const std::string rule = std::string(head.size() - 1, '-') + "\n";
   text += head + rule;
   size_t counts[4] = {};
   for (const Lab& lab : calibration.labs) {
     text += lab.name + (lab.status == Status::not_graded ? ": " + lab.message : "") + "\n";
     for (const Test& test : lab.tests) {
-      const Row row = row_of(test);
+      const CalibrationRow row = calibration_row(test);
       ++counts[static_cast<size_t>(row.kind)];
-      text += line_of({"  " + row.name, time_or_nothing(row.copy), time_or_nothing(row.seconds),
-                       row.reaches, row.asked, percent_or_nothing(row.noise),
-                       percent_or_nothing(row.room), row.remark});
+      text += table_line({"  " + row.name, time_or_nothing(row.copy), time_or_nothing(row.seconds),
+                          row.reaches, row.asked, percent_or_nothing(row.noise),
+                          percent_or_nothing(row.room), row.remark});
     }
   }
   return text + rule +

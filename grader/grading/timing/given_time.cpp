@@ -50,7 +50,7 @@ std::string defined_name(const std::string& line) {
   return "";
 }
 
-bool begins_item(const std::string& line) {
+bool begins_definition(const std::string& line) {
   static const Pattern begin(
       "^\\.(visible|weak|common|extern|entry|func|global|const|shared|alias)\\b");
   return begin.search(line).has_value();
@@ -74,7 +74,7 @@ KernelCode::KernelCode(const std::string& ptx) {
   std::istringstream lines(ptx);
   std::string* item = nullptr;
   for (std::string line; std::getline(lines, line);) {
-    if (begins_item(line)) {
+    if (begins_definition(line)) {
       const std::string name = defined_name(line);
       item = &text_[name];
       if (line.find(".entry") != std::string::npos) kernels_.push_back(name);
@@ -136,7 +136,7 @@ std::string compute_on_new_device(Check& check, const std::function<std::string(
   }
 }
 
-std::optional<double> number_in(const std::string& text) {
+std::optional<double> parse_number(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0') return std::nullopt;
@@ -169,9 +169,9 @@ std::string given_text(Check& check, const std::string& kernel, const std::strin
 double given_time(Check& check, const std::string& kernel, const std::string& work,
                   const std::function<double(Check&)>& compute) {
   const auto text = [&](Check& own) { return fmt::format("{:.17g}", compute(own)); };
-  const std::optional<double> kept = number_in(given_text(check, kernel, work, text));
+  const std::optional<double> kept = parse_number(given_text(check, kernel, work, text));
   // Without `kept`, the cached file was damaged.
-  return kept ? *kept : *number_in(compute_on_new_device(check, text));
+  return kept ? *kept : *parse_number(compute_on_new_device(check, text));
 }
 
 }  // namespace lab32::grading

@@ -25,8 +25,8 @@ std::string clocks_note(const device::Timing& timing) {
 // Compares the first candidate with `other`, round by round. `credit_of`: the credit for a ratio
 // below the limit.
 template <class CreditOf>
-SpeedVerdict compare(const std::vector<double>& other, const device::Timing& timing, uint64_t bytes,
-                     double limit, CreditOf credit_of) {
+SpeedVerdict compare_samples(const std::vector<double>& other, const device::Timing& timing,
+                             uint64_t bytes, double limit, CreditOf credit_of) {
   const device::Samples& own = timing.candidates.front();
   SpeedVerdict verdict;
   verdict.seconds = device::median_interval(own.cold);
@@ -59,8 +59,8 @@ SpeedVerdict compare_with_copy(const device::Timing& timing, uint64_t bytes,
     const auto of_copy = device::ratios(timing.copy.cold, timing.candidates[1].cold);
     limit = std::min(limit, terms.of_reference * device::median_interval(of_copy).median);
   }
-  return compare(timing.copy.cold, timing, bytes, limit,
-                 [&](double ratio) { return ratio / limit; });
+  return compare_samples(timing.copy.cold, timing, bytes, limit,
+                         [&](double ratio) { return ratio / limit; });
 }
 
 device::Interval reference_gain(const device::Timing& timing, size_t reference_first) {
@@ -68,7 +68,7 @@ device::Interval reference_gain(const device::Timing& timing, size_t reference_f
                                                 timing.candidates.at(reference_first).cold));
 }
 
-std::vector<double> start_of_step(const device::Timing& timing, double limit) {
+std::vector<double> clamped_previous_seconds(const device::Timing& timing, double limit) {
   std::vector<double> start = timing.candidates.at(kBefore).cold;
   const std::vector<double>& usual = timing.candidates.at(kReferenceBefore).cold;
   for (size_t i = 0; i < start.size(); ++i)
@@ -80,8 +80,8 @@ SpeedVerdict compare_with_previous(const device::Timing& timing, uint64_t bytes,
                                    const StepTerms& terms) {
   const double gain = reference_gain(timing, kReferenceNow).median - 1;
   const double limit = 1 + terms.share * std::max(gain, 0.0);
-  SpeedVerdict verdict =
-      compare(start_of_step(timing, limit), timing, bytes, limit, [&](double ratio) {
+  SpeedVerdict verdict = compare_samples(
+      clamped_previous_seconds(timing, limit), timing, bytes, limit, [&](double ratio) {
         return std::max(0.0, (ratio - halfway(limit)) / (limit - halfway(limit)));
       });
   if (gain < terms.least && verdict.outcome != SpeedVerdict::Outcome::impossible)

@@ -52,6 +52,6 @@ SpeedVerdict compare_with_previous(const device::Timing& timing, uint64_t bytes,
                                    const StepTerms& terms);
 inline double halfway(double limit) { return (1 + limit) / 2; }
 // The clamped seconds of the submission's previous version, for each round.
-std::vector<double> start_of_step(const device::Timing& timing, double limit);
+std::vector<double> clamped_previous_seconds(const device::Timing& timing, double limit);
 
 }  // namespace lab32::grading

@@ -25,8 +25,9 @@ constexpr double kNotable = 0.03;  // smaller differences are noise
 
 // For a given kernel over inputs that are the same for all submissions. The result is cached by
 // these inputs and the shapes (given_time.h).
-std::optional<PredictedTime> predicted_given(Check& check, uint32_t n, const TimedVersion& version,
-                                             const TimedWork& work) {
+std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
+                                                  const TimedVersion& version,
+                                                  const TimedWork& work) {
   Session& s = check.session;
   std::string all = fmt::format("as events see it\n{}\nn {}", version.given->inputs, n);
   for (const device::TimedStep& step : version.steps(s.module, check.device().multiprocessors())) {
@@ -52,33 +53,34 @@ std::optional<PredictedTime> predicted_given(Check& check, uint32_t n, const Tim
 
 // The time of the kernel's launches over n elements. A version that ends one step and begins the
 // next is simulated once.
-std::optional<PredictedTime> predicted(Check& check, const std::string& kernel, uint32_t n,
-                                       const TimedVersion& version, const TimedWork& work) {
+std::optional<PredictedTime> predict_once(Check& check, const std::string& kernel, uint32_t n,
+                                          const TimedVersion& version, const TimedWork& work) {
   auto& known = check.session.predicted;
   const std::pair key{kernel, n};
   if (const auto at = known.find(key); at != known.end()) return at->second;
   const std::optional<PredictedTime> time = version.given
-                                                ? predicted_given(check, n, version, work)
+                                                ? predict_given_kernel(check, n, version, work)
                                                 : predicted_time(check, n, version, work.arrays);
   if (time) known.emplace(key, *time);
   return time;
 }
 
 // What limits the launch. Leaves out numbers if they would reveal a withheld count.
-std::string bound_by(Check& check, const PredictedTime& time) {
+std::string bottleneck_text(Check& check, const PredictedTime& time) {
   const bool withheld =
       check.session.counts_withheld && time.bottleneck.find("wavefront") != std::string::npos;
   return withheld ? time.bottleneck.substr(0, time.bottleneck.find(':')) : time.bottleneck;
 }
 
 // Predicts the time of the launches, because there is no card.
-NotRun predict(Check& check, const std::string& kernel, uint32_t n, const TimedWork& work) {
-  const std::optional<PredictedTime> time = predicted(check, kernel, n, work, work);
+NotRun modelled_time_reason(Check& check, const std::string& kernel, uint32_t n,
+                            const TimedWork& work) {
+  const std::optional<PredictedTime> time = predict_once(check, kernel, n, work, work);
   check.measured("");
   NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
   if (!time) return reason;
   check.figure("modelled_seconds", time->seconds);
-  reason.modelled = {n, time->seconds, time->error, bound_by(check, *time)};
+  reason.modelled = {n, time->seconds, time->error, bottleneck_text(check, *time)};
   const std::optional<double> copy = check.device().copy_seconds(work.bytes);
   check.measured(duration(time->seconds) + " modelled");
   if (!copy) return reason;
@@ -90,16 +92,18 @@ NotRun predict(Check& check, const std::string& kernel, uint32_t n, const TimedW
   return reason;
 }
 
-NotRun predict_step(Check& check, const StepCheck& step, uint32_t n, const TimedWork& work) {
-  const std::optional<PredictedTime> now = predicted(check, step.kernel, n, work, work),
-                                     before = predicted(check, step.before, n, work.before, work);
+NotRun modelled_step_reason(Check& check, const StepCheck& step, uint32_t n,
+                            const TimedWork& work) {
+  const std::optional<PredictedTime> now = predict_once(check, step.kernel, n, work, work),
+                                     before =
+                                         predict_once(check, step.before, n, work.before, work);
   check.measured("");
   NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
   if (!now || !before) return reason;
   const double ratio = before->seconds / now->seconds;
   check.measured(fmt::format("{:.2f} times modelled", ratio));
   check.figure("modelled_ratio", ratio);
-  reason.modelled = {n, now->seconds, now->error, bound_by(check, *now), before->seconds};
+  reason.modelled = {n, now->seconds, now->error, bottleneck_text(check, *now), before->seconds};
   reason.modelled->before = step.before;
   reason.modelled->kernel = step.kernel;
   return reason;
@@ -142,7 +146,7 @@ std::unique_ptr<device::LoadedModule> loaded_reference(Check& check) {
   return check.device().load(*check.session.time.reference);
 }
 
-device::TimingPlan plan_of(const TimedWork& work) {
+device::TimingPlan timing_plan(const TimedWork& work) {
   device::TimingPlan plan;
   plan.arrays = work.arrays;
   plan.copy_bytes = work.bytes;
@@ -158,7 +162,7 @@ TimedWork make_timed_work(Check& check, const MakeWork& make, uint32_t n) {
 }
 
 // Compares all outputs in parallel, since comparing a large output takes as long as timing.
-void verify(Check& check, const device::Timing& timing, const TimedWork& work, int line) {
+void verify_outputs(Check& check, const device::Timing& timing, const TimedWork& work, int line) {
   std::vector<std::string> wrong(timing.outputs.size());
   std::vector<Background> comparisons;
   for (size_t i = 0; i < wrong.size(); ++i) {
@@ -220,7 +224,7 @@ Result time_twice(Check& check, const std::string& kernel, uint32_t n, device::T
     spent.start += timed.timing->start_seconds;
     spent.rounds += timed.timing->rounds_seconds;
     const WorkTimer verifying;
-    verify(check, *timed.timing, work, line);
+    verify_outputs(check, *timed.timing, work, line);
     spent.verifying += verifying.wall_seconds();
     spent.record_figures(check);
     const SpeedVerdict verdict = judge(*timed.timing);
@@ -289,7 +293,7 @@ void end_with_verdict(Check& check, const Result& result, uint64_t bytes, int li
   }
 }
 
-std::string compared_with(const device::Timing& timing, const device::Samples& other) {
+std::string ratio_text(const device::Timing& timing, const device::Samples& other) {
   const device::Interval ratio =
       device::median_interval(device::ratios(timing.candidates.front().cold, other.cold));
   return fmt::format("\n{}: {} (yours takes {:.3f} times as long, {:.3f} ... {:.3f})", other.name,
@@ -317,7 +321,7 @@ void record_gain(Check& check, const device::Interval& gain) {
                                          const std::vector<device::Candidate>& reference,
                                          const StepTerms& terms) {
   Session& s = check.session;
-  device::TimingPlan plan = plan_of(work);
+  device::TimingPlan plan = timing_plan(work);
   plan.candidates = reference;
   plan.required_ratios = {{0, 1}};
   const Progress::Step progress(s.setup.progress, "timing the reference solution's " + step.kernel);
@@ -338,14 +342,14 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
   check.expected(fmt::format("{:.2f} of a copy", fraction));
   if (!s.time.timer)
     not_run_here(check, speed.make, [&](uint32_t n, const TimedWork& work) {
-      return predict(check, speed.kernel, n, work);
+      return modelled_time_reason(check, speed.kernel, n, work);
     });
 
   check.require_prerequisites();
   const uint32_t n = check.row.count("n");
   const int line = check.line_of(speed.kernel);
   const TimedWork work = make_timed_work(check, speed.make, n);
-  device::TimingPlan plan = plan_of(work);
+  device::TimingPlan plan = timing_plan(work);
   plan.baseline = speed.baseline;
   plan.candidates = {submitted_candidate(check, "your kernel", work)};
   if (s.time.reference) {
@@ -378,8 +382,8 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
       static_cast<double>(work.bytes) / verdict.seconds.median / 1e9, verdict.ratio.median,
       verdict.ratio.low, verdict.ratio.high, timing.copy.cold.size());
   for (size_t i = 1; i < timing.candidates.size(); ++i)
-    story += compared_with(timing, timing.candidates[i]);
-  if (timing.baseline) story += compared_with(timing, *timing.baseline);
+    story += ratio_text(timing, timing.candidates[i]);
+  if (timing.baseline) story += ratio_text(timing, *timing.baseline);
   if (verdict.limit < fraction)
     story += fmt::format(
         "\nThe reference solution reaches {:.2f} of a copy on this card, so the "
@@ -393,7 +397,7 @@ void credit_step(Check& check, const StepCheck& step) {
   check.expected("ahead of " + step.form_before);
   if (!s.time.timer)
     not_run_here(check, step.make, [&](uint32_t n, const TimedWork& work) {
-      return predict_step(check, step, n, work);
+      return modelled_step_reason(check, step, n, work);
     });
 
   const std::string card = s.time.timer->name();
@@ -410,7 +414,7 @@ void credit_step(Check& check, const StepCheck& step) {
       reference_candidate(check, "the reference solution's " + step.before, work.before, *module)};
   if (check.open_prerequisite()) end_without_submission(check, step, work, reference, terms);
 
-  device::TimingPlan plan = plan_of(work);
+  device::TimingPlan plan = timing_plan(work);
   plan.candidates = {submitted_candidate(check, step.kernel, work),
                      submitted_candidate(check, step.before, work.before)};
   plan.candidates.insert(plan.candidates.end(), reference.begin(), reference.end());
@@ -443,7 +447,8 @@ void credit_step(Check& check, const StepCheck& step) {
       card, step.before, duration(start), step.kernel, duration(verdict.seconds.median),
       verdict.ratio.median, verdict.ratio.low, verdict.ratio.high, timing.copy.cold.size(),
       gain.median, gain.low, gain.high);
-  const double counted = device::median_interval(start_of_step(timing, verdict.limit)).median;
+  const double counted =
+      device::median_interval(clamped_previous_seconds(timing, verdict.limit)).median;
   if (std::abs(counted / start - 1) > kNotable)
     story += fmt::format(
         "\nThe reference solution's {} takes {}, so the check compares with {}.", step.before,

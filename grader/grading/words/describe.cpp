@@ -16,7 +16,7 @@ namespace lab32::grading {
 namespace {
 
 // The addresses of the first three lanes, which show the step from lane to lane, and of the last.
-std::string lanes_of(Check& check, const device::WorstAccess& access) {
+std::string lanes_text(Check& check, const device::WorstAccess& access) {
   std::vector<int> active;
   for (int lane = 0; lane < 32; ++lane)
     if (access.mask >> lane & 1) active.push_back(lane);
@@ -30,9 +30,9 @@ std::string lanes_of(Check& check, const device::WorstAccess& access) {
   return text;
 }
 
-std::string sentence(Check& check, const device::WorstAccess& access) {
+std::string access_sentence(Check& check, const device::WorstAccess& access) {
   const int lanes = __builtin_popcount(access.mask);
-  std::string what = plural_of(access);
+  std::string what = access_plural(access);
   if (lanes == 1) what.pop_back();
   const char* cost = access.atomic
                          ? lanes == 1 ? "costs" : "cost"  // L2 adds to one word lane after lane
@@ -41,17 +41,17 @@ std::string sentence(Check& check, const device::WorstAccess& access) {
   return fmt::format(
       "Warp {} of block {}: {} {} {} of {} bytes {} {} sectors where {} would do: {}.", access.warp,
       access.block, lanes, lanes == 1 ? "lane's" : "lanes'", what, access.bytes, cost, access.cost,
-      access.ideal, lanes_of(check, access));
+      access.ideal, lanes_text(check, access));
 }
 
 // Sectors beyond those that hold the requested bytes. Atomics on one word count once for each lane.
-uint64_t excess_of(const counters::Counters& c) {
+uint64_t excess_sectors(const counters::Counters& c) {
   return c.global_sectors() - std::min(c.global_sectors(), c.l2_sectors_ideal);
 }
 
 }  // namespace
 
-const char* plural_of(const device::WorstAccess& access) {
+const char* access_plural(const device::WorstAccess& access) {
   return access.atomic ? "atomics" : access.store ? "stores" : "loads";
 }
 
@@ -60,7 +60,7 @@ WorstLine worst_global(Check& check, const device::Run& run) {
   WorstLine waste;
   uint64_t most = 0;
   for (const counters::LineCounters& line : run.lines) {
-    const uint64_t excess = excess_of(line.counters);
+    const uint64_t excess = excess_sectors(line.counters);
     if (line.file != own || excess <= most) continue;
     most = excess;
     waste.line = line.line;
@@ -71,7 +71,7 @@ WorstLine worst_global(Check& check, const device::Run& run) {
     if (!worst || uint64_t{access.cost} * worst->ideal > uint64_t{worst->cost} * access.ideal)
       worst = &access;
   }
-  if (worst) waste.message = unless_withheld(check, sentence(check, *worst));
+  if (worst) waste.message = withhold_message(check, access_sentence(check, *worst));
   return waste;
 }
 
@@ -91,7 +91,7 @@ void withhold_until_passed(Check& check, const std::string& question) {
   check.withheld = check.has_passed(question) ? "" : question;
 }
 
-std::string unless_withheld(Check& check, std::string message) {
+std::string withhold_message(Check& check, std::string message) {
   if (check.withheld.empty()) return message;
   return fmt::format(
       "The details of this line's accesses would answer a question of `{}`. "

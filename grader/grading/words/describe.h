@@ -23,13 +23,13 @@ WorstLine worst_global(Check& check, const device::Run& run);
 int line_of_most_atomics(Check& check, const device::Run& run);
 
 // "loads", "stores", "atomics"
-const char* plural_of(const device::WorstAccess& access);
+const char* access_plural(const device::WorstAccess& access);
 
 // From here on the check withholds the details of its worst accesses, but not their lines, as long
 // as the check `question` has not passed.
 void withhold_until_passed(Check& check, const std::string& question);
 // The message of a WorstLine: `message`, or, if it is withheld, which check must pass first.
-std::string unless_withheld(Check& check, std::string message);
+std::string withhold_message(Check& check, std::string message);
 
 // A sentence about a shift or shuffle of a launch by an undefined amount; empty if it is not on a
 // line of the submission.

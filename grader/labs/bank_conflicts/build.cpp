@@ -30,7 +30,8 @@ void check_widths(Check& check, const char* name, const std::vector<uint32_t>& w
 
 // Launches the given kernel `touch` with one warp, which stores and loads every stride-th element.
 // Its arrays are bytes here, because only addresses matter.
-counters::Counters touch(Check& check, const std::string& type, uint32_t bytes, uint32_t stride) {
+counters::Counters count_strided_touch(Check& check, const std::string& type, uint32_t bytes,
+                                       uint32_t stride) {
   Input<uint8_t> in(check, "in", std::vector<uint8_t>(32 * bytes, 1));
   Output<uint8_t> out(check, "out", 32 * bytes);
   return counters_of(check, run(check, {given_kernel(check, fmt::format("touch<{}>", type)),
@@ -107,7 +108,7 @@ TEST_SUITE("lab:bank_conflicts") {
       if (!may_show) table += "  how many wavefronts, C1 asks";
       for (double wide : check.row.numbers("strides")) {
         const uint32_t stride = static_cast<uint32_t>(wide);
-        const counters::Counters c = touch(check, type.name, type.bytes, stride);
+        const counters::Counters c = count_strided_touch(check, type.name, type.bytes, stride);
         launches.push_back({&type, stride, c});
         patterns.push_back(bank_stride(type.bytes, stride));
         if (may_show) table += fmt::format("{:>6}", c.shared_store.wavefronts);

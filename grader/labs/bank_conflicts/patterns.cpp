@@ -17,7 +17,7 @@ using counters::kBanks;
 constexpr uint64_t kRowOfBanks = kBanks * kBankBytes;  // distance of two words in one bank
 constexpr uint32_t kWindow = 16384;                    // bytes of shared memory that patterns use
 
-BankPattern with_name(std::string name, BankPattern p) {
+BankPattern named_pattern(std::string name, BankPattern p) {
   p.name = std::move(name);
   return p;
 }
@@ -32,29 +32,30 @@ BankPattern lane_groups(uint32_t bytes, uint32_t size, uint32_t stride) {
 std::vector<BankPattern> named_patterns(uint32_t bytes) {
   std::vector<BankPattern> found;
   for (uint32_t stride : {1, 2, 3, 4, 8, 16, 32, 33})
-    found.push_back(with_name(fmt::format("stride {}", stride), bank_stride(bytes, stride)));
-  found.push_back(with_name("row of [32][32] or [32][33]", bank_stride(bytes, 1)));
-  found.push_back(with_name("column of [32][32]", bank_stride(bytes, 32)));
-  found.push_back(with_name("column of [32][33]", bank_stride(bytes, 33)));
-  found.push_back(with_name("all lanes one element", bank_stride(bytes, 0)));
-  found.push_back(with_name("two lanes per element", lane_groups(bytes, 2, 1)));
-  found.push_back(with_name("two lanes per element, of one bank each", lane_groups(bytes, 2, 32)));
-  found.push_back(with_name("four lanes per element", lane_groups(bytes, 4, 1)));
+    found.push_back(named_pattern(fmt::format("stride {}", stride), bank_stride(bytes, stride)));
+  found.push_back(named_pattern("row of [32][32] or [32][33]", bank_stride(bytes, 1)));
+  found.push_back(named_pattern("column of [32][32]", bank_stride(bytes, 32)));
+  found.push_back(named_pattern("column of [32][33]", bank_stride(bytes, 33)));
+  found.push_back(named_pattern("all lanes one element", bank_stride(bytes, 0)));
+  found.push_back(named_pattern("two lanes per element", lane_groups(bytes, 2, 1)));
+  found.push_back(
+      named_pattern("two lanes per element, of one bank each", lane_groups(bytes, 2, 32)));
+  found.push_back(named_pattern("four lanes per element", lane_groups(bytes, 4, 1)));
   BankPattern two_apart = bank_stride(bytes, 1);  // lanes l and l ^ 2 share an element
   for (uint32_t lane = 0; lane < 32; ++lane) two_apart.address[lane] = (lane & ~2u) * bytes;
-  found.push_back(with_name("lanes l and l ^ 2 an element", two_apart));
+  found.push_back(named_pattern("lanes l and l ^ 2 an element", two_apart));
   // Lanes l and l ^ 4 share an element, and neighbours do not.
   BankPattern four_apart = bank_stride(bytes, 1);
   for (uint32_t lane = 0; lane < 32; ++lane) four_apart.address[lane] = (lane & ~4u) * bytes;
-  found.push_back(with_name("lanes l and l ^ 4 an element", four_apart));
+  found.push_back(named_pattern("lanes l and l ^ 4 an element", four_apart));
   BankPattern reversed = bank_stride(bytes, 1);
   std::reverse(reversed.address.begin(), reversed.address.end());
-  found.push_back(with_name("a row, from its end", reversed));
+  found.push_back(named_pattern("a row, from its end", reversed));
   for (uint32_t active :
        {0u, 1u, 0x80000000u, 0x0000ffffu, 0xffff0000u, 0x55555555u, 0x33333333u, 0x00ff0000u}) {
     BankPattern some = bank_stride(bytes, active == 0x00ff0000u ? 32 : 1);
     some.active = active;
-    found.push_back(with_name("some lanes", some));
+    found.push_back(named_pattern("some lanes", some));
   }
   return found;
 }
@@ -108,7 +109,7 @@ struct BankRule {
   bool one_bank = false;
 };
 
-uint32_t count(const BankPattern& p, const BankRule& rule) {
+uint32_t count_wavefronts(const BankPattern& p, const BankRule& rule) {
   const uint32_t width = p.bytes <= kBankBytes || rule.one_phase ? 32 : 128 / p.bytes;
   const uint32_t active = p.active | rule.active;
   uint32_t sum = 0;
@@ -155,7 +156,7 @@ BankRule rule_with(T BankRule::*field, T value) {
 uint32_t bytes_for_words(const BankPattern& p) {
   BankRule rule = rule_with(&BankRule::first_word_only, true);
   rule.granule = 1;
-  return count(p, rule);
+  return count_wavefronts(p, rule);
 }
 
 // The wrong idea that a bank serves one element at a time, even if two are in one word.
@@ -186,23 +187,31 @@ constexpr Misconception kMisconceptions[] = {
     {[](const BankPattern& p) { return p.store_wavefronts() - phase_count(p); },
      "It seems to count conflicts, the wavefronts beyond the first; the question "
      "asks for all wavefronts."},
-    {[](const BankPattern& p) { return count(p, rule_with(&BankRule::broadcast, false)); },
+    {[](const BankPattern& p) {
+       return count_wavefronts(p, rule_with(&BankRule::broadcast, false));
+     },
      "It seems to count lanes: lanes that access the same word of a bank get it "
      "together."},
-    {[](const BankPattern& p) { return count(p, rule_with(&BankRule::active, 0xffffffffu)); },
+    {[](const BankPattern& p) {
+       return count_wavefronts(p, rule_with(&BankRule::active, 0xffffffffu));
+     },
      "It seems to count inactive lanes, too: they have no address."},
     {bytes_for_words,
      "It seems to use the byte address as the number of the word: a bank is 4 "
      "bytes wide."},
-    {[](const BankPattern& p) { return count(p, rule_with(&BankRule::banks, uint64_t{16})); },
+    {[](const BankPattern& p) {
+       return count_wavefronts(p, rule_with(&BankRule::banks, uint64_t{16}));
+     },
      "It seems to assume 16 banks, as GPUs had before 2010."},
-    {[](const BankPattern& p) { return count(p, rule_with(&BankRule::one_phase, true)); },
+    {[](const BankPattern& p) {
+       return count_wavefronts(p, rule_with(&BankRule::one_phase, true));
+     },
      "It seems to serve all lanes in one phase: 32 lanes of more than 4 bytes "
      "access more than the 128 bytes that the banks deliver at once."},
     {wavefronts_by_elements,
      "It seems to treat the bytes of a word as different words: all lanes that "
      "access a part of one word get it together."},
-    {[](const BankPattern& p) { return count(p, rule_with(&BankRule::one_bank, true)); },
+    {[](const BankPattern& p) { return count_wavefronts(p, rule_with(&BankRule::one_bank, true)); },
      "It seems to count all words: words in different banks are served together."},
 };
 

@@ -35,7 +35,8 @@ struct CountedLaunch {
 constexpr uint32_t kSampledWarps = 4;  // all warps do the same at other addresses
 
 // The contents of the arrays do not matter, since counts do not depend on them.
-CountedLaunch count(Check& check, const GivenLaunch& launch, uint32_t threads, uint32_t block) {
+CountedLaunch count_given_launch(Check& check, const GivenLaunch& launch, uint32_t threads,
+                                 uint32_t block) {
   std::vector<std::unique_ptr<Output<float>>> arrays;
   std::vector<device::Arg> args;
   for (size_t i = 0; i < launch.arrays.size(); ++i) {
@@ -183,7 +184,7 @@ TEST_SUITE("lab:coalescing") {
     if (!answers_right(check, "C1 one element off the line")) asked["add2"] = "C1";
     if (!answers_right(check, "C2 three floats a point")) asked["copy_strided(3)"] = "C2";
     for (const GivenLaunch& launch : kernels) {
-      counted.push_back(count(check, launch, threads, block));
+      counted.push_back(count_given_launch(check, launch, threads, block));
       const counters::Counters& c = counted.back().counters;
       const auto question = asked.find(launch.name);
       table += question == asked.end() ? table_row(launch.name, c)

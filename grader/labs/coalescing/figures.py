@@ -118,7 +118,7 @@ def draw_path():
     )
     metric = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum".format
 
-    def of(table, name):
+    def look_up(table, name):
         return int(float(table.value("value", metric=name)))
 
     def megabytes(value):
@@ -128,7 +128,7 @@ def draw_path():
     boxes = [
         ("kernel", "8 Mi threads", GREEN),
         ("global", "addresses", GREEN),
-        ("L1", f"hits {of(chart, 'l1tex__t_sector_hit_rate.pct')} %", BLUE),
+        ("L1", f"hits {look_up(chart, 'l1tex__t_sector_hit_rate.pct')} %", BLUE),
         ("L2", f"hits {chart.value('value', metric='lts__t_sector_hit_rate.pct')} %", BLUE),
         ("DRAM", "by 64 bytes", BLUE),
     ]
@@ -140,18 +140,18 @@ def draw_path():
         drawing.text(at + wide / 2, 132, name, 15, "middle", ink, font_weight="bold")
         drawing.text(at + wide / 2, 152, note, 11, "middle", ink)
     loads = [
-        f"{of(l1, metric('requests', 'ld')):,}", "requests",
-        f"{of(l1, metric('sectors', 'ld')):,}", "sectors",
-        megabytes(of(dram, "dram__bytes_read.sum")), "read",
+        f"{look_up(l1, metric('requests', 'ld')):,}", "requests",
+        f"{look_up(l1, metric('sectors', 'ld')):,}", "sectors",
+        megabytes(look_up(dram, "dram__bytes_read.sum")), "read",
     ]  # fmt: skip
     stores = [
-        f"{of(l1, metric('requests', 'st')):,}", "requests",
-        f"{of(l1, metric('sectors', 'st')):,}", "sectors",
-        megabytes(of(dram, "dram__bytes_write.sum")), "written",
+        f"{look_up(l1, metric('requests', 'st')):,}", "requests",
+        f"{look_up(l1, metric('sectors', 'st')):,}", "sectors",
+        megabytes(look_up(dram, "dram__bytes_write.sum")), "written",
     ]  # fmt: skip
     middle = [at + (wide + apart) / 2 for at in x[:4]]
     drawing.arrow(x[0] + wide + 2, 135, x[1] - 3, 135)
-    drawing.text(middle[0], 124, f"{of(l1, 'instructions'):,}", 12, "middle")
+    drawing.text(middle[0], 124, f"{look_up(l1, 'instructions'):,}", 12, "middle")
     drawing.text(middle[0], 154, "instructions", 11, "middle")
     for k in range(3):
         left, right, at = x[k + 1] + wide + 2, x[k + 2] - 3, middle[k + 1]

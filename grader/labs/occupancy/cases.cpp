@@ -30,7 +30,7 @@ struct IgnoredRules {
 };
 
 // The blocks that each resource allows.
-struct Allowed {
+struct BlocksByResource {
   int32_t threads, blocks, registers, shared;
 
   int32_t all() const { return std::min({threads, blocks, registers, shared}); }
@@ -41,7 +41,8 @@ struct Allowed {
   }
 };
 
-Allowed allowed(const MultiprocessorLimits& sm, const Usage& usage, const IgnoredRules& f) {
+BlocksByResource blocks_by_resource(const MultiprocessorLimits& sm, const Usage& usage,
+                                    const IgnoredRules& f) {
   const int32_t warps = (usage.threads + kWarpSize - 1) / kWarpSize;
   const int32_t threads =
       f.warp ? sm.threads / usage.threads : sm.threads / kWarpSize / std::max(warps, 1);
@@ -58,7 +59,7 @@ Allowed allowed(const MultiprocessorLimits& sm, const Usage& usage, const Ignore
   return {threads, f.blocks ? sm.threads : sm.blocks, registers, shared};
 }
 
-int32_t limits_in(const std::string& limiter) {
+int32_t limit_bits(const std::string& limiter) {
   int32_t limits = 0;
   const std::array<std::pair<const char*, int32_t>, 4> words{{{"warps", kThreads},
                                                               {"blocks", kBlocks},
@@ -70,21 +71,22 @@ int32_t limits_in(const std::string& limiter) {
 }
 
 // Adds the case if at least one block fits on a multiprocessor.
-void add(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usage& usage) {
+void add_case(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usage& usage) {
   try {
     const model::Occupancy o = model::occupancy(gpu, static_cast<uint32_t>(usage.threads),
                                                 static_cast<uint32_t>(usage.registers), 0,
                                                 static_cast<uint32_t>(usage.shared));
-    cases.push_back({gpu, usage, static_cast<int32_t>(o.blocks), limits_in(o.limiter)});
+    cases.push_back({gpu, usage, static_cast<int32_t>(o.blocks), limit_bits(o.limiter)});
   } catch (const Error&) {
   }
 }
 
 // Adds a case on a multiprocessor that does not exist, by the rules of the handout.
-void add_drawn(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usage& usage) {
+void add_case_on_drawn_gpu(std::vector<OccupancyCase>& cases, const model::Profile& gpu,
+                           const Usage& usage) {
   OccupancyCase one{gpu, usage};
   one.drawn = true;
-  const Allowed blocks = allowed(one.limits_of_gpu(), usage, {});
+  const BlocksByResource blocks = blocks_by_resource(one.limits_of_gpu(), usage, {});
   one.blocks = blocks.all();
   one.limits = blocks.limits();
   if (one.blocks > 0) cases.push_back(one);
@@ -95,7 +97,7 @@ int32_t random_between(Random& random, int32_t least, int32_t most) {
 }
 
 // A GPU whose limits are drawn one by one, so that no calculator knows them beforehand.
-model::Profile drawn_gpu(Random& random) {
+model::Profile random_gpu(Random& random) {
   const auto drawn = [&random](int32_t unit, int32_t least, int32_t most) {
     return static_cast<uint32_t>(unit * random_between(random, least, most));
   };
@@ -185,13 +187,13 @@ std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases
           Usage{32, 16, 0}, Usage{33, 16, 0}, Usage{1, 16, 0}, Usage{96, 40, 0}, Usage{192, 72, 0},
           Usage{160, 80, 0}, Usage{768, 24, 0}, Usage{64, 32, eighth}, Usage{64, 32, eighth + 1},
           Usage{128, 128, 0}, Usage{128, 255, 0}, Usage{32, 255, 1000}, Usage{256, 32, 100}})
-      add(cases, gpu, usage);
+      add_case(cases, gpu, usage);
     for (size_t wanted = cases.size() + random_cases, kind = 0; cases.size() < wanted; ++kind)
-      add(cases, gpu, random_usage(random, gpu, kind));
+      add_case(cases, gpu, random_usage(random, gpu, kind));
   }
   for (size_t wanted = cases.size() + random_cases, kind = 0; cases.size() < wanted; ++kind) {
-    const model::Profile gpu = drawn_gpu(random);
-    add_drawn(cases, gpu, random_usage(random, gpu, kind));
+    const model::Profile gpu = random_gpu(random);
+    add_case_on_drawn_gpu(cases, gpu, random_usage(random, gpu, kind));
   }
   return cases;
 }
@@ -237,7 +239,8 @@ std::string misconception(const std::vector<OccupancyCase>& cases, const std::ve
   for (const Misconception& idea : misconceptions) {
     bool all = true;
     for (size_t i = 0; i < cases.size() && all; ++i)
-      all = blocks[i] == allowed(cases[i].limits_of_gpu(), cases[i].usage, idea.ignored).all();
+      all = blocks[i] ==
+            blocks_by_resource(cases[i].limits_of_gpu(), cases[i].usage, idea.ignored).all();
     if (all) return idea.words;
   }
   return "";

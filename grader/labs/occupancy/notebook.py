@@ -34,7 +34,7 @@ def ratios_of_checks(lab, ratio):
     return found
 
 
-def warps(lab):
+def resident_warps_by_check(lab):
     """Resident warps per multiprocessor with the student's shapes."""
     return ratios_of_checks(lab, lambda figures: figures.get("warps"))
 
@@ -55,10 +55,10 @@ STAIRS = ["66 blocks", "132 blocks", "139 blocks", "198 blocks", "264 blocks", "
 def stairs():
     """Measured (blocks with equal work, the same work in one wave), as multiples of the time of 132 blocks."""
 
-    def of(points):
+    def plot_points(points):
         return {f"{blocks} blocks": ms / dict(waves()[0])[132] for blocks, ms in points}
 
     return tuple(
-        {label: times for label, times in of(points).items() if label in STAIRS}
+        {label: times for label, times in plot_points(points).items() if label in STAIRS}
         for points in waves()
     )

@@ -56,7 +56,7 @@ int line_of_shape(Check& check, const std::string& kernel) {
 }
 
 // Loses the check, at the kernel's LAB32_LAUNCH record, if no block fits.
-Residency residency_of(Check& check, const std::string& kernel, const device::Shape& shape) {
+Residency measured_residency(Check& check, const std::string& kernel, const device::Shape& shape) {
   Session& s = check.session;
   device::Kernel* const found = s.module.find(given_kernel(check, kernel));
   uint64_t all = 0;
@@ -106,7 +106,7 @@ using Launched = std::function<device::Run(const LaunchConfig&)>;
 using Work = std::function<Launched(Check& check)>;
 
 // The modelled time of the kernel alone. If the device has no model, the check is not run.
-double seconds_of(Check& check, const device::Run& run) {
+double modelled_seconds(Check& check, const device::Run& run) {
   if (!run.predicted) check.not_run({NotRun::Kind::no_counters, check.device().name()});
   return run.predicted->kernel_seconds;
 }
@@ -123,7 +123,7 @@ double best_of_sweep(Check& check, const std::string& kernel, const std::string&
     double best = 0;
     for (size_t i = 0; i + 2 < sweep.size(); i += 3) {
       const auto number = [&](size_t k) { return static_cast<uint32_t>(sweep[i + k]); };
-      const double seconds = seconds_of(check, launch({number(0), number(1), number(2), 0}));
+      const double seconds = modelled_seconds(check, launch({number(0), number(1), number(2), 0}));
       best = best > 0 ? std::min(best, seconds) : seconds;
     }
     return best;
@@ -139,7 +139,8 @@ void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& c
                   const std::string& idea) {
   const device::Run run = work(check)(config);
   const auto pictures = check.pictures;
-  const double mine = seconds_of(check, run), best = best_of_sweep(check, kernel, sizes, work);
+  const double mine = modelled_seconds(check, run),
+               best = best_of_sweep(check, kernel, sizes, work);
   check.pictures = pictures;  // of the submission's shape, not of the sweep's
   check.measured(microseconds(mine) + " modelled");
   check.expected(microseconds(best));
@@ -198,7 +199,7 @@ TEST_SUITE("lab:occupancy") {
     const int steps = static_cast<int>(check.row.count("steps"));
     const LaunchConfig config = shape_of_task(check, "follow");
     const Residency resident =
-        residency_of(check, "follow", config.shape(n, check.device().multiprocessors()));
+        measured_residency(check, "follow", config.shape(n, check.device().multiprocessors()));
     const Work work = [&](Check& own) -> Launched {
       const auto next = std::make_shared<Input<int32_t>>(own, "next", random_links(nodes));
       return [=, &own](const LaunchConfig& shape) {
@@ -231,7 +232,7 @@ TEST_SUITE("lab:occupancy") {
           static_cast<uint32_t>(std::min<uint64_t>(kPixel * (width + kBorder), UINT32_MAX / 2));
       return shape;
     };
-    const Residency resident = residency_of(check, "smooth", shape_of(config));
+    const Residency resident = measured_residency(check, "smooth", shape_of(config));
     const Work work = [&](Check& own) -> Launched {
       Random random(n);
       const auto in = std::make_shared<Input<float>>(own, "in", random.floats(size_t{4} * n));
@@ -255,7 +256,7 @@ TEST_SUITE("lab:occupancy") {
     const uint32_t n = check.row.count("n");
     const LaunchConfig config = shape_of_task(check, "orbits");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
-    const Residency resident = residency_of(check, "orbits", shape);
+    const Residency resident = measured_residency(check, "orbits", shape);
     const double share = balance_of_multiprocessors(check, n, shape);
     check.measured(fmt::format("{:.0f} % busy", 100 * share));
     check.expected(fmt::format("{:.0f} %", 100 * check.row.number("balance")));
@@ -268,7 +269,7 @@ TEST_SUITE("lab:occupancy") {
     const uint32_t n = check.row.count("n");
     const LaunchConfig config = shape_of_task(check, "match");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
-    const Residency resident = residency_of(check, "match", shape);
+    const Residency resident = measured_residency(check, "match", shape);
     // One row is enough to find out how much of L1 such blocks leave free.
     const Input<float> row(check, "rows", std::vector<float>(32, 1.0f));
     const Output<float> out(check, "out", 1);

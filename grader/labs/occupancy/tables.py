@@ -93,7 +93,7 @@ def occupancy_registers():
     rows = []
     for row in measured().where(task="trace", block=1024):
 
-        def counted(metric, row=row):
+        def counted_metric(metric, row=row):
             form = f"{row['form']}; {row['shape']}"
             return counters.value("value", task="trace", form=form, metric=metric)
 
@@ -102,8 +102,8 @@ def occupancy_registers():
                 row["form"],
                 row["registers"],
                 row["warps"],
-                f"{counted('sm__warps_active.avg.pct_of_peak_sustained_active'):.0f} %",
-                f"{counted('smsp__sass_inst_executed_op_local_ld.sum'):,.0f}",
+                f"{counted_metric('sm__warps_active.avg.pct_of_peak_sustained_active'):.0f} %",
+                f"{counted_metric('smsp__sass_inst_executed_op_local_ld.sum'):,.0f}",
                 f"{float(row['median_ms']) * 1e3:.1f} µs",
             ]
         )

@@ -17,7 +17,7 @@ struct CounterWords {
   const char *one, *many, *per;
 };
 
-CounterWords words_of(Counter counter) {
+CounterWords counter_words(Counter counter) {
   switch (counter) {
     case Counter::accesses:
       return {"accesses", "least_accesses", "access", "accesses", "block"};
@@ -32,7 +32,8 @@ CounterWords words_of(Counter counter) {
   }
 }
 
-// With two digits after the decimal point, or with as many as distinguish it from `other`.
+// A whole number is written without a decimal point. Any other value has two decimals, or as many,
+// up to nine, as show that it differs from `other`, the number beside it in the report.
 std::string short_number(double value, double other) {
   if (value == static_cast<double>(static_cast<uint64_t>(value)))
     return fmt::format("{:.0f}", value);
@@ -68,7 +69,7 @@ const counters::LineCounters* line_with_most(Check& check, const device::Run& ru
 
 }  // namespace
 
-const char* key_of(Counter counter) { return words_of(counter).key; }
+const char* key_of(Counter counter) { return counter_words(counter).key; }
 
 StepCounts::StepCounts(Check& check, const device::Run& run, uint64_t blocks, uint64_t elements)
     : StepCounts(counters_of(check, run), static_cast<double>(blocks),
@@ -144,9 +145,9 @@ void StepVerdict::explain_excess(Counter counter) const {
                        : "No access has a bank conflict, but there are more accesses than the step "
                          "needs.");
   } else if (counter == Counter::barriers) {
-    check_.explain(0,
-                   fmt::format("All {} threads of a block wait at {}.", block_,
-                               count_text(short_number(counts_.barriers, 0), words_of(counter))));
+    check_.explain(
+        0, fmt::format("All {} threads of a block wait at {}.", block_,
+                       count_text(short_number(counts_.barriers, 0), counter_words(counter))));
   } else if (counter == Counter::instructions) {
     line = line_with_most(check_, run_,
                           [](const counters::Counters& c) { return c.warp_instructions; });
@@ -159,7 +160,7 @@ void StepVerdict::explain_excess(Counter counter) const {
 }
 
 void StepVerdict::credit_improvement(Counter counter, double limit, const std::string& idea) {
-  const CounterWords words = words_of(counter);
+  const CounterWords words = counter_words(counter);
   const double got = reached(counter);
   show_counts(check_, got, limit, words);
   check_.figure(std::string("ideal_") + words.key, limit);
@@ -185,7 +186,7 @@ void StepVerdict::credit_lanes(const std::optional<StepCounts>& needed) const {
 }
 
 void StepVerdict::credit_earlier_step(Counter counter, double limit) {
-  const CounterWords words = words_of(counter);
+  const CounterWords words = counter_words(counter);
   const double got = reached(counter);
   const double of_own_idea = check_.verdict.credit;
   check_.credit_at_most(limit, got);
@@ -207,7 +208,7 @@ double StepVerdict::share(Counter counter, double limit) const {
 
 void StepVerdict::recount(Counter counter, double limit, const std::string& published,
                           const std::string& here) {
-  const CounterWords words = words_of(counter);
+  const CounterWords words = counter_words(counter);
   const double got = reached(counter), before = check_.verdict.credit;
   check_.credit_at_most(limit, got);
   if (check_.verdict.credit == before) return;
@@ -226,7 +227,7 @@ void StepVerdict::recount(Counter counter, double limit, const std::string& publ
 void StepVerdict::require_no_later_step(
     Counter counter, const std::string& later,
     const std::function<std::optional<StepCounts>(Counter counter)>& needed) {
-  const CounterWords words = words_of(counter);
+  const CounterWords words = counter_words(counter);
   const double least = check_.row.number(words.least);
   double got = reached(counter);
   std::string what = "it has";

@@ -121,13 +121,13 @@ def draw_measured():
     row, left, width, high = 46, 56, 600, 40
     top = 52
 
-    def at(ratio):
+    def position_of(ratio):
         return left + width * math.log(ratio) / math.log(high)
 
     for ratio in (1, 2, 5, 10, 20, 40):
         bottom = top + row * len(reduction.VERSIONS)
-        drawing.line(at(ratio), top, at(ratio), bottom, "#cccccc")
-        drawing.text(at(ratio), bottom + 18, str(ratio), 12, "middle", GREY)
+        drawing.line(position_of(ratio), top, position_of(ratio), bottom, "#cccccc")
+        drawing.text(position_of(ratio), bottom + 18, str(ratio), 12, "middle", GREY)
     then = [reduction.documented(f"{which} speed-up") for which in ("step", "cumulative")]
     now = reduction.speed_ups(reduction.times())
     series = [
@@ -142,8 +142,8 @@ def draw_measured():
                 continue
             ratio = total[name] if k else 1
             words = f"{ratio:.2f} ({step[name]:.2f})" if k else "1"
-            drawing.rect(left, y + 19 * part, max(at(ratio) - left, 1.5), 17, colour, "none")
-            drawing.text(at(ratio) + 6, y + 19 * part + 13, words, 12)
+            drawing.rect(left, y + 19 * part, max(position_of(ratio) - left, 1.5), 17, colour, "none")
+            drawing.text(position_of(ratio) + 6, y + 19 * part + 13, words, 12)
     for k, (*_, colour, words) in enumerate(series):
         drawing.rect(left + 240 * k, 446, 14, 14, colour, "none")
         drawing.text(left + 22 + 240 * k, 458, words, 12)
@@ -315,31 +315,31 @@ def draw_ladder():
     left, top, width, height = 72, 50, 660, 320
     low_x, high_x, low_y, high_y = 6e4, 2e7, 0.06, 15
 
-    def at(blocks, ms):
+    def position_of(blocks, ms):
         return (
             left + width * math.log(blocks / low_x) / math.log(high_x / low_x),
             top + height - height * math.log(ms / low_y) / math.log(high_y / low_y),
         )
 
     for exponent in range(5, 8):
-        x, _ = at(10.0**exponent, 1)
+        x, _ = position_of(10.0**exponent, 1)
         drawing.line(x, top, x, top + height, "#dddddd")
         drawing.text(x, top + height + 18, f"{10**exponent:,}", 12, "middle", GREY)
     for ms in (0.1, 1, 10):
-        _, y = at(1e6, ms)
+        _, y = position_of(1e6, ms)
         drawing.line(left, y, left + width, y, "#dddddd")
         drawing.text(left - 8, y + 4, f"{ms:g} ms", 12, "end", GREY)
     drawing.text(left + width, top + height + 36, "blocks", 12, "end", GREY)
     points = reduction_tables.tutorial_blocks()
     each = points[0][2] / points[0][1]
     a, b = 8e4, 1.8e7
-    drawing.line(*at(a, a * each), *at(b, b * each), GREY, stroke_dasharray="5 4")
-    x, y = at(2.4e5, 2.4e5 * each)
+    drawing.line(*position_of(a, a * each), *position_of(b, b * each), GREY, stroke_dasharray="5 4")
+    x, y = position_of(2.4e5, 2.4e5 * each)
     drawing.text(x + 4, y + 24, f"{1e6 * each:.2f} ns per block", 12, fill=GREY)
     copy = tables.measured("h200-reduction").value(
         "copy_ms", task="tutorial", form="shuffle, 256 threads"
     )
-    _, y = at(1e6, copy)
+    _, y = position_of(1e6, copy)
     drawing.line(left, y, left + width, y, INK, stroke_dasharray="4 3")
     drawing.text(left + width - 4, y - 6, "a copy of as many bytes", 12, "end")
     groups = {}
@@ -349,7 +349,7 @@ def draw_ladder():
     for blocks, members in groups.items():
         for form, ms in members:
             size = form.split(", ")[1].split()[0] if "threads" in form else "32"
-            x, y = at(blocks, ms)
+            x, y = position_of(blocks, ms)
             mark(drawing, x, y, size, colours[size])
     drawing.rect(left + 14, top + 8, 150, 20 * len(colours), PAPER, "none")  # no line of the grid behind words
     for k, (size, colour) in enumerate(colours.items()):

@@ -14,7 +14,7 @@ namespace {
 
 // A table of the given reduce_v1: for each line, how often its warps access shared memory, and with
 // how many lanes.
-std::string table_of_v1(Check& check) {
+std::string counter_table_of_v1(Check& check) {
   const uint32_t block = check.row.count("block"), blocks = check.row.count("blocks");
   Random random = check.random();
   Input<int> in(check, "in", small_ints(random, size_t{block} * blocks));
@@ -65,7 +65,7 @@ void show_fault(Check& check, const std::string& name, uint32_t block, uint32_t 
 TEST_SUITE("lab:reduction") {
   LAB_CHECK("A1 lanes, warps, banks" *
             takes(power_of_two("block", 32, 1024), whole("blocks", 1, 4096), "questions")) {
-    const std::string table = table_of_v1(check);
+    const std::string table = counter_table_of_v1(check);
     if (ask_questions(check)) check.explain(0, table);
   }
 

@@ -31,8 +31,8 @@ struct Step {
 const Step kV2{"reduce_v2", 1, false}, kV3{"reduce_v3", 1, false}, kV4{"reduce_v4", 2, false},
     kV5{"reduce_v5", 2, false}, kV6{"reduce_v6", 2, true};
 
-device::Run launch(Check& check, const Step& step, uint32_t block, std::vector<int> values,
-                   const std::string& what) {
+device::Run launch_step(Check& check, const Step& step, uint32_t block, std::vector<int> values,
+                        const std::string& what) {
   const size_t part = size_t{block} * step.elements;
   const uint32_t blocks = static_cast<uint32_t>(values.size() / part);
   const std::string setting =
@@ -61,12 +61,12 @@ struct CountedBlocks {
 CountedBlocks counted_blocks(Check& check, const Step& step, uint32_t block) {
   const std::string key = fmt::format("{} in blocks of {}", step.kernel, block);
   Random random(stream_of(check.session.setup.seed, key));
-  const uint32_t blocks = drawn(check, "many", random);
+  const uint32_t blocks = draw_from_range(check, "many", random);
   const uint64_t elements = uint64_t{blocks} * block * step.elements;
-  return {
-      shared_launch(check, key, step.name(block),
-                    [&] { return launch(check, step, block, small_ints(random, elements), ""); }),
-      block, blocks, elements};
+  return {shared_launch(
+              check, key, step.name(block),
+              [&] { return launch_step(check, step, block, small_ints(random, elements), ""); }),
+          block, blocks, elements};
 }
 
 void check_blocks(Check& check, const Step& step) {
@@ -77,19 +77,21 @@ void check_blocks(Check& check, const Step& step) {
   std::rotate(blocks.begin(), blocks.begin() + 1, blocks.end());
   for (double threads : blocks) {
     const uint32_t block = static_cast<uint32_t>(threads), part = block * step.elements;
-    launch(check, step, block, small_ints(random, part), "");
+    launch_step(check, step, block, small_ints(random, part), "");
     counted_blocks(check, step, block);
-    launch(check, step, block, ints_to_the_limit(random, part), ", a sum of 2147483647");
-    launch(check, step, block, zeros_and_least_int(random, part), ", a sum of -2147483648");
+    launch_step(check, step, block, ints_to_the_limit(random, part), ", a sum of 2147483647");
+    launch_step(check, step, block, zeros_and_least_int(random, part), ", a sum of -2147483648");
   }
   const uint32_t smallest = static_cast<uint32_t>(blocks.back());
-  launch(check, step, smallest,
-         small_ints(random, size_t{drawn(check, "most", random)} * smallest * step.elements), "");
+  launch_step(
+      check, step, smallest,
+      small_ints(random, size_t{draw_from_range(check, "most", random)} * smallest * step.elements),
+      "");
   right_result(check);
 }
 
 // The rubric's limit of a counter for a block size; the lists of limits are as long as `blocks`.
-double limit_of(Check& check, Counter counter, uint32_t block) {
+double limit_in_block(Check& check, Counter counter, uint32_t block) {
   const std::vector<double> blocks = check.row.numbers("blocks"),
                             limits = check.row.numbers(key_of(counter));
   return limits.at(std::find(blocks.begin(), blocks.end(), block) - blocks.begin());
@@ -136,11 +138,11 @@ class CountedStep {
     });
   }
   void credit_improvement(Counter counter, const std::string& idea) {
-    verdict_.credit_improvement(counter, limit_of(check_, counter, main_.block), idea);
+    verdict_.credit_improvement(counter, limit_in_block(check_, counter, main_.block), idea);
     counters_.push_back(counter);
   }
   void credit_earlier_step(Counter counter) {
-    verdict_.credit_earlier_step(counter, limit_of(check_, counter, main_.block));
+    verdict_.credit_earlier_step(counter, limit_in_block(check_, counter, main_.block));
     counters_.push_back(counter);
   }
   // Checks the same counters in the other block sizes. The smallest share counts, and is shown.
@@ -154,7 +156,7 @@ class CountedStep {
       const CountedBlocks other = counted_blocks(check_, step_, block);
       const StepVerdict in_others(check_, *other.run, block, other.blocks, other.elements);
       for (Counter each : counters_) {
-        const double share = in_others.share(each, limit_of(check_, each, block));
+        const double share = in_others.share(each, limit_in_block(check_, each, block));
         if (share >= least) continue;
         least = share;
         counter = each;
@@ -163,7 +165,7 @@ class CountedStep {
     }
     if (worst)
       StepVerdict(check_, *worst->run, worst->block, worst->blocks, worst->elements)
-          .recount(counter, limit_of(check_, counter, worst->block),
+          .recount(counter, limit_in_block(check_, counter, worst->block),
                    fmt::format("in blocks of {}", main_.block),
                    fmt::format("in blocks of {}", worst->block));
     verdict_.credit_lanes(needed_);

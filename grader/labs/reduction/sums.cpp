@@ -39,7 +39,7 @@ std::vector<int> zeros_and_least_int(Random& random, size_t count) {
   return values;
 }
 
-std::vector<float> alike_floats(Random& random, size_t count) {
+std::vector<float> floats_of_similar_size(Random& random, size_t count) {
   constexpr size_t kBetweenLarge = 1 << 12;
   const float scale =
       std::ldexp(random.below(2) ? 1.0f : -1.0f, static_cast<int>(random.below(9)) - 4);
@@ -56,7 +56,7 @@ std::vector<float> alike_floats(Random& random, size_t count) {
   return values;
 }
 
-double bound_of(uint64_t n, uint64_t threads) {
+double sum_error_bound(uint64_t n, uint64_t threads) {
   constexpr uint64_t kFewestThreads = 8192, kWarp = 32, kSmallestPart = 256;
   const uint64_t sharing = std::max(threads, kFewestThreads),
                  sums = std::min(threads / kWarp, n / kSmallestPart) + 1;
@@ -65,7 +65,8 @@ double bound_of(uint64_t n, uint64_t threads) {
   return roundings / (1 - roundings);
 }
 
-std::string which_part(const std::vector<int>& in, int64_t sum, uint64_t block, uint64_t reach) {
+std::string partial_sum_note(const std::vector<int>& in, int64_t sum, uint64_t block,
+                             uint64_t reach) {
   const auto is_sum_of = [&](uint64_t count) {
     return count < in.size() && count > 0 &&
            std::accumulate(in.begin(), in.begin() + static_cast<ptrdiff_t>(count), int64_t{0}) ==
@@ -85,7 +86,7 @@ std::string which_part(const std::vector<int>& in, int64_t sum, uint64_t block, 
   return "";
 }
 
-uint32_t drawn(Check& check, const std::string& key, Random& random) {
+uint32_t draw_from_range(Check& check, const std::string& key, Random& random) {
   const std::vector<double> range = check.row.numbers(key);
   const uint32_t least = static_cast<uint32_t>(range.at(0));
   return least + random.below(static_cast<uint32_t>(range.at(1)) - least + 1);

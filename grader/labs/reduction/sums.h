@@ -24,9 +24,9 @@ std::vector<int> zeros_and_least_int(Random& random, size_t count);
 // Floats of one sign, which is drawn, as are their mean and spread. Most lie between a power of two
 // and the next: once a sum is 2^24 times as large as the lower one, each of them is less than an
 // ulp of it, so a kernel that adds more than 2^24 of them one after the other is wrong by far more
-// than bound_of() allows. In a large array up to 32 elements are so large that a sum without one of
-// them, or one computed from a sample, is wrong, too.
-std::vector<float> alike_floats(Random& random, size_t count);
+// than sum_error_bound() allows. In a large array up to 32 elements are so large that a sum without
+// one of them, or one computed from a sample, is wrong, too.
+std::vector<float> floats_of_similar_size(Random& random, size_t count);
 
 // The tolerance of a float sum, relative to the sum of absolute values: g(k) = k u / (1 - k u), u =
 // 2^-24, where k is the longest chain of additions of an element (Higham, Accuracy and Stability of
@@ -34,14 +34,15 @@ std::vector<float> alike_floats(Random& random, size_t count);
 // launch, + 10 for a tree of at most 1024 threads, + one for each warp's sum. A kernel with fewer
 // than 8192 threads must be as exact as with so many, and one with less than 256 elements per warp
 // as if it had these.
-double bound_of(uint64_t n, uint64_t threads);
+double sum_error_bound(uint64_t n, uint64_t threads);
 
 // If a wrong sum is that of a part of the input, the sentence that says so. `reach`: the elements
 // of one iteration of the whole grid; `block`: those of the first block in it.
-std::string which_part(const std::vector<int>& in, int64_t sum, uint64_t block, uint64_t reach);
+std::string partial_sum_note(const std::vector<int>& in, int64_t sum, uint64_t block,
+                             uint64_t reach);
 
 // A number between the two of a list in the check's rubric row.
-uint32_t drawn(Check& check, const std::string& key, Random& random);
+uint32_t draw_from_range(Check& check, const std::string& key, Random& random);
 
 // Loses the check if `wrong` is not empty. `launch` names the launch in the message, and `cell` in
 // the narrow column of the score report.

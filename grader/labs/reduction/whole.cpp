@@ -32,7 +32,7 @@ int line_of_whole(Check& check, const WholeVersion& version) {
 }
 
 // The LAB32_LAUNCH record. A block of v7 must be one that the file instantiates.
-LaunchConfig record_of(Check& check, const WholeVersion& version) {
+LaunchConfig launch_record_of(Check& check, const WholeVersion& version) {
   const LaunchConfig record = launch_config(check, version.kernel);
   if (!version.templated) return record;
   const std::vector<double> blocks = check.row.numbers("blocks");
@@ -46,7 +46,7 @@ LaunchConfig record_of(Check& check, const WholeVersion& version) {
   return record;
 }
 
-struct Launched {
+struct WholeLaunch {
   std::shared_ptr<const device::Run> run;
   device::Shape shape;
   uint64_t elements;
@@ -66,14 +66,16 @@ struct SumCase<int> {
     if (is_poison(got) && want != got) return "out[0] was not written.";
     const uint64_t threads = shape.block.count();
     return fmt::format("out[0] is {} where {} was expected.", got, want) +
-           which_part(in, got, threads, threads * shape.grid.count());
+           partial_sum_note(in, got, threads, threads * shape.grid.count());
   }
 };
 
 template <>
 struct SumCase<float> {
   static constexpr const char* type = "float";
-  static std::vector<float> values(Random& random, size_t n) { return alike_floats(random, n); }
+  static std::vector<float> values(Random& random, size_t n) {
+    return floats_of_similar_size(random, n);
+  }
   static std::string mismatch_text(float got, const std::vector<float>& in,
                                    const device::Shape& shape) {
     // All elements have one sign, so the sum of their absolute values is that of their sum. A
@@ -81,7 +83,7 @@ struct SumCase<float> {
     const double want = std::accumulate(in.begin(), in.end(), 0.0);
     const double off = std::abs(double{got} - want);
     const double bound =
-        bound_of(in.size(), shape.grid.count() * shape.block.count()) * std::abs(want);
+        sum_error_bound(in.size(), shape.grid.count() * shape.block.count()) * std::abs(want);
     if (is_poison(got)) return "out[0] was not written.";
     if (off <= bound) return "";
     std::string text = fmt::format(
@@ -97,7 +99,7 @@ struct SumCase<float> {
 };
 
 template <class T>
-std::string name_of(const WholeVersion& version, const LaunchConfig& record) {
+std::string launch_name(const WholeVersion& version, const LaunchConfig& record) {
   return version.templated
              ? fmt::format("{}<{}, {}>", version.kernel, SumCase<T>::type, record.block)
              : fmt::format("{}<{}>", version.kernel, SumCase<T>::type);
@@ -108,7 +110,7 @@ device::Run launch_once(Check& check, const WholeVersion& version, const LaunchC
                         std::vector<T> values, const std::string& what = "") {
   const uint32_t n = static_cast<uint32_t>(values.size());
   const device::Shape shape = record.shape(n, check.device().multiprocessors());
-  const std::string name = name_of<T>(version, record);
+  const std::string name = launch_name<T>(version, record);
   const std::string setting =
       fmt::format("{}, n = {}, {} block{} of {}{}", SumCase<T>::type, n, shape.grid.count(),
                   shape.grid.count() == 1 ? "" : "s", record.block, what);
@@ -136,15 +138,15 @@ device::Run launch_once(Check& check, const WholeVersion& version, const LaunchC
 // The launch whose counters are checked: ints at the published size, floats at a size that depends
 // on the seed and is too large for a float that counts in steps of one.
 template <class T>
-Launched counted_launch(Check& check, const WholeVersion& version) {
+WholeLaunch counted_launch(Check& check, const WholeVersion& version) {
   const std::string key = fmt::format("{} of {}s", version.kernel, SumCase<T>::type);
   Random random(stream_of(check.session.setup.seed, key));
   const uint64_t elements = std::is_same_v<T, int>
                                 ? static_cast<uint64_t>(check.row.number(version.elements))
                                 : static_cast<uint64_t>(check.row.number(version.floats)) + 1 +
                                       random.below(check.row.count("floats_more"));
-  const LaunchConfig record = record_of(check, version);
-  return {shared_launch(check, key, name_of<T>(version, record),
+  const LaunchConfig record = launch_record_of(check, version);
+  return {shared_launch(check, key, launch_name<T>(version, record),
                         [&] {
                           return launch_once<T>(check, version, record,
                                                 SumCase<T>::values(random, elements));
@@ -155,14 +157,14 @@ Launched counted_launch(Check& check, const WholeVersion& version) {
 template <class T>
 void check_sizes(Check& check, const WholeVersion& version) {
   Random random = check.random();
-  LaunchConfig record = record_of(check, version);
+  LaunchConfig record = launch_record_of(check, version);
   for (uint32_t n : sizes(check))
     launch_once<T>(check, version, record, SumCase<T>::values(random, n));
   counted_launch<T>(check, version);
   const size_t other = check.row.count("n");
   if constexpr (std::is_same_v<T, int>) {
     launch_once<T>(check, version, record,
-                   SumCase<T>::values(random, drawn(check, "drawn", random)));
+                   SumCase<T>::values(random, draw_from_range(check, "drawn", random)));
     launch_once<T>(check, version, record, ints_to_the_limit(random, other),
                    ", a sum of 2147483647");
     launch_once<T>(check, version, record, zeros_and_least_int(random, other),
@@ -179,17 +181,17 @@ void check_sizes(Check& check, const WholeVersion& version) {
 
 // A submission that adds floats right is counted with floats, too. The function checks the counts
 // of that launch; the rubric's limits are for another number of elements, so it scales them.
-using FloatLimit = std::function<void(const Launched& floats, double scale)>;
+using FloatLimit = std::function<void(const WholeLaunch& floats, double scale)>;
 
 void recount_with_floats(Check& check, const WholeVersion& version, const FloatLimit& limit_of) {
   const std::string result = fmt::format("{} float: result", version.kernel + sizeof("reduce"));
   if (!check.has_passed(result)) return;
-  const Launched floats = counted_launch<float>(check, version);
+  const WholeLaunch floats = counted_launch<float>(check, version);
   limit_of(floats, static_cast<double>(floats.elements) / check.row.number(version.elements));
 }
 
 void recount_floats(Check& check, const char* what, double limit, uint64_t got,
-                    const Launched& floats) {
+                    const WholeLaunch& floats) {
   recount_at_secret_size(check, fmt::format("For {} floats", grouped(floats.elements)), what, limit,
                          got, worst_global(check, *floats.run));
 }
@@ -197,14 +199,14 @@ void recount_floats(Check& check, const char* what, double limit, uint64_t got,
 // Gives points for the instructions of the counted launches.
 void credit_instructions(Check& check, const WholeVersion& version, const std::string& idea) {
   const double limit = check.row.number("instructions");
-  const Launched ints = counted_launch<int>(check, version);
-  StepVerdict verdict(check, *ints.run, record_of(check, version).block, ints.shape.grid.count(),
-                      ints.elements);
+  const WholeLaunch ints = counted_launch<int>(check, version);
+  StepVerdict verdict(check, *ints.run, launch_record_of(check, version).block,
+                      ints.shape.grid.count(), ints.elements);
   verdict.figures();
   verdict.credit_improvement(Counter::instructions, limit, idea);
-  recount_with_floats(check, version, [&](const Launched& floats, double) {
-    StepVerdict(check, *floats.run, record_of(check, version).block, floats.shape.grid.count(),
-                floats.elements)
+  recount_with_floats(check, version, [&](const WholeLaunch& floats, double) {
+    StepVerdict(check, *floats.run, launch_record_of(check, version).block,
+                floats.shape.grid.count(), floats.elements)
         .recount(Counter::instructions, check.row.number("floats_instructions"), "for ints",
                  "for floats");
   });
@@ -212,7 +214,7 @@ void credit_instructions(Check& check, const WholeVersion& version, const std::s
 
 // Gives points for a grid large enough to keep the memory busy: the rubric's `threads` per
 // multiprocessor.
-void credit_threads(Check& check, const Launched& launched, int line) {
+void credit_threads(Check& check, const WholeLaunch& launched, int line) {
   const device::Shape& shape = launched.shape;
   const double each = static_cast<double>(shape.grid.count() * shape.block.count()) /
                       check.device().multiprocessors();
@@ -264,7 +266,7 @@ TEST_SUITE("lab:reduction") {
                    "A thread that takes a contiguous piece reads neighbouring elements one "
                    "after the other, but the 32 lanes of a warp read at the same time. How far "
                    "apart should the elements of one thread be?");
-    recount_with_floats(check, kV7, [&](const Launched& floats, double scale) {
+    recount_with_floats(check, kV7, [&](const WholeLaunch& floats, double scale) {
       recount_floats(check, "sectors", scale * ideal,
                      counters_of(check, *floats.run, Counted::global).global_sectors(), floats);
     });
@@ -293,7 +295,7 @@ TEST_SUITE("lab:reduction") {
     const double sectors = check.row.number("ideal"), requests = check.row.number("ideal_requests");
     credit_requests(check, *counted_launch<int>(check, kV8).run, sectors, requests,
                     line_of_whole(check, kV8));
-    recount_with_floats(check, kV8, [&](const Launched& floats, double scale) {
+    recount_with_floats(check, kV8, [&](const WholeLaunch& floats, double scale) {
       credit_work(check, *floats.run);
       const counters::Counters& c = counters_of(check, *floats.run, Counted::global);
       recount_floats(check, "sectors", scale * sectors, c.global_sectors(), floats);
@@ -302,7 +304,7 @@ TEST_SUITE("lab:reduction") {
   }
 
   LAB_CHECK("v8: threads" * takes("min_working_share", kThreads, kElementsV8)) {
-    const Launched launched = counted_launch<int>(check, kV8);
+    const WholeLaunch launched = counted_launch<int>(check, kV8);
     credit_work(check, *launched.run);
     const double each =
         static_cast<double>(launched.shape.grid.count() * launched.shape.block.count()) /

@@ -26,21 +26,22 @@ constexpr int kFirstWhole = 7;  // the versions from here on leave one number
 // The number of ints that one result of v1 to v6 adds up.
 uint32_t part_of(int version) { return version < 4 ? kBlock : 2 * kBlock; }
 
-size_t results_of(int version, uint32_t n) {
+size_t result_count(int version, uint32_t n) {
   return version < kFirstWhole ? n / part_of(version) : 1;
 }
 
 // For each set, the sums of every kBlock elements, from which all expected results are computed.
 using Parts = std::vector<std::vector<int>>;
 
-std::vector<int> sums_of(const std::vector<int>& parts, size_t results) {
+std::vector<int> partial_sums(const std::vector<int>& parts, size_t results) {
   std::vector<int> sums(results);
   for (size_t i = 0; i < parts.size(); ++i) sums[i / (parts.size() / results)] += parts[i];
   return sums;
 }
 
-std::vector<device::TimedStep> launches(Check& check, int version, uint32_t n, size_t out,
-                                        device::LoadedModule& module, uint32_t multiprocessors) {
+std::vector<device::TimedStep> timed_launches(Check& check, int version, uint32_t n, size_t out,
+                                              device::LoadedModule& module,
+                                              uint32_t multiprocessors) {
   const device::ArrayIndex from{0}, to{out};
   const std::string own = fmt::format("reduce_v{}", version),
                     kernel = version == 1 ? given_kernel(own, module) : own;
@@ -62,11 +63,11 @@ std::vector<device::TimedStep> launches(Check& check, int version, uint32_t n, s
 TimedVersion timed_version(Check& check, int version, uint32_t n, size_t out,
                            std::shared_ptr<const Parts> parts) {
   return {[=, &check](device::LoadedModule& module, uint32_t multiprocessors) {
-            return launches(check, version, n, out, module, multiprocessors);
+            return timed_launches(check, version, n, out, module, multiprocessors);
           },
           [=](size_t set, const Outputs& outputs) {
             return mismatch("out", values_of<int>(outputs[out - 1]),
-                            sums_of((*parts)[set], results_of(version, n)));
+                            partial_sums((*parts)[set], result_count(version, n)));
           }};
 }
 
@@ -85,11 +86,11 @@ TimedWork ladder_work(Check& check, int version, int before, uint32_t n, size_t 
   }
   TimedWork work;
   static_cast<TimedVersion&>(work) = timed_version(check, version, n, 1, parts);
-  work.arrays = {read_array("in", inputs), written_array<int>("out", results_of(version, n))};
+  work.arrays = {read_array("in", inputs), written_array<int>("out", result_count(version, n))};
   work.bytes = work.arrays[0].bytes;
   if (before > 0) {
     work.before = timed_version(check, before, n, 2, parts);
-    work.arrays.push_back(written_array<int>("out of the version before", results_of(before, n)));
+    work.arrays.push_back(written_array<int>("out of the version before", result_count(before, n)));
   }
   return work;
 }

@@ -48,7 +48,7 @@ struct PassCounts {
 };
 
 // Modelling caches and time costs as much as the rest of a launch, so it is done only if requested.
-device::LaunchOptions::Model if_asked(Check& check, device::LaunchOptions::Model model) {
+device::LaunchOptions::Model model_if_enabled(Check& check, device::LaunchOptions::Model model) {
   return check.session.setup.modelled_times ? model : device::LaunchOptions::Model::none;
 }
 
@@ -100,7 +100,7 @@ PassCounts sum_all(Check& check, const std::string& kernel, const Input<float>& 
     const Output<float> out(check, "out", blocks_for(in.count(), 2 * kBlock));
     const device::Run launched =
         run(check, pass(in, out, fmt::format("pass {}, n = {}", total.passes + 1, in.count()),
-                        first ? Model::none : if_asked(check, Model::warm)));
+                        first ? Model::none : model_if_enabled(check, Model::warm)));
     total.add(counters_of(check, launched));
     if (!first) total.add_pass(check, seconds_of(launched));
     left = out.read();
@@ -125,14 +125,14 @@ PassCounts sum_by_atomics(Check& check, uint32_t n) {
                                 {{blocks_for(part, kBlock)}, {kBlock}},
                                 {in, sum, static_cast<int>(part)},
                                 "",
-                                if_asked(check, device::LaunchOptions::Model::cold)});
+                                model_if_enabled(check, device::LaunchOptions::Model::cold)});
   };
   total.add(counters_of(check, count(n / kPart)), kPart);
   total.add_pass(check, first_pass(check, count, n));
   return total;
 }
 
-std::string row_of(Check& check, const char* name, const PassCounts& p) {
+std::string pass_row(Check& check, const char* name, const PassCounts& p) {
   // How many adds a number of elements takes would answer A2.
   const bool may_show = p.adds == 0 || check.has_passed("A2 who adds");
   if (may_show) check.figure(fmt::format("{} adds", name), p.adds);
@@ -212,9 +212,9 @@ TEST_SUITE("lab:shuffle") {
     const Input<float> in(check, "in", ones(n));
     const PassCounts shared = sum_all(check, "reduce_shared", in),
                      shuffle = sum_all(check, "reduce_shuffle", in);
-    const std::string table = row_of(check, "reduce_atomic", atomic) +
-                              row_of(check, "reduce_shared", shared) +
-                              row_of(check, "reduce_shuffle", shuffle);
+    const std::string table = pass_row(check, "reduce_atomic", atomic) +
+                              pass_row(check, "reduce_shared", shared) +
+                              pass_row(check, "reduce_shuffle", shuffle);
     const float want = static_cast<float>(n);
     check.measured(fmt::format("{:.9g}, {:.9g}", shared.result, shuffle.result));
     check.expected(fmt::format("{:.9g}, twice", want));

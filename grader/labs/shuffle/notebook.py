@@ -32,7 +32,7 @@ def measured_times(n=LESSON, device="h200"):
 
 def modelled_times(lab):
     """Modelled {kernel: ms} on an H200 from the result, for kernels with correct results."""
-    return counted(lab, "modelled_ms")
+    return figures_by_kernel(lab, "modelled_ms")
 
 
 def measured_wavefronts(n=LESSON, device="h200"):
@@ -69,7 +69,7 @@ def gigabytes_per_second(ms, n=LESSON):
     return 4 * n / ms / 1e6
 
 
-def counted(lab, what):
+def figures_by_kernel(lab, what):
     """From the result: {kernel: `adds`, `wavefronts`, `barriers`, `sectors` (simulated) or `modelled_ms`} for the
     Shuffle Lesson's experiment."""
     figures = lab.figures()

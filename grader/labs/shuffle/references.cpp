@@ -149,8 +149,8 @@ std::vector<ExpectedValue> layer_norm_of(const std::vector<float>& row,
   return want;
 }
 
-std::string far_off(const std::string& name, const std::vector<float>& got,
-                    const std::vector<ExpectedValue>& want) {
+std::string value_mismatch(const std::string& name, const std::vector<float>& got,
+                           const std::vector<ExpectedValue>& want) {
   std::vector<size_t> wrong;
   size_t unwritten = 0;
   for (size_t i = 0; i < want.size(); ++i) {

@@ -63,7 +63,7 @@ std::vector<ExpectedValue> layer_norm_of(const std::vector<float>& row,
 
 // Empty if every value is within its tolerance; NaN never is. Otherwise a sentence as mismatch() in
 // arrays.h makes it.
-std::string far_off(const std::string& name, const std::vector<float>& got,
-                    const std::vector<ExpectedValue>& want);
+std::string value_mismatch(const std::string& name, const std::vector<float>& got,
+                           const std::vector<ExpectedValue>& want);
 
 }  // namespace lab32::checks::shuffle

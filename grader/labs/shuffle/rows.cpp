@@ -65,10 +65,10 @@ std::string row_name(const RowTable& table, size_t row) {
 void check_numbers(Check& check, const std::string& kernel, const RowTable& table,
                    const Output<float>& out, const std::vector<ExpectedValue>& want) {
   const std::vector<float> got = out.read();
-  const std::string wrong = far_off(out.name(), got, want);
+  const std::string wrong = value_mismatch(out.name(), got, want);
   if (wrong.empty()) return;
   size_t row = 0;
-  while (far_off(out.name(), {got[row]}, {want[row]}).empty()) ++row;
+  while (value_mismatch(out.name(), {got[row]}, {want[row]}).empty()) ++row;
   check_result(check, setting_of(table), check.line_of(kernel), row_name(table, row) + wrong);
 }
 
@@ -79,7 +79,7 @@ void check_rows(Check& check, const std::string& kernel, const RowTable& table,
   for (size_t row = 0; row < want.size(); ++row) {
     const auto begin = got.begin() + static_cast<ptrdiff_t>(row * table.columns);
     const std::string wrong =
-        far_off(fmt::format("out[{}]", row), {begin, begin + table.columns}, want[row]);
+        value_mismatch(fmt::format("out[{}]", row), {begin, begin + table.columns}, want[row]);
     if (!wrong.empty())
       check_result(check, setting_of(table), check.line_of(kernel), row_name(table, row) + wrong);
   }
@@ -167,7 +167,7 @@ device::Run run_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
 
 // Loses the check if a launch has accessed shared memory or waited at a barrier: lanes of one warp
 // need neither to exchange values.
-void none_shared(Check& check, const device::Run& launched, int line) {
+void require_no_shared_memory(Check& check, const device::Run& launched, int line) {
   const counters::Counters& c = counters_of(check, launched);
   check.expected("none");
   check.measured("none");
@@ -244,7 +244,7 @@ TimedWork row_work(Check& check, uint32_t rows, size_t sets, const Reference& re
         return std::vector<float>(all.begin() + row * kColumns, all.begin() + (row + 1) * kColumns);
       };
       std::string wrong =
-          far_off(fmt::format("out[{}]", row), cut(got), reference(cut(*inputs[set])));
+          value_mismatch(fmt::format("out[{}]", row), cut(got), reference(cut(*inputs[set])));
       if (!wrong.empty()) return wrong;
     }
     return std::string();
@@ -302,7 +302,8 @@ TEST_SUITE("lab:shuffle") {
     const device::Run launched = run_for_counters(check, run_range);
     credit_sectors(check, launched, check.row.number("ideal"),
                    "Let neighbouring lanes read neighbouring elements.");
-    if (check.verdict.credit == 1) none_shared(check, launched, check.line_of("row_range"));
+    if (check.verdict.credit == 1)
+      require_no_shared_memory(check, launched, check.line_of("row_range"));
     recount_at_secret_length(check, run_range);
   }
 

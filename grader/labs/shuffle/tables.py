@@ -35,7 +35,7 @@ def documented_t4_table():
     return markdown(head, rows, numeric=[1, 2, 3, 4])
 
 
-def levels_table(device):
+def atomic_levels_table(device):
     """Atomics on one, two and three levels: where the adds arrive, and how long they take."""
     times = tables.measured(f"{device}-shuffle")
     counters = tables.measured(f"{device}-shuffle-counters")
@@ -139,7 +139,7 @@ def float_sums(device, *inputs):
 
 MAKERS = {
     "t4": documented_t4_table,
-    "levels": levels_table,
+    "levels": atomic_levels_table,
     "adders": adders_table,
     "keyed": keyed_table,
     "by_columns": row_length_table,

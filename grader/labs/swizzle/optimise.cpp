@@ -58,8 +58,8 @@ struct ResultPosition {
 };
 
 // The results of all tiles.
-std::vector<uint16_t> weighed(const std::vector<uint16_t>& elements,
-                              const std::vector<uint32_t>& weights, bool transpose) {
+std::vector<uint16_t> expected_weights(const std::vector<uint16_t>& elements,
+                                       const std::vector<uint32_t>& weights, bool transpose) {
   // All tiles take their results from the same places.
   std::vector<ResultPosition> places;
   std::vector<uint32_t> offsets;  // within the first strip
@@ -91,7 +91,7 @@ device::Run run_weighing(Check& check, const char* kernel, bool transpose, uint3
                                      {in, weight, out},
                                      setting});
   const std::vector<uint16_t> got = out.read(),
-                              want = weighed(in.values(), weight.values(), transpose);
+                              want = expected_weights(in.values(), weight.values(), transpose);
   std::string wrong = mismatch("out", got, want);
   if (!wrong.empty()) {
     uint32_t i = 0;
@@ -178,7 +178,7 @@ MakeWork weighing_work(const std::string& kernel) {
     };
     work.mismatch = [=](size_t set, const Outputs& outputs) {
       return mismatch("out", values_of<uint16_t>(outputs[0]),
-                      weighed(*inputs[set], weights, false));
+                      expected_weights(*inputs[set], weights, false));
     };
     return work;
   };
@@ -234,14 +234,14 @@ TEST_SUITE("lab:swizzle") {
 
 namespace {
 
-std::string name_of(const TensorBox& box) {
+std::string box_text(const TensorBox& box) {
   return fmt::format("{}-byte mode, a box of {} rows of {} elements of {} byte{}, base {}",
                      box.mode, box.rows, box.columns, box.element_bytes,
                      box.element_bytes == 1 ? "" : "s", box.base);
 }
 
 // A property of the boxes that the student's function gets wrong, for the message.
-const char* hint(const TensorBox& box) {
+const char* hint_for_box(const TensorBox& box) {
   if (box.columns * box.element_bytes < box.mode)
     return "The box is narrower than the mode: how far apart do its rows begin?";
   if (box.base != 0)
@@ -256,7 +256,7 @@ void check_mode(Check& check, const TensorBox& box) {
   run(check, {given_kernel(check, "land_all"),
               {{blocks_for(box.landing.size(), 256)}, {256}},
               {box.mode, box.base, box.rows, box.columns, box.element_bytes, out},
-              name_of(box)});
+              box_text(box)});
   const std::vector<int> got = out.read();
   for (size_t i = 0; i < got.size(); ++i) {
     if (got[i] == box.landing[i]) continue;
@@ -266,9 +266,9 @@ void check_mode(Check& check, const TensorBox& box) {
         fmt::format(
             "{}: the element in row {}, column {} {}. An H200 puts it somewhere else.\n"
             "{}",
-            name_of(box), i / box.columns, i % box.columns,
+            box_text(box), i / box.columns, i % box.columns,
             is_poison(got[i]) ? "has no place" : fmt::format("does not go to byte {}", got[i]),
-            hint(box)));
+            hint_for_box(box)));
   }
 }
 

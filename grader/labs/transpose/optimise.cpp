@@ -31,7 +31,7 @@ constexpr const char* kType<short> = "short";
 
 // Values of any kind, except floats' NaNs, which equal nothing, and all ones, which is poison.
 template <class T>
-std::vector<T> values(Random& random, size_t count) {
+std::vector<T> random_values(Random& random, size_t count) {
   if constexpr (std::is_same_v<T, float>) return any_floats(random, count);
   std::vector<T> found(count);
   for (T& v : found) {
@@ -70,7 +70,7 @@ struct Version {
 
 // Names rows and columns, since a flat index says little about a matrix.
 template <class T>
-std::string place(const std::vector<T>& got, const std::vector<T>& want, uint32_t n) {
+std::string position_text(const std::vector<T>& got, const std::vector<T>& want, uint32_t n) {
   size_t i = 0;
   while (i < want.size() && matches(got[i], want[i], 0)) ++i;
   return fmt::format(" out[{}] is row {}, column {} of out, where in[{}][{}] belongs.", i, i / n,
@@ -83,7 +83,7 @@ device::Run run_transpose(Check& check, const Version& version, uint32_t n, uint
   Random random = check.random();
   const std::string kernel = fmt::format("{}<{}>", version.kernel, kType<T>);
   const std::string setting = fmt::format("{} x {} {}s", n, m, kType<T>);
-  Input<T> in(check, "in", values<T>(random, size_t{n} * m));
+  Input<T> in(check, "in", random_values<T>(random, size_t{n} * m));
   Output<T> out(check, "out", size_t{n} * m);
   const Launch launch{given_kernel(check, kernel),
                       {version.grid(n, m), version.block},
@@ -93,7 +93,7 @@ device::Run run_transpose(Check& check, const Version& version, uint32_t n, uint
       is_given_kernel(launch.kernel) ? run_to_count(check, launch) : run(check, launch);
   const std::vector<T> got = out.read(), want = transposed(in.values(), n, m);
   std::string wrong = mismatch("out", got, want);
-  if (!wrong.empty()) wrong += place(got, want, n);
+  if (!wrong.empty()) wrong += position_text(got, want, n);
   check_result(check, setting, check.line_of(version.kernel), wrong);
   return launched;
 }
@@ -230,7 +230,7 @@ const char kSectorIdea[] =
     "exchange them?";
 const char kBeginWithTile[] = "Begin with the idea that fixes transpose_tiled.";
 
-Version best(Check& check) {
+Version declared_tile_version(Check& check) {
   const Tile tile = tile_of_best(check, check.session.module);
   return {"transpose_best", tile.rows, tile.columns, {tile.threads}};
 }
@@ -268,7 +268,7 @@ void show_wavefronts(Check& check, const std::vector<CounterRow>& rows) {
 // Counts one block of the given kernel that transposes a tile in shared memory.
 counters::Counters count_transposed_tile(Check& check, uint32_t wide, uint32_t pitch) {
   Random random = check.random();
-  Input<float> in(check, "in", values<float>(random, wide * wide));
+  Input<float> in(check, "in", random_values<float>(random, wide * wide));
   Output<float> out(check, "out", wide * wide);
   const std::string kernel = fmt::format("turn_tile<{}, {}>", wide, pitch);
   return counters_of(
@@ -388,25 +388,26 @@ TEST_SUITE("lab:transpose") {
 
   LAB_CHECK("B4 best: result" *
             takes(kLarge, kRowsOfEach, kColumnsOfEach, kLargeRows, kLargeColumns)) {
-    check_shapes(check, best(check));
+    check_shapes(check, declared_tile_version(check));
   }
 
   LAB_CHECK("B4 best: sectors" * takes(kRows, kColumns, "ideal", "drawn")) {
-    credit_version_sectors(check, best(check), kBeginWithTile);
+    credit_version_sectors(check, declared_tile_version(check), kBeginWithTile);
   }
 
   LAB_CHECK("B4 best: requests" *
             takes("min_working_share", kRows, kColumns, "ideal", "ideal_requests", "drawn")) {
     withhold_until_passed(check, kSectorQuestions);
-    credit_requests(check, *counted_launch(check, best(check)), check.row.number("ideal"),
-                    check.row.number("ideal_requests"), check.line_of("transpose_best"));
-    recount_requests(check, launch_at_secret_size<int>(check, best(check)));
-    recount_requests(check, launch_at_secret_size<short>(check, best(check)));
+    credit_requests(check, *counted_launch(check, declared_tile_version(check)),
+                    check.row.number("ideal"), check.row.number("ideal_requests"),
+                    check.line_of("transpose_best"));
+    recount_requests(check, launch_at_secret_size<int>(check, declared_tile_version(check)));
+    recount_requests(check, launch_at_secret_size<short>(check, declared_tile_version(check)));
   }
 
   LAB_CHECK("B4 best: wavefronts" * takes("min_working_share", kRows, kColumns, "ideal", "drawn")) {
     credit_version_wavefronts(
-        check, best(check),
+        check, declared_tile_version(check),
         "The hardware serves accesses of 16 bytes 8 lanes at a time, and of 8 bytes "
         "16 lanes at a time: these lanes must use all 32 banks together.");
   }

@@ -23,7 +23,7 @@ from lab32.classroom.entries import (
     with_opened_archives,
 )
 from lab32.classroom.problem import Problem, visible
-from lab32.pictures import draw, leading
+from lab32.pictures import draw, leading_kind
 
 GRADED, NOT_GRADED = 0, 2
 # Where these formats show a summary; the others of JSON have no place.
@@ -43,17 +43,17 @@ def options_of(arguments):
     return parser.parse_args(arguments)
 
 
-def handed_in(folder, asked):
+def find_handed_in_files(folder, asked):
     """({path below labs/: bytes}, what the student is told) of a submission."""
     known = sorted({path.stem for path in (ROOT / "data/limits").glob("*.toml")} | set(asked))
     try:
         entries = list(with_opened_archives(folder_entries(folder), Budget()))
-        found, left = chooser.candidates(entries, known, asked)
+        found, left = chooser.find_candidates(entries, known, asked)
         tree, told = {}, []
-        for lab, candidates in chooser.chosen(found).items():
+        for lab, candidates in chooser.sort_by_lab(found).items():
             entry = candidates[0].entry
             data = entry.read(SOURCE_BYTES + 1)
-            tree |= {f"{lab}/{path}": text for path, text in chooser.headers(entry, data, entries).items()}
+            tree |= {f"{lab}/{path}": text for path, text in chooser.own_headers(entry, data, entries).items()}
             tree[f"{lab}/{lab}.cu"] = data
             passed_over = ", ".join(each.entry.name() for each in candidates[1:4])
             told.append(f"{lab}: graded is {entry.name()}" + (f"; passed over: {passed_over}" if passed_over else ""))
@@ -69,7 +69,7 @@ def handed_in(folder, asked):
     return tree, told
 
 
-def with_notes(output, form, told):
+def add_notes(output, form, told):
     """The grader's output with the notes in the place where the platform shows them."""
     if not told or not output:
         return output
@@ -105,23 +105,23 @@ def with_repository(output, environment):
     return json.dumps({"schema": record.pop("schema")} | named | record, indent=2) + "\n"
 
 
-def picture_of(test):
+def first_picture(test):
     """The check's picture as PrairieLearn takes it; None if there is none."""
     launch = test.get("pictures")
-    kind = launch and "withheld_until" not in launch and leading(launch, test["name"])
+    kind = launch and "withheld_until" not in launch and leading_kind(launch, test["name"])
     if not kind:
         return None
     data = base64.b64encode(str(draw(launch, kind, check=test["name"])).encode()).decode()
     return {"label": kind, "url": f"data:image/svg+xml;base64,{data}"}
 
 
-def with_pictures(output, result):
+def add_pictures(output, result):
     """PrairieLearn's record with pictures at the first checks that lost points. Its limit is 1 MB."""
     record, room, left = json.loads(output), PICTURE_BYTES, MOST_PICTURES
     tests = {f"{lab['lab']}: {test['name']}": test for lab in result["labs"] for test in lab["tests"]}
     for shown in record["tests"]:
         test = tests.get(shown["name"], {})
-        picture = picture_of(test) if left and test.get("status") == "failed" else None
+        picture = first_picture(test) if left and test.get("status") == "failed" else None
         if picture and len(picture["url"]) <= room:
             shown["images"], room, left = [picture], room - len(picture["url"]), left - 1
     return json.dumps(record, indent=2) + "\n"
@@ -129,7 +129,7 @@ def with_pictures(output, result):
 
 def grade(options):
     asked = options.labs.split()
-    tree, told = handed_in(options.folder, asked)
+    tree, told = find_handed_in_files(options.folder, asked)
     with tempfile.TemporaryDirectory() as work:
         Path(work, "labs").mkdir()
         for name, data in tree.items():
@@ -145,10 +145,10 @@ def grade(options):
         )  # fmt: skip
         output = done.stdout.decode("utf-8", "replace")
         if drawn and output and Path(work, "result.json").exists():
-            output = with_pictures(output, json.loads(Path(work, "result.json").read_text()))
+            output = add_pictures(output, json.loads(Path(work, "result.json").read_text()))
         if options.format == "classroom50" and done.returncode in (0, 1):
             output = with_repository(output, os.environ)
-    sys.stdout.write(with_notes(output, options.format, told))
+    sys.stdout.write(add_notes(output, options.format, told))
     return GRADED if done.returncode in (0, 1) else NOT_GRADED
 
 

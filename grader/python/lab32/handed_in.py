@@ -18,8 +18,8 @@ def main(arguments=None):
         entries = [entry for entry in folder_entries(folder) if entry.kind == "file" and not is_junk(entry.parts)]
     except (Problem, OSError) as error:
         sys.exit(f"lab32: {visible(error)}")
-    found, _ = chooser.candidates(entries, known, asked)
-    for lab, several in chooser.chosen(found).items():
+    found, _ = chooser.find_candidates(entries, known, asked)
+    for lab, several in chooser.sort_by_lab(found).items():
         first, *others = ("/".join(each.entry.parts) for each in several)
         if not any(c in first for c in "\t\n"):
             print(lab, Path(first), ", ".join(visible(name) for name in others[:3]), sep="\t")

@@ -89,7 +89,7 @@ def _is_a(kind, value):
     return isinstance(value, kind)
 
 
-def _made(cls, values, place):
+def _construct(cls, values, place):
     """cls(**values) if each value has the type of its field; else ValueError."""
     hints = get_type_hints(cls)
     if not isinstance(values, dict):
@@ -127,11 +127,11 @@ def _result_of(record):
         place = f"lab {number}"
         if not isinstance(lab, dict) or not isinstance(lab.get("tests"), list):
             raise ValueError(f"{place} has no list of tests")
-        tests = [_made(Test, test, f"{place}, test {at}") for at, test in enumerate(lab["tests"], 1)]
+        tests = [_construct(Test, test, f"{place}, test {at}") for at, test in enumerate(lab["tests"], 1)]
         values = {key: lab[key] for key in ("status", "score", "max_score", "message") if key in lab}
-        labs.append(_made(Lab, values | {"name": lab.get("lab"), "seed": record.get("seed"), "tests": tests}, place))
+        labs.append(_construct(Lab, values | {"name": lab.get("lab"), "seed": record.get("seed"), "tests": tests}, place))
     values = {key: record[key] for key in ("device", "timer", "seed", "score", "max_score") if key in record}
-    return _made(Result, values | {"labs": labs}, "the result")
+    return _construct(Result, values | {"labs": labs}, "the result")
 
 
 def load(path):

@@ -17,7 +17,7 @@ def points(test):
     return f"not run, of {most}" if test.status == "not run" else f"{test.score:g} of {most}"
 
 
-def rows(lab):
+def table_rows(lab):
     """One row per check: sign, name, points, measured, expected."""
     return [
         [SIGNS[t.status], t.name, points(t), format_numbers(t.measured), format_numbers(t.expected)]
@@ -25,21 +25,21 @@ def rows(lab):
     ]
 
 
-def total(result):
+def total_text(result):
     """`27.7 of 100 points, on sim:h200, seed 7`."""
     on = result.device + (f", times of {result.timer}" if result.timer else "")
     return f"{result.score:g} of {result.max_score:g} points, on {on}, seed {result.seed}"
 
 
 def html(result):
-    return f"<p><b>{escape(total(result))}</b></p>" + "".join(map(lab_html, result.labs))
+    return f"<p><b>{escape(total_text(result))}</b></p>" + "".join(map(lab_html, result.labs))
 
 
 def lab_html(lab):
     if not lab.tests:
         return f"<p><b>{escape(lab.name)}: {escape(lab.status)}</b></p>{message_html(lab.message)}"
     body, first = [], True
-    for test, cells in zip(lab.tests, rows(lab)):
+    for test, cells in zip(lab.tests, table_rows(lab)):
         body.append("<tr>" + "".join(f"<td {LEFT}>{escape(c)}</td>" for c in cells) + "</tr>")
         if message_of(test, lab):
             # The first check that lost points is open, because the student works on it next.
@@ -71,9 +71,9 @@ def message_html(message):
 
 def text(result):
     """Plain text for terminals and for readers of the notebook's file."""
-    lines = [total(result)]
+    lines = [total_text(result)]
     for lab in result.labs:
-        table = rows(lab)
+        table = table_rows(lab)
         widths = [max((len(row[k]) for row in table), default=0) for k in range(len(HEAD))]
         lines += ["", f"{lab.name}: {lab.status if not lab.tests else f'{lab.score:g} of {lab.max_score:g}'}"]
         lines += ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in table]

@@ -150,7 +150,7 @@ bool is_worse(const pictures::Launch& a, const pictures::Launch& b) {
     return launch.fault.has_value() + launch.race.has_value();
   };
   if (wrong(a) != wrong(b)) return wrong(a) > wrong(b);
-  return pictures::waste(a) > pictures::waste(b);
+  return pictures::wasted_traffic(a) > pictures::wasted_traffic(b);
 }
 
 RecordedRun run_of(const ExplainOptions& options, const counters::DetailFilter& choice) {

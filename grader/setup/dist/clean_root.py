@@ -43,7 +43,7 @@ OFFLINE = [
 ]  # fmt: skip
 
 
-def said(who, step, began):
+def print_step(who, step, began):
     print(f"[{time.monotonic() - began:6.1f} s] {who}: {step}", flush=True)
 
 
@@ -61,17 +61,17 @@ def make_root(root, suite, wheel):
     home = root / "home/student"
     home.mkdir(parents=True)
     shutil.chown(home, 1000, 1000)
-    said("root", " ".join(words[:-1]), began)
+    print_step("root", " ".join(words[:-1]), began)
 
 
-def run(root, who, step):
+def run_in_root(root, who, step):
     there = recipe.Recipe(path=PATH, folder="/" if who == "root" else "/home/student")
     words = ["bash", "-ec", "set -o pipefail; " + step]
     if who != "root":
         words = [*USER, "HOME=/home/student", *words]
     if who == "offline":
         words = ["unshare", "--net", *words]
-    return recipe.run(there, root, *words)
+    return recipe.run_recipe(there, root, *words)
 
 
 def main():
@@ -84,8 +84,8 @@ def main():
     make_root(root, suite, wheel)
     for who, step, status in ONLINE + OFFLINE:
         began = time.monotonic()
-        found = run(root, who, step)
-        said(who, step, began)
+        found = run_in_root(root, who, step)
+        print_step(who, step, began)
         if found != status:
             sys.exit(f"status {found} where {status} is right")
 

@@ -31,10 +31,10 @@ EPOCH = (2020, 1, 1, 0, 0, 0)
 
 def autograder(platform, wheel, version, labs):
     """{name: (content, executable)} of what a platform gets."""
-    return {wheel.name: (wheel.read_bytes(), False)} | filled_in(AUTOGRADER[platform], version, labs)
+    return {wheel.name: (wheel.read_bytes(), False)} | fill_template(AUTOGRADER[platform], version, labs)
 
 
-def filled_in(names, version, labs):
+def fill_template(names, version, labs):
     """{name: (content, executable)} of files in autograder/, with what they leave open."""
     files = {}
     for name in names:
@@ -53,7 +53,7 @@ def write_folder(folder, files):
 
 def prairielearn(out, version, labs):
     """serverFilesCourse/lab32 of a course, and a question for each lab."""
-    write_folder(out / "serverFilesCourse/lab32", filled_in(PRAIRIELEARN, version, labs))
+    write_folder(out / "serverFilesCourse/lab32", fill_template(PRAIRIELEARN, version, labs))
     for lab in labs:
         text = (HERE / "autograder/info.json").read_text().replace("@LAB@", lab)
         text = text.replace("00000000-0000-4000-8000-000000000000", str(uuid.uuid5(uuid.NAMESPACE_URL, f"lab32/{lab}")))
@@ -63,11 +63,11 @@ def prairielearn(out, version, labs):
 
 def github(out, wheel, version, labs):
     """.github of a repository that holds labs/."""
-    write_folder(out / "workflows", filled_in(["lab32.yml"], version, labs))
+    write_folder(out / "workflows", fill_template(["lab32.yml"], version, labs))
     write_folder(out / "lab32", {wheel.name: (wheel.read_bytes(), False)})
 
 
-def students(wheel, version):
+def write_students_pack(wheel, version):
     """The wheel, and beside it labs and handouts, as `lab32 init` would write them."""
     readme = (HERE / "students.md").read_text()
     readme = readme.replace("@VERSION@", version).replace("@WHEEL@", wheel.name)
@@ -81,13 +81,13 @@ def students(wheel, version):
     return files
 
 
-def labs_of(wheel):
+def labs_in_wheel(wheel):
     with zipfile.ZipFile(wheel) as held:
         names = map(Path, held.namelist())
     return sorted(p.stem for p in names if p.match(f"{TREE}data/limits/*.toml"))
 
 
-def tar_of(top, files):
+def make_tar(top, files):
     held = io.BytesIO()
     with tarfile.open(fileobj=held, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, (content, executable) in sorted(files.items()):
@@ -97,7 +97,7 @@ def tar_of(top, files):
     return held.getvalue()
 
 
-def zip_of(files):
+def make_zip(files):
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as archive:
         for name, (content, executable) in sorted(files.items()):
@@ -111,7 +111,7 @@ def zip_of(files):
 def main():
     version, wheel, out, *labs = sys.argv[1:]
     wheel, out = Path(wheel), Path(out)
-    known = labs_of(wheel)
+    known = labs_in_wheel(wheel)
     for lab in labs:
         if lab not in known:
             sys.exit(f"make dist: there is no lab `{lab}`; the labs are: {', '.join(known)}")
@@ -120,13 +120,13 @@ def main():
     for platform in ("students", "container", "gradescope", "autolab"):
         (out / platform).mkdir(parents=True)
     name = f"lab32-{version}"
-    pack = gzip.compress(tar_of(name, students(wheel, version)), mtime=0)
+    pack = gzip.compress(make_tar(name, write_students_pack(wheel, version)), mtime=0)
     (out / f"students/{name}.tar.gz").write_bytes(pack)
     shutil.copy(wheel, out / "students")
     files = autograder("gradescope", wheel, version, labs)
-    (out / "gradescope/autograder.zip").write_bytes(zip_of(files))
+    (out / "gradescope/autograder.zip").write_bytes(make_zip(files))
     files = autograder("autolab", wheel, version, labs)
-    (out / "autolab/autograde.tar").write_bytes(tar_of("autograde", files))
+    (out / "autolab/autograde.tar").write_bytes(make_tar("autograde", files))
     shutil.copy(HERE / "autograder/autograde-Makefile", out / "autolab")
     prairielearn(out / "prairielearn", version, labs)
     write_folder(out / "classroom50", autograder("classroom50", wheel, version, labs))

@@ -68,7 +68,7 @@ def parse_apptainer_file(text):
     return recipe
 
 
-def read(path):
+def read_recipe(path):
     return (parse_apptainer_file if path.suffix == ".def" else parse_dockerfile)(path.read_text())
 
 
@@ -83,7 +83,7 @@ exec chroot "$@"
 """
 
 
-def run(recipe, root, *words):
+def run_recipe(recipe, root, *words):
     # The network's names and certificates are this machine's; all else is as in a new one.
     keep = {k: v for k, v in os.environ.items() if k.lower().endswith(("_proxy", "_cert", "_ca_bundle"))}
     settings = keep | {"PATH": recipe.path, "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
@@ -95,7 +95,7 @@ def run(recipe, root, *words):
 
 def main():
     path, context, root, *words = sys.argv[1:]
-    recipe, root = read(Path(path)), Path(root)
+    recipe, root = read_recipe(Path(path)), Path(root)
     for pattern, folder in recipe.copies:
         target = root / folder.lstrip("/")
         target.mkdir(parents=True, exist_ok=True)
@@ -107,10 +107,10 @@ def main():
     inside = Recipe(path=Recipe.path)
     for step in recipe.runs:
         print(f"RUN {step}", flush=True)
-        if status := run(inside, root, "sh", "-ec", step):
+        if status := run_recipe(inside, root, "sh", "-ec", step):
             sys.exit(status)
     (root / recipe.folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
-    sys.exit(run(recipe, root, *words) if words else 0)
+    sys.exit(run_recipe(recipe, root, *words) if words else 0)
 
 
 if __name__ == "__main__":

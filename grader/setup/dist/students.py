@@ -86,7 +86,7 @@ def rows_of(text, wanted):
     return "".join(lines[: head + 1] + chosen)
 
 
-def write(path, text):
+def write_text(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
@@ -120,7 +120,7 @@ def copy_records(tree, packed):
         if not found:
             raise FileNotFoundError(f"data/{pattern}")
         for path in found:
-            write(tree / "data" / path.relative_to(data), rows_of(path.read_text(), wanted))
+            write_text(tree / "data" / path.relative_to(data), rows_of(path.read_text(), wanted))
 
 
 def main():
@@ -137,7 +137,7 @@ def main():
     copy_records(Path(tree), packed)
     for lab in packed:
         limits = adapted(course, course.labs[lab], now) if file else read_rubric(course.labs[lab].rubric_path)
-        write(Path(tree, f"data/limits/{lab}.toml"), sealed_rubric(lab, limits, program))
+        write_text(Path(tree, f"data/limits/{lab}.toml"), sealed_rubric(lab, limits, program))
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ struct Instruction {
 
 struct Function {
   std::string name;    // mangled; a function inside a kernel: "$kernel$function"
-  std::string kernel;  // the kernel whose section contains it
+  std::string kernel;  // mangled; the kernel whose ELF section holds this code, perhaps itself
   std::vector<Instruction> code;
   std::map<std::string, int, std::less<>> labels;  // label -> index in code of the next instruction
 };

@@ -85,7 +85,7 @@ std::vector<double> drawn_values(const std::string& name, const std::string& typ
 TEST_CASE("grading: each distribution fills arrays of each type that it fits") {
   for (const std::string& type : element_type_names())
     for (const std::string& name : distribution_names()) {
-      if (!misfit(name, *element_type(type), false).empty()) continue;
+      if (!distribution_error(name, *element_type(type), false).empty()) continue;
       CAPTURE(type);
       CAPTURE(name);
       CHECK(drawn_values(name, type, 100).size() == 100);
@@ -108,8 +108,8 @@ TEST_CASE("grading: each distribution fills arrays of each type that it fits") {
   }
   CHECK(sum <= 0x1p24);
   CHECK(std::isinf(drawn_values("minus_infinity", "double", 1)[0]));
-  CHECK(!misfit("minus_infinity", *element_type("int"), false).empty());
-  CHECK(!misfit("small", *element_type("int"), true).empty());
+  CHECK(!distribution_error("minus_infinity", *element_type("int"), false).empty());
+  CHECK(!distribution_error("small", *element_type("int"), true).empty());
   Elements byte(*element_type("unsigned char"), 1);
   CHECK(byte.set(0, 255));
   CHECK_FALSE(byte.set(0, 256));

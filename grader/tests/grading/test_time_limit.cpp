@@ -64,8 +64,8 @@ TEST_CASE("grading: the message about the time limit names the slowest check") {
   endless.name = "endless";
   endless.seconds = 1.4;
   lost.failure = limit.failure();
-  CHECK(limit.what_took_it({quick, endless}) == "");
-  CHECK(limit.what_took_it({quick, endless, lost}) ==
+  CHECK(limit.slowest_check_text({quick, endless}) == "");
+  CHECK(limit.slowest_check_text({quick, endless, lost}) ==
         "The lab's time limit of 2 s (--time-limit) is reached, so one check was not "
         "run. \"endless\" took 1.4 s, compiling 0.5 s.");
 }
@@ -83,7 +83,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   CHECK(options.launch_budget == 1);
   spending.add("B1", 1, 0.5);
   CHECK(spending.used_up("B1"));
-  CHECK(spending.exhausted_limit("B1") ==
+  CHECK(spending.exhausted_limit_text("B1") ==
         "Not launched: earlier launches of this check have used up its limit of "
         "500,000,000 instructions.");
   spending.limit("B1", options);  // 0 would be no limit
@@ -92,7 +92,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   spending.add("B2", 499'999'999, 0.5);
   spending.add("B3", 1, 0.5);
   CHECK(spending.used_up("B3"));
-  CHECK(spending.exhausted_limit("B3") ==
+  CHECK(spending.exhausted_limit_text("B3") ==
         "Not launched: earlier checks have used up the lab's limit of 1,000,000,000 "
         "instructions, most of it in \"B1\".");
   const AssumedSlowness usual(1);
@@ -101,7 +101,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   CHECK_FALSE(slow.used_up("B3"));
   slow.add("B3", 5, 11 * grading::Spending::kSlower);
   CHECK(slow.used_up("B4"));
-  CHECK(slow.exhausted_limit("B4").find("most of it in \"B3\"") != std::string::npos);
+  CHECK(slow.exhausted_limit_text("B4").find("most of it in \"B3\"") != std::string::npos);
 }
 
 TEST_CASE("grading: a slow machine gets more seconds, but not more instructions") {
@@ -112,7 +112,7 @@ TEST_CASE("grading: a slow machine gets more seconds, but not more instructions"
   CHECK_FALSE(spending.used_up("B1"));
   spending.add("B1", 1'000, 2 * kSecond);
   CHECK(spending.used_up("B1"));
-  CHECK(spending.exhausted_limit("B1") ==
+  CHECK(spending.exhausted_limit_text("B1") ==
         fmt::format("Not launched: earlier launches of this check have used up its limit of {:g} "
                     "s of simulation.",
                     10 * kSecond));

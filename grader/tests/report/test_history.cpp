@@ -46,7 +46,7 @@ TEST_CASE("report: the history keeps each attempt once per lab and drops the old
 TEST_CASE("report: a history with invalid lines is still read") {
   const tests::Scratch scratch;
   scratch.write(".lab32/history", "no json\n[1]\n{\"lab\": 3}\n");
-  append_to_history(scratch.path, tests::sample_result(), now());
+  append_to_history(scratch.path, tests::sample_result(), current_time());
   CHECK(lines_of(scratch.path / ".lab32/history").size() == tests::sample_result().labs.size());
 }
 
@@ -55,13 +55,13 @@ TEST_CASE("report: a pipe in place of the history is left alone, and deep values
   const tests::Scratch scratch, deep;
   fs::create_directories(scratch.path / ".lab32");
   REQUIRE(mkfifo((scratch.path / ".lab32/history").c_str(), 0600) == 0);
-  append_to_history(scratch.path, tests::sample_result(), now());  // does not wait
+  append_to_history(scratch.path, tests::sample_result(), current_time());  // does not wait
   CHECK(fs::is_fifo(scratch.path / ".lab32/history"));
 
   const std::string nested(200000, '[');
   deep.write(".lab32/history",
              "{\"lab\": \"x\", \"checks\": " + nested + std::string(200000, ']') + "}\n");
-  append_to_history(deep.path, tests::sample_result(), now());
+  append_to_history(deep.path, tests::sample_result(), current_time());
   CHECK(lines_of(deep.path / ".lab32/history").size() == tests::sample_result().labs.size());
 }
 

@@ -123,13 +123,13 @@ TEST_SUITE("compile: nvcc") {
         "  __global__ void __launch_bounds__(128, 2) k() { y = 1; }\n"
         "                                                  ^\n");
     // A macro that is not closed is reported at the end of the text.
-    CHECK(at_open_macro(
+    CHECK(move_to_unclosed_macro(
               "given.cu:2:1: error: unterminated argument list invoking macro \"ANSWER\"\n",
               "// ANSWER(name, value)\nANSWER(a, 30);\nANSWER(b, 31;  // (\nANSWER(c, 3);\n",
               "x.cu") ==
           "x.cu(3): error: unterminated argument list invoking macro \"ANSWER\"\n"
           "  ANSWER(b, 31;  // (\n");
-    CHECK(at_open_macro("x.cu(1): error: bad\n", "", "x.cu") == "x.cu(1): error: bad\n");
+    CHECK(move_to_unclosed_macro("x.cu(1): error: bad\n", "", "x.cu") == "x.cu(1): error: bad\n");
     // A caret inside of a keyword points at its beginning.
     CHECK(use_source_spelling("  __attribute__((device)) int f();\n"
                               "                 ^\n") ==
@@ -137,7 +137,7 @@ TEST_SUITE("compile: nvcc") {
           "  ^\n");
     // An expansion that is cut off stays as it is.
     CHECK(use_source_spelling("  __attribute__((aligned(16\n") == "  __attribute__((aligned(16\n");
-    CHECK(errors_alone("x.cu(2): warning #177-D: unused\n  int i;\n      ^\n\n") ==
+    CHECK(without_warnings("x.cu(2): warning #177-D: unused\n  int i;\n      ^\n\n") ==
           "x.cu(2): warning #177-D: unused\n  int i;\n      ^\n\n");
   }
 

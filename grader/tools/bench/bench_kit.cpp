@@ -35,7 +35,7 @@ double process_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-const ptx::Function& find(const ptx::Module& module, const std::string& name) {
+const ptx::Function& find_function(const ptx::Module& module, const std::string& name) {
   std::vector<std::string> symbols;
   for (const ptx::Function& f : module.functions)
     if (f.is_entry) symbols.push_back(f.name);
@@ -72,11 +72,11 @@ Kernels::Kernels(const std::string& file) {
 
 std::unique_ptr<sim::KernelProgram> Kernels::program(const std::string& name,
                                                      uint64_t params) const {
-  return sim::decode(module_, find(module_, name), {}, params, plans_);
+  return sim::decode(module_, find_function(module_, name), {}, params, plans_);
 }
 
 Subject::Subject(const Kernels& kernels, const std::string& name)
-    : function_(&find(kernels.module(), name)) {
+    : function_(&find_function(kernels.module(), name)) {
   uint32_t bytes = 0;
   ptx::parameter_offsets(function_->params, &bytes);
   params_ = allocate(bytes, "kernel parameters");

@@ -67,7 +67,7 @@ class Subject {
 void launch_all(benchmark::State& state, Subject& subject, const Shape& shape,
                 const std::vector<uint64_t>& arguments, Watch watch);
 
-void register_ladder();
+void register_reductions();
 void register_compute();
 void register_launches();
 void register_reading();

@@ -36,7 +36,7 @@ void blocks_of_8(benchmark::State& state, Watch watch) {
 }
 
 // Resident bytes of this process: now, or (VmHWM) the peak since reset_peak().
-double resident(const std::string& field) {
+double resident_bytes(const std::string& field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     if (line.rfind(field + ":", 0) == 0) return 1024.0 * std::stod(line.substr(field.size() + 1));
@@ -49,7 +49,7 @@ void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 // peak of memory besides device memory itself, per byte of device memory.
 void add_one(benchmark::State& state, Watch watch, bool same) {
   constexpr uint32_t kMany = 1 << 25;  // 128 MiB
-  const double before = resident("VmRSS");
+  const double before = resident_bytes("VmRSS");
   Subject subject(kernels(), "add_one");
   const uint64_t x = subject.allocate(uint64_t{kMany} * 4, "x");
   const uint64_t y = same ? x : subject.allocate(uint64_t{kMany} * 4, "y");
@@ -60,7 +60,7 @@ void add_one(benchmark::State& state, Watch watch, bool same) {
   reset_peak();
   launch_all(state, subject, {kMany / 256, 256, 0}, {x, y}, watch);
   const double bytes = (same ? 4.0 : 8.0) * kMany;
-  state.counters["bookkeeping/byte"] = (resident("VmHWM") - before - bytes) / bytes;
+  state.counters["bookkeeping/byte"] = (resident_bytes("VmHWM") - before - bytes) / bytes;
   std::vector<int> out(kMany);
   subject.memory().download(out.data(), y, uint64_t{kMany} * 4);
   const int want = same ? static_cast<int>(state.iterations()) : 1;
@@ -91,7 +91,7 @@ void histogram(benchmark::State& state, Watch watch) {
 }
 
 // An allocation of `count` floats, each 1.
-uint64_t ones(Subject& subject, uint64_t count, const std::string& name) {
+uint64_t upload_ones(Subject& subject, uint64_t count, const std::string& name) {
   const uint64_t at = subject.allocate(count * 4, name);
   const std::vector<float> values(count, 1);
   subject.memory().upload(at, values.data(), count * 4);
@@ -110,7 +110,7 @@ void check_floats(benchmark::State& state, Subject& subject, uint64_t at, uint64
 void saxpy(benchmark::State& state, Watch watch) {
   constexpr uint32_t kMany = 1 << 22;
   Subject subject(kernels(), "saxpy");
-  const uint64_t x = ones(subject, kMany, "x"), y = ones(subject, kMany, "y");
+  const uint64_t x = upload_ones(subject, kMany, "x"), y = upload_ones(subject, kMany, "y");
   const float a = 2;
   uint32_t bits;
   std::memcpy(&bits, &a, 4);
@@ -121,8 +121,9 @@ void saxpy(benchmark::State& state, Watch watch) {
 void matmul(benchmark::State& state, Watch watch) {
   constexpr uint32_t kRows = 256;
   Subject subject(kernels(), "matmul");
-  const uint64_t a = ones(subject, kRows * kRows, "a"), b = ones(subject, kRows * kRows, "b"),
-                 c = ones(subject, kRows * kRows, "c");
+  const uint64_t a = upload_ones(subject, kRows * kRows, "a"),
+                 b = upload_ones(subject, kRows * kRows, "b"),
+                 c = upload_ones(subject, kRows * kRows, "c");
   launch_all(state, subject, {kRows / 32 * (kRows / 32), 1024, 0}, {a, b, c, kRows}, watch);
   check_floats(state, subject, c, kRows * kRows, kRows);
 }
@@ -130,7 +131,7 @@ void matmul(benchmark::State& state, Watch watch) {
 void transpose(benchmark::State& state, Watch watch) {
   constexpr uint32_t kRows = 2048;
   Subject subject(kernels(), "transpose");
-  const uint64_t in = ones(subject, kRows * kRows, "in"),
+  const uint64_t in = upload_ones(subject, kRows * kRows, "in"),
                  out = subject.allocate(kRows * kRows * 4, "out");
   launch_all(state, subject, {kRows / 32 * (kRows / 32), 256, 0}, {in, out, kRows}, watch);
   check_floats(state, subject, out, kRows * kRows, 1);
@@ -178,7 +179,7 @@ void reduce(benchmark::State& state, int version, Watch watch) {
 
 }  // namespace
 
-void register_ladder() {
+void register_reductions() {
   for (int version = 1; version <= 7; ++version)
     for (const Watch watch : {Watch::nothing, Watch::counters, Watch::all}) {
       const std::string name = "reduce_v" + std::to_string(version) + "/" + name_of(watch);

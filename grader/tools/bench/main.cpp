@@ -57,7 +57,7 @@ void register_reading() {
 
 int main(int argc, char** argv) {
   using namespace lab32;
-  bench::register_ladder();
+  bench::register_reductions();
   bench::register_launches();
   bench::register_compute();
   bench::register_reading();

@@ -41,7 +41,7 @@ MIX = {"solution": 30, "correct": 10, "wrong": 35, "skeleton": 10, "broken": 5}
 BROKEN = "this is no CUDA\n"
 
 
-def kinds_of(lab):
+def submission_kinds(lab):
     """{kind: [text]}; cheats and faults of the corpus are too rare in real classes to be part of the mix."""
     kinds = {"broken": [BROKEN]}
     for name, text in corpus(lab):
@@ -49,13 +49,13 @@ def kinds_of(lab):
     return kinds
 
 
-def texts_of(options):
+def class_submissions(options):
     """[{lab: text}], one per student."""
     draw = random.Random(options.seed)
     if options.kind == "corpus":
         every = {lab: [BROKEN, *(text for _, text in corpus(lab))] for lab in options.labs}
         return [{lab: draw.choice(every[lab]) for lab in every} for _ in range(options.students)]
-    every = {lab: kinds_of(lab) for lab in options.labs}
+    every = {lab: submission_kinds(lab) for lab in options.labs}
     out = []
     for number in range(options.students):
         # The number changes code rather than a comment, so that the compiled files differ, too.
@@ -85,10 +85,10 @@ def tree_without_cache(folder):
     return tree
 
 
-def memory(process):
+def process_memory(process):
     """Bytes of (all processes, the largest job with its children); shared pages are divided among their users."""
 
-    def pss(one):
+    def proportional_memory(one):
         try:
             text = Path(f"/proc/{one.pid}/smaps_rollup").read_text()
             return int(text.partition("\nPss:")[2].split()[0]) << 10
@@ -98,7 +98,7 @@ def memory(process):
     try:
         children = process.children(recursive=True)
         jobs = [[job, *job.children(recursive=True)] for job in process.children()]
-        held = {one.pid: pss(one) for one in [process, *children]}
+        held = {one.pid: proportional_memory(one) for one in [process, *children]}
         return sum(held.values()), max((sum(held.get(one.pid, 0) for one in job) for job in jobs), default=0)
     except psutil.NoSuchProcess:
         return 0, 0
@@ -116,7 +116,7 @@ class Scales:
     def look(self, process):
         if time.monotonic() < self.next:
             return
-        everything, job = memory(process)
+        everything, job = process_memory(process)
         self.most, self.largest_job = max(self.most, everything), max(self.largest_job, job)
         self.next = time.monotonic() + self.EVERY
 
@@ -127,9 +127,9 @@ class Killer:
     def __init__(self, kills, out):
         self.left, self.records, self.draw = kills, out / ".class/records", random.Random(SEED)
         self.finished = {}  # {record: time of writing}
-        self.wait()
+        self.plan_next_kill()
 
-    def wait(self):
+    def plan_next_kill(self):
         self.next = time.monotonic() + self.draw.uniform(1, 12)
 
     def look(self, process):
@@ -147,7 +147,7 @@ class Killer:
             victim.kill()
             self.left -= 1
             print(f"killed: {name}; {len(self.finished)} were finished", flush=True)
-        self.wait()
+        self.plan_next_kill()
 
     def graded_again(self):
         """The records from before a kill that were written again."""
@@ -207,7 +207,7 @@ def comparable(lab):
     return lab
 
 
-def alone(folder, lab, text, environment):
+def grade_alone(folder, lab, text, environment):
     """The result of one file that is graded by itself."""
     with tempfile.TemporaryDirectory(dir=folder) as work:
         place = Path(work, lab)
@@ -221,7 +221,7 @@ def alone(folder, lab, text, environment):
         return comparable(json.loads(Path(work, "result").read_text())["labs"][0])
 
 
-def compare(options, folder, environment):
+def compare_gradings(options, folder, environment):
     """How many files have a different result when they are graded alone."""
     holders = {}
     for path in sorted((folder / "out/submissions").glob("*/*/*.cu")):
@@ -232,7 +232,7 @@ def compare(options, folder, environment):
         results[path.stem] = {lab["lab"]: comparable(lab) for lab in record["labs"]}
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as each:
-        by_itself = list(each.map(lambda held: alone(folder, *held, environment), holders))
+        by_itself = list(each.map(lambda held: grade_alone(folder, *held, environment), holders))
     for ((lab, _), students), expected in zip(holders.items(), by_itself, strict=True):
         others = [name for name in students if results[name][lab] != expected]
         wrong += len(others)
@@ -265,10 +265,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lab32-whole-class-") as made:
         folder = Path(made)
         environment = dict(os.environ, LAB32_ROOT=str(tree_without_cache(folder)), XDG_CACHE_HOME=str(folder / "cache"))
-        make(folder / "in", texts_of(options))
+        make(folder / "in", class_submissions(options))
         grade_class(options, folder, environment)
         slowest(folder)
-        sys.exit(1 if options.kind == "corpus" and compare(options, folder, environment) else 0)
+        sys.exit(1 if options.kind == "corpus" and compare_gradings(options, folder, environment) else 0)
 
 
 if __name__ == "__main__":

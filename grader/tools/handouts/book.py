@@ -128,20 +128,20 @@ def mark_long_table(match):
     return '<table class="long">' if rest.count("<tr") > LONG else match[0]
 
 
-def run(*words):
+def run_or_exit(*words):
     outcome = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
     if outcome.returncode:
         sys.exit(f"lab32: {words[0]} failed: {outcome.stderr.strip()}")
 
 
-def make(language, folder):
+def make_book(language, folder):
     """Writes the two files of one language."""
     title, contents = TITLES[language]
     html, pdf = (folder / f"lab32-{language}.{kind}" for kind in ("html", "pdf"))
     with tempfile.TemporaryDirectory() as scratch:
         text = Path(scratch) / "book.md"
         text.write_text(manuscript(language))
-        run(
+        run_or_exit(
             "pandoc", text, "-o", html, "--from=gfm+attributes", "--to=html5", "--standalone",
             "--self-contained", "--section-divs", "--toc", "--toc-depth=1", f"--css={STYLE}",
             "-M", f"title={title}", "-M", f"toc-title={contents}",
@@ -152,7 +152,7 @@ def make(language, folder):
     with tempfile.TemporaryDirectory() as scratch:
         paper = Path(scratch) / "book.html"
         paper.write_text(for_weasyprint(text))
-        run("weasyprint", paper, pdf)
+        run_or_exit("weasyprint", paper, pdf)
     return [html, pdf]
 
 
@@ -162,7 +162,7 @@ def main(arguments=None):
     folder = parser.parse_args(arguments).folder
     folder.mkdir(parents=True, exist_ok=True)
     for language in TITLES:
-        for path in make(language, folder):
+        for path in make_book(language, folder):
             print(f"wrote {path}")
     return 0
 

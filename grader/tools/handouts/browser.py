@@ -58,7 +58,7 @@ def screenshots(page, folder, width, dark=False):
     return files
 
 
-def printed(page, folder):
+def print_to_pdf(page, folder):
     """Prints the page to PDF and returns the file."""
     file = Path(folder) / "printed.pdf"
     chromium(folder, "--virtual-time-budget=10000", "--no-pdf-header-footer", f"--print-to-pdf={file}", f"file://{Path(page).absolute()}")  # fmt: skip

@@ -149,11 +149,11 @@ def source(lab, state):
 
 
 @functools.cache
-def graded(scratch, state):
+def grade_state(scratch, state):
     """The results of all labs."""
     directory = {"skeleton": "labs", "solved": "solutions"}.get(state, scratch / state)
     for lab in LABS if directory == scratch / state else ():
-        write(directory / lab, lab, state)
+        write_submission(directory / lab, lab, state)
     file = (KEPT[0] if KEPT else scratch) / f"{state}.json"
     if file.exists():
         return file
@@ -166,7 +166,7 @@ def graded(scratch, state):
     return file
 
 
-def write(folder, lab, state):
+def write_submission(folder, lab, state):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{lab}.cu").write_text(source(lab, state))
 
@@ -187,7 +187,7 @@ def pictures(folder, scratch):
     seen, first = distinct_pictures.Seen(), {}
     for state in STATES:
         drawn = []
-        for where, kind, canvas in seen.canvases(load(graded(scratch, state))):
+        for where, kind, canvas in seen.canvases(load(grade_state(scratch, state))):
             drawn.append((where, str(canvas)))
             # Accesses of global and of shared memory count as two kinds.
             first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"{state}, {where}", canvas))
@@ -216,7 +216,7 @@ LOOKS = [(1280, False), (390, True), (1280, True), (390, False)]  # of a page: (
 def reports(folder, scratch):
     """Each lab in each state. The look rotates with the state, so that each lab and each state appears in each look."""
     for n, state in enumerate(STATES):
-        result = load(graded(scratch, state))
+        result = load(grade_state(scratch, state))
         with Sheets(folder, f"report-{state}") as sheets:
             for k, lab in enumerate(result.labs):
                 page = scratch / "report.html"
@@ -228,7 +228,7 @@ def reports(folder, scratch):
         if state in ("skeleton", "solved"):
             page.write_text(report.report_page(result, [], datetime.now(), drawn=True))
             with Sheets(folder, f"report-{state}-printed") as sheets:
-                for name, image in pages(browser.printed(page, scratch), scratch):
+                for name, image in pages(browser.print_to_pdf(page, scratch), scratch):
                     sheets.add(name, image)
 
 
@@ -258,7 +258,7 @@ def notebooks(folder, scratch):
                         sys.exit(f"handouts.contact_sheets: there is no {file.relative_to(ROOT)}: run `make notebooks` first")
                     notebook = nbformat.read(file, as_version=4)
                 else:
-                    file = notebook_of_result(lab, graded(scratch, state), scratch / f"{state}-notebook")
+                    file = notebook_of_result(lab, grade_state(scratch, state), scratch / f"{state}-notebook")
                     notebook = nbformat.read(runner.execute(file, scratch), as_version=4)
                     notebook.cells = [c for c in notebook.cells if c.cell_type == "code" and c.outputs and str(c.outputs) not in had]
                 had |= {str(c.outputs) for c in notebook.cells if c.cell_type == "code"}
@@ -299,7 +299,7 @@ def class_pages(folder, scratch):
     handed, out = scratch / "handed-in", scratch / "class"
     for who, state in zip(("ada", "bo", "chen", "dia", "eve"), (*STATES, "half-done"), strict=True):
         for lab in ("shuffle", "transpose"):
-            write(handed / who / lab, lab, state)
+            write_submission(handed / who / lab, lab, state)
     run = functools.partial(subprocess.run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     run([BINARY, "class", handed, "-o", out, "--pages"])
     run([BINARY, "similarity", handed, "-o", scratch / "similarity.html", "--no-compare50"])

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from lab32.pictures import draw, kinds
+from lab32.pictures import draw, picture_kinds
 from lab32.pictures.access import draw_access, rows_of
 from lab32.pictures.chart import alt_text as traffic_alt_text
 from lab32.pictures.shuffles import kind_of
@@ -36,7 +36,7 @@ def appearance(launch, kind):
 def pictures_of(launch):
     """[(kind, appearance, function that draws it)]"""
     found = []
-    for kind in kinds(launch) if "kernel" in launch or launch.get("mappings") else ():
+    for kind in picture_kinds(launch) if "kernel" in launch or launch.get("mappings") else ():
         if kind == "access":
             found += [
                 ("access", appearance_of_access(a, a["worst"]), lambda a=a: draw_access(a, a["worst"])) for a in launch["accesses"]
@@ -62,8 +62,8 @@ class Seen:
     def canvases(self, result):
         """[(where, kind, Canvas)]"""
         for lab in result.labs:
-            drawn = [(make.__name__, make(lab)) for make in (plots.ladder, plots.steps, plots.documented)]
-            for name, canvas in [*drawn, ("times", plots.times(lab, result.device))]:
+            drawn = [(make.__name__, make(lab)) for make in (plots.plot_ladder, plots.plot_steps, plots.plot_documented)]
+            for name, canvas in [*drawn, ("times", plots.plot_times(lab, result.device))]:
                 if canvas and canvas.inner() not in self.texts:
                     self.texts.add(canvas.inner())
                     yield f"{lab.name}: {name}", f"plot of {name}", canvas

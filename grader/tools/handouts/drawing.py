@@ -13,7 +13,7 @@ from lab32.pictures.canvas import (  # noqa: F401 (the drawings take BLUE from h
     PINK,
     RED,
     SKY,
-    element,
+    element_text,
     number,
 )
 
@@ -34,7 +34,7 @@ class Drawing:
         self.parts = []
 
     def add(self, tag, words=None, **attributes):
-        self.parts.append(element(tag, attributes, words))
+        self.parts.append(element_text(tag, attributes, words))
 
     def rect(self, x, y, width, height, fill=PAPER, stroke=INK, **more):
         self.add("rect", x=x, y=y, width=width, height=height, fill=fill, stroke=stroke, **more)

@@ -15,22 +15,22 @@ for lab in labs.modules("figures").values():
 CHINESE = ROOT / "handouts/zh/figures"
 
 
-def shown(pages):
+def pictures_on_pages(pages):
     """The names of the pictures on these pages."""
     return set(re.findall(r"figures/([\w/-]+\.svg)", "".join(page.read_text() for page in pages)))
 
 
-def drawn():
+def draw_all():
     """{path: text} of every picture, in each language that shows it."""
     files = {FOLDER / name: str(draw()) for name, draw in FIGURES.items()}
     with translation.language("zh"):
-        for name in sorted(shown((ROOT / "handouts/zh").glob("*.md"))):
+        for name in sorted(pictures_on_pages((ROOT / "handouts/zh").glob("*.md"))):
             files[CHINESE / name] = str(FIGURES[name]())
     return files
 
 
 def main():
-    for path, text in drawn().items():
+    for path, text in draw_all().items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         print(f"wrote {path.relative_to(ROOT)}")

@@ -42,7 +42,7 @@ def documented(name):
     return markdown(["documented", "value", "a property of"], rows, numeric=[1])
 
 
-def requests(*names):
+def requests_table(*names):
     """Requests and sectors of several documented kernels, in one table."""
     ld = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
     launches = tables.documented("launches")
@@ -184,7 +184,7 @@ MAKERS = {
     "labs": list_of_labs,
     "tasks": tasks,
     "documented": documented,
-    "requests": requests,
+    "requests": requests_table,
     "predicted": predicted,
     "golden": golden,
     "golden_part": golden_part,
@@ -196,7 +196,7 @@ for lab in labs.modules("tables").values():
     MAKERS |= lab.MAKERS
 
 
-def make(name):
+def make_table(name):
     """The table of a marker. `name` is a maker and its arguments, separated by blanks or /, followed by the rows to
     show, each after a |. Without rows, the table has all of them."""
     made, *chosen = (part.strip() for part in name.split("|"))
@@ -204,10 +204,10 @@ def make(name):
     if maker not in MAKERS:
         raise ValueError(f"unknown table `{made}`; there are: {', '.join(MAKERS)}")
     table = MAKERS[maker](*arguments)
-    return with_rows(table, chosen) if chosen else table
+    return select_rows(table, chosen) if chosen else table
 
 
-def with_rows(table, chosen):
+def select_rows(table, chosen):
     """The head of a Markdown table and the rows in `chosen`, by their first cells joined with blanks. Raises
     LookupError for a choice that matches no row."""
     head, rule, *rows = table.splitlines()
@@ -223,18 +223,18 @@ def with_rows(table, chosen):
     return "\n".join(kept)
 
 
-def language_of(path):
+def prose_language_of(path):
     """Pages of handouts/zh are Chinese."""
     return "zh" if Path(path).parent.name == "zh" else "en"
 
 
 def update(text, language="en"):
     with translation.language(language):
-        return MARKED.sub(lambda m: f"{m[1]}{make(m['name'])}\n{m[3]}", text)
+        return MARKED.sub(lambda m: f"{m[1]}{make_table(m['name'])}\n{m[3]}", text)
 
 
-def updated(path):
-    return update(path.read_text(), language_of(path))
+def updated_page(path):
+    return update(path.read_text(), prose_language_of(path))
 
 
 def files():
@@ -246,12 +246,12 @@ def main(arguments=None):
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--check", action="store_true", help="only report outdated tables")
     options = parser.parse_args(arguments)
-    stale = [path for path in options.files or files() if updated(path) != path.read_text()]
+    stale = [path for path in options.files or files() if updated_page(path) != path.read_text()]
     for path in stale:
         if options.check:
             print(f"{path}: a table is stale; run `make figures`", file=sys.stderr)
         else:
-            path.write_text(updated(path))
+            path.write_text(updated_page(path))
             print(f"wrote {path}")
     return int(options.check and bool(stale))
 

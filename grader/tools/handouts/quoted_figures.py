@@ -83,12 +83,12 @@ def is_cell(expected, column, cell):
     return re.fullmatch(".*".join(parts), cell) is not None
 
 
-def looked_up(name, cells, column):
+def look_up_cell(name, cells, column):
     """The single value of a file of data/ that the cells and the column select."""
     for k, cell in enumerate(cells):
         if " over " in cell:
             above, below = ([*cells[:k], one, *cells[k + 1 :]] for one in cell.split(" over "))
-            return looked_up(name, above, column) / looked_up(name, below, column)
+            return look_up_cell(name, above, column) / look_up_cell(name, below, column)
     found = source(name)
     if isinstance(found, dict):
         for key in (*cells, column):
@@ -116,7 +116,7 @@ def value(expression):
 
     def look_up(brackets):
         name, *cells, column = (part.strip() for part in brackets[1].split(";"))
-        return repr(looked_up(name, cells, column))
+        return repr(look_up_cell(name, cells, column))
 
     if re.fullmatch(r"[\d.]+", expression):
         raise ValueError("a number alone names no source")
@@ -161,7 +161,7 @@ def blank_out(match):
     return re.sub(r"[^\n]", " ", match[0])
 
 
-def agrees(figure, how, reached):
+def figure_agrees(figure, how, reached):
     written = WORDS.get(figure.lower())
     rounding = 1e-9
     if written is None:
@@ -187,7 +187,7 @@ def references(text):
             at += len(line)
 
 
-def places(words, figure, text):
+def figure_positions(words, figure, text):
     """Positions of the figure after these words, ignoring line breaks and quotation marks."""
     pattern = r"\s+".join(map(re.escape, words.split()))
     for found in re.finditer(rf"(?<![\w.]){pattern}(?![\w^/]|[.,]\d)", text):
@@ -200,17 +200,17 @@ def diagnostics(text):
     quotable = re.sub(r"^> ?", blank_out, REFERENCES.sub(blank_out, text), flags=re.MULTILINE)
     found, referred, reached = [], set(), 0
 
-    def report(at, what):
+    def add_diagnostic(at, what):
         found.append((1 + text.count("\n", 0, at), what))
 
     for at, words, figure, how, expression in references(text):
         if figure is None:
-            report(at, f"`{words}` is not a reference; write WORDS FIGURE = EXPRESSION")
+            add_diagnostic(at, f"`{words}` is not a reference; write WORDS FIGURE = EXPRESSION")
             continue
-        everywhere = [k for k in places(words, figure, quotable) if prose[k] == text[k]]
+        everywhere = [k for k in figure_positions(words, figure, quotable) if prose[k] == text[k]]
         behind = [k for k in everywhere if k >= reached]
         if not behind:
-            report(
+            add_diagnostic(
                 at,
                 f"`{words}` comes before the figure of the line above; references must be in the"
                 " order of the text"
@@ -224,14 +224,14 @@ def diagnostics(text):
         try:
             result = value(expression)
         except (ValueError, LookupError, ArithmeticError) as error:
-            report(place, f"{figure}: {expression}: {error}")
+            add_diagnostic(place, f"{figure}: {expression}: {error}")
             continue
-        if not agrees(figure, how, result):
-            report(place, f"{figure} is not {how} {result:.6g}, which is {expression}")
+        if not figure_agrees(figure, how, result):
+            add_diagnostic(place, f"{figure} is not {how} {result:.6g}, which is {expression}")
     for figure in FIGURE.finditer(prose):
         if figure.start() not in referred:
             words = " ".join([*quotable[: figure.start()].split()[-2:], figure[0]])
-            report(
+            add_diagnostic(
                 figure.start(),
                 f"where does {figure[0]} come from? Add a line to <!-- figures ... --> at the end:"
                 f" {words} = [FILE of data/; CELLS of the row; COLUMN], or the arithmetic,"

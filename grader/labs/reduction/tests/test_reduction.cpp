@@ -40,13 +40,13 @@ TEST_CASE("checks: reduction: sums of the inputs stay in the range that they pro
 TEST_CASE("checks: reduction: one float accumulator breaks the bound, a sum by threads keeps it") {
   constexpr uint64_t kCount = 16777233, kThreads = 256, kBlocks = 1056;
   Random random(3);
-  const std::vector<float> values = alike_floats(random, kCount);
+  const std::vector<float> values = floats_of_similar_size(random, kCount);
   const auto alike = std::count_if(values.begin(), values.end(), [&](float v) {
     return std::signbit(v) == std::signbit(values[0]) && std::ilogb(v) == std::ilogb(values[0]);
   });
   CHECK(values.size() - static_cast<size_t>(alike) <= 32);
   const double exact = std::accumulate(values.begin(), values.end(), 0.0);
-  const double bound = bound_of(kCount, kBlocks * kThreads) * std::abs(exact);
+  const double bound = sum_error_bound(kCount, kBlocks * kThreads) * std::abs(exact);
   CHECK(bound < 6e-4 * std::abs(exact));
 
   CHECK(std::abs(std::accumulate(values.begin(), values.end(), 0.0f) - exact) > 10 * bound);
@@ -62,7 +62,8 @@ TEST_CASE("checks: reduction: one float accumulator breaks the bound, a sum by t
   }
   CHECK(std::abs(sum - exact) <= bound);
   // Computed by hand: 63 elements per thread, 10 steps, and 8449 warps, u = 2^-24.
-  CHECK(bound_of(kCount, kBlocks * kThreads) == doctest::Approx(8522 * 0x1p-24).epsilon(1e-3));
+  CHECK(sum_error_bound(kCount, kBlocks * kThreads) ==
+        doctest::Approx(8522 * 0x1p-24).epsilon(1e-3));
 }
 
 TEST_CASE("checks: reduction: a sum of floats is not that of a sample, nor of an average input") {
@@ -70,9 +71,9 @@ TEST_CASE("checks: reduction: a sum of floats is not that of a sample, nor of an
   std::set<float> of_average;
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     Random random(seed);
-    const std::vector<float> values = alike_floats(random, kCount);
+    const std::vector<float> values = floats_of_similar_size(random, kCount);
     const double exact = std::accumulate(values.begin(), values.end(), 0.0);
-    const double bound = bound_of(kCount, kThreads) * std::abs(exact);
+    const double bound = sum_error_bound(kCount, kThreads) * std::abs(exact);
     double sample = 0;
     for (size_t i = 0; i < kCount; i += 15) sample += values[i];
     CHECK(std::abs(15 * sample - exact) > 2 * bound);
@@ -85,14 +86,15 @@ TEST_CASE("checks: reduction: the part of the input that a wrong sum stands for"
   std::vector<int> in(1003);
   std::iota(in.begin(), in.end(), 1);
   const auto sum = [](int64_t count) { return count * (count + 1) / 2; };
-  CHECK(which_part(in, sum(128), 128, 512).find("first block's elements") != std::string::npos);
-  CHECK(which_part(in, sum(512), 128, 512).find("the first 512 elements alone") !=
+  CHECK(partial_sum_note(in, sum(128), 128, 512).find("first block's elements") !=
         std::string::npos);
-  CHECK(which_part(in, sum(512), 128, 256).find("largest power of two") != std::string::npos);
-  CHECK(which_part(in, sum(1000), 128, 256) == " The last 3 elements are missing.");
-  CHECK(which_part(in, sum(992), 128, 256) == " The last 11 elements are missing.");
-  CHECK(which_part(in, 17, 128, 256).empty());
-  CHECK(which_part({}, 17, 128, 256).find("sum of no elements") != std::string::npos);
+  CHECK(partial_sum_note(in, sum(512), 128, 512).find("the first 512 elements alone") !=
+        std::string::npos);
+  CHECK(partial_sum_note(in, sum(512), 128, 256).find("largest power of two") != std::string::npos);
+  CHECK(partial_sum_note(in, sum(1000), 128, 256) == " The last 3 elements are missing.");
+  CHECK(partial_sum_note(in, sum(992), 128, 256) == " The last 11 elements are missing.");
+  CHECK(partial_sum_note(in, 17, 128, 256).empty());
+  CHECK(partial_sum_note({}, 17, 128, 256).find("sum of no elements") != std::string::npos);
 }
 
 TEST_CASE("checks: reduction: a launch record that a kernel could change loses its checks") {

@@ -182,7 +182,7 @@ class Session:
         """The worker.Tasks of [(name in the store, row, {lab: Source})]."""
         version = run.grader_version(self.options.binary, self.options.rubric, self.labs)
         for slug, row, files in submissions:
-            tree = collect.tree_of(files)
+            tree = collect.file_tree(files)
             told = [*row.student.notes, *([f"Not readable: {row.student.unread}."] if row.student.unread else [])]
             words = (
                 version, seed, self.options.device, self.options.time_limit, self.options.modelled_times, *self.labs, row.student.refused,
@@ -250,7 +250,7 @@ class Session:
         if not tasks:
             return True
         with (
-            run.errors_to(store.state / "jobs/errors") as errors,
+            run.redirect_errors_to(store.state / "jobs/errors") as errors,
             ProgressDisplay(len(submissions), done, errors) as shown,
         ):
             jobs = options.jobs or os.cpu_count() or 1
@@ -292,7 +292,7 @@ class Session:
                 try:
                     pages.write_page(self.store, row)
                 except Exception as error:  # an unexpected result costs only its own page
-                    why = worker.where_and_why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+                    why = worker.failure_text(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
                     missing.append(f"{row.name()}: {visible(why)}")
         feedback.write_feedback(self.store, self.rows.values())
         print_list("pages not written", missing)
@@ -350,7 +350,7 @@ def main(arguments=None):
         print(f"lab32: {problem}", file=sys.stderr)
     except OSError as error:
         error.filename = error.filename or options.out
-        print(f"lab32: {worker.where_and_why(error)}", file=sys.stderr)
+        print(f"lab32: {worker.failure_text(error)}", file=sys.stderr)
     except KeyboardInterrupt:
         print("lab32: interrupted", file=sys.stderr)
         return INTERRUPTED

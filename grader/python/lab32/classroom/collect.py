@@ -70,7 +70,7 @@ class Parcel:
     problem: str = ""  # why nothing of it can be graded
 
 
-def top_of(entries):
+def group_by_first_part(entries):
     """{first part: its entries}, in the order of the names."""
     tops = defaultdict(list)
     for entry in entries:
@@ -82,12 +82,12 @@ def is_file(entries):
     return len(entries) == 1 and len(entries[0].parts) == 1 and entries[0].kind != "empty"
 
 
-def below(entries):
+def relative_entries(entries):
     """The entries of a folder, relative to it."""
     return [entry.below(1) for entry in entries if len(entry.parts) > 1]
 
 
-def exactly_a_lab(name, labs):
+def lab_of_exact_name(name, labs):
     named = names.lab_of(name, labs)
     return named.lab if named and named.exactness == 2 else None
 
@@ -99,7 +99,7 @@ def owner_of(name, plain):
 
 def is_export(entries, labs):
     """Whether these entries of a single top folder are a whole class, rather than one student's files."""
-    tops, hand_made = top_of(entries), 0
+    tops, hand_made = group_by_first_part(entries), 0
     if "labs" in tops and not is_file(tops["labs"]):
         return False  # a student's whole project
     for name, inner in tops.items():
@@ -107,9 +107,9 @@ def is_export(entries, labs):
         if name == METADATA or owner_of(name, plain):
             return True
         stem = names.stem_of(name) if plain else name
-        if exactly_a_lab(stem, labs):
+        if lab_of_exact_name(stem, labs):
             # A folder named after a lab holds a class, or is the student's own folder for that lab.
-            held = [] if plain else below(inner)
+            held = [] if plain else relative_entries(inner)
             return bool(held) and not any(
                 entry.is_source() and len(entry.parts) == 1 for entry in held
             )
@@ -122,15 +122,15 @@ def is_export(entries, labs):
 def parcels_of(entries, labs, left_out, lab="", metadata=None):
     """All Parcels of an export. Archives of whole labs that cannot be read are reported in `left_out`."""
     entries = [entry for entry in entries if not is_junk(entry.parts)]
-    tops = top_of(entries)
+    tops = group_by_first_part(entries)
     if METADATA in tops and is_file(tops[METADATA]):
         metadata = metadata_of(tops.pop(METADATA)[0])
     metadata = metadata or {}
     if len(tops) == 1:
         ((name, inner),) = tops.items()
-        if not is_file(inner) and is_export(below(inner), labs):
+        if not is_file(inner) and is_export(relative_entries(inner), labs):
             # assignment_123_export/submission_456/...
-            yield from parcels_of(below(inner), labs, left_out, lab, metadata)
+            yield from parcels_of(relative_entries(inner), labs, left_out, lab, metadata)
             return
     if any(owner_of(name, is_file(inner)) for name, inner in tops.items()):
         tops = {name: inner for name, inner in tops.items() if name not in names.PLATFORM_OWN}
@@ -139,10 +139,10 @@ def parcels_of(entries, labs, left_out, lab="", metadata=None):
         plain = is_file(inner)
         of_lab = None
         if not lab and not (plain and not inner[0].is_archive()):
-            of_lab = exactly_a_lab(names.stem_of(name) if plain else name, labs)
+            of_lab = lab_of_exact_name(names.stem_of(name) if plain else name, labs)
         if of_lab:
             try:
-                held = unpacked(inner[0]) if plain else below(inner)
+                held = unpack_entry(inner[0]) if plain else relative_entries(inner)
             except Refused as error:
                 left_out.append(str(error))
                 continue
@@ -151,7 +151,7 @@ def parcels_of(entries, labs, left_out, lab="", metadata=None):
             yield from parcels_of_one(name, inner, labs, lab, metadata, users)
 
 
-def unpacked(entry):
+def unpack_entry(entry):
     """The entries of an archive that the platform itself wrote, which may therefore be of any size."""
     return list(archive_entries(io.BytesIO(entry.read(entry.size + 1)), entry.name(), trusted=True))
 
@@ -217,7 +217,7 @@ def parcels_of_one(name, inner, labs, lab, metadata, users):
     when, people = who.time, [who]
     if who.kind == "gradescope":
         people, when = submitters(who, metadata)
-    entries = inner if plain else below(inner)
+    entries = inner if plain else relative_entries(inner)
     if who.platform == "sakai" and not plain:
         entries, when = sakai_parcel(who, entries)
     if plain and who.platform == "blackboard" and not who.file:
@@ -237,7 +237,7 @@ def under_its_own_name(entry, who):
     return replace(entry, parts=(re.sub(r"-\d+(?=\.\w+$)", "", own),), order=who.order, exported=own)
 
 
-def merged(parcels):
+def merge_parcels(parcels):
     """One person's flat files of one attempt become one Parcel, so that a header is found beside the file. Canvas gives
     each file a number and exports the last attempt only."""
     out, flat = [], {}
@@ -255,7 +255,7 @@ def merged(parcels):
 
 
 @dataclass
-class Hand:
+class HandedIn:
     """What one person handed in: candidates for labs, and what is left."""
 
     found: list = field(default_factory=list)  # of (Candidate, Parcel, all entries of the parcel)
@@ -271,7 +271,7 @@ class Hand:
         if not entries:
             what = "no file" if parcel.who.platform == "blackboard" else "an empty folder"
             self.problems.append(f"{visible(parcel.name)}: {what}")
-        found, left = chooser.candidates(entries, labs, [parcel.lab] if parcel.lab else labs)
+        found, left = chooser.find_candidates(entries, labs, [parcel.lab] if parcel.lab else labs)
         self.found += [(each, parcel, entries) for each in found]
         self.left += left
         self.others += [e for e in entries if not e.is_source() and not e.is_header()]
@@ -298,11 +298,11 @@ def source_of(candidate, parcel, entries):
     data = entry.read(SOURCE_BYTES + 1)
     return Source(
         data, entry.name(), parcel.time, parcel.who.late, time and datetime.fromtimestamp(time, UTC),
-        parcel.group, chooser.headers(entry, data, entries),
+        parcel.group, chooser.own_headers(entry, data, entries),
     )  # fmt: skip
 
 
-def places(several):
+def file_names_text(several):
     """Names of files in the export, with the attempt if there are several."""
     in_one = len({parcel.name for _, parcel, _ in several}) == 1
     return [
@@ -311,7 +311,7 @@ def places(several):
     ]
 
 
-def listed(entries, most=3):
+def first_names_text(entries, most=3):
     shown = [entry.name() for entry in entries[:most]]
     return ", ".join(shown) + (" ..." if len(entries) > most else "")
 
@@ -321,9 +321,9 @@ def student_of(key, parcels, labs, every_attempt=False):
     first = parcels[0].who
     student = Student(key, first.name, tuple(dict.fromkeys(i for p in parcels for i in p.who.ids)))
     student.came_as = list(dict.fromkeys((parcel.lab, parcel.name) for parcel in parcels))
-    hand, budget = Hand(), Budget()
+    hand, budget = HandedIn(), Budget()
     try:
-        for parcel in merged(parcels):
+        for parcel in merge_parcels(parcels):
             hand.take(parcel, labs, budget)
         for lab, several in hand.by_lab().items():
             student.files[lab] = source_of(*several[0])
@@ -332,7 +332,7 @@ def student_of(key, parcels, labs, every_attempt=False):
                 attempts.setdefault(attempt_of(*each), each)
             student.attempts[lab] = [source_of(*each) for each in attempts.values()]
             if len(several) > 1:
-                graded, *passed = places(several)
+                graded, *passed = file_names_text(several)
                 student.notes.append(
                     f"{lab}: {len(several)} files, graded is {graded}; passed over: {', '.join(passed[:3])}"
                 )
@@ -343,11 +343,11 @@ def student_of(key, parcels, labs, every_attempt=False):
     code = [e for e in hand.left if e.parts[-1] not in included]
     code += [e for e in hand.others if CODE.fullmatch(e.parts[-1]) and e.parts[-1] not in included]
     if not student.files:
-        student.unread = "; ".join(filter(None, [listed(hand.left + hand.others), *hand.problems]))
+        student.unread = "; ".join(filter(None, [first_names_text(hand.left + hand.others), *hand.problems]))
     elif set(labs) - set(student.files):
-        student.unread = listed(code)
+        student.unread = first_names_text(code)
     if code and not student.unread:
-        student.notes.append(f"not looked at: {listed(code)}")
+        student.notes.append(f"not looked at: {first_names_text(code)}")
     return student
 
 
@@ -378,7 +378,7 @@ def merged_attempts(people):
     return people
 
 
-def of_members(parcel, groups):
+def parcels_of_members(parcel, groups):
     """A Parcel for each member of the group that handed it in; the Parcel itself if it is no group's."""
     members = groups.get(names.plain_group(parcel.who.name), ()) if groups else ()
     if not members:
@@ -396,7 +396,7 @@ def collect(path, labs, groups=None, every_attempt=False):
     `every_attempt`: a student also has the Sources of earlier attempts."""
     left_out, people = [], defaultdict(list)
     for parcel in parcels_of(entries_of(path), labs, left_out):
-        for each in of_members(parcel, groups):
+        for each in parcels_of_members(parcel, groups):
             people[each.who.kind, each.who.id].append(each)
     people = merged_attempts(people)
     students = [
@@ -411,7 +411,7 @@ def labs_handed_in(path, labs):
     return [lab for lab in labs if any(lab in student.files for student in students)]
 
 
-def tree_of(files):
+def file_tree(files):
     """{path below the student's folder: bytes} of {lab: Source}: what is stored and graded."""
     tree = {}
     for lab, source in files.items():

@@ -170,7 +170,7 @@ def archive_entries(file, what, trusted=False):
             if begin.startswith(magic):
                 raise Refused(f"{visible(what)} is a {kind} archive, which cannot be read; a zip or a tar can")
         tar = not begin.startswith(b"PK") and not what.casefold().endswith(".zip")
-        yield from _in_tar(file, what, trusted) if tar else _in_zip(file, what, trusted)
+        yield from _tar_entries(file, what, trusted) if tar else _zip_entries(file, what, trusted)
     except OSError as error:
         raise Refused(f"{visible(what)} cannot be read: {error.strerror}") from None
 
@@ -195,7 +195,7 @@ def _without_files(folders, files):
             yield Entry(parts, "empty", 0, None)
 
 
-def _in_zip(file, what, trusted):
+def _zip_entries(file, what, trusted):
     try:
         if not trusted:
             _check_directory(file)
@@ -224,7 +224,7 @@ def _in_zip(file, what, trusted):
     yield from _without_files(folders, files)
 
 
-def _decompressed(file, what):
+def _decompress(file, what):
     """The tar archive itself as a binary file. Raises Refused if it is larger than a submission may be."""
     data = file.read(ARCHIVE_BYTES + 1)
     try:
@@ -241,10 +241,10 @@ def _decompressed(file, what):
     return io.BytesIO(data)
 
 
-def _in_tar(file, what, trusted):
+def _tar_entries(file, what, trusted):
     folders, files = [], []
     try:
-        archive = tarfile.open(fileobj=file if trusted else _decompressed(file, what))  # noqa: SIM115 (read later)
+        archive = tarfile.open(fileobj=file if trusted else _decompress(file, what))  # noqa: SIM115 (read later)
         for info in archive:
             parts, leads_out = _path_of(info.name)
             if info.isdir() and not leads_out:

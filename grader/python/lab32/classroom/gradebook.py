@@ -61,10 +61,10 @@ class Gradebook:
         self.maximum = table.column("maximum grade")
         self.locked = table.column("grade can be changed")
         self.columns = {
-            lab: self._named(header) for lab, header in (asked or {}).items()
-        } or self._found()
+            lab: self._require_column(header) for lab, header in (asked or {}).items()
+        } or self._find_grade_columns()
 
-    def _named(self, header):
+    def _require_column(self, header):
         column = self.table.column(header)
         if column is None:
             raise Problem(
@@ -79,7 +79,7 @@ class Gradebook:
             )
         return column
 
-    def _found(self):
+    def _find_grade_columns(self):
         taken = {column for column, _ in self.ids}
         columns = {}
         for lab in self.labs:
@@ -108,7 +108,7 @@ class Gradebook:
             )
         return columns
 
-    def _possible(self, row, column):
+    def _max_points(self, row, column):
         text = row[self.maximum] if self.maximum is not None else ""
         if self.possible_row is not None:
             text = self.possible_row[column]
@@ -151,7 +151,7 @@ class Gradebook:
                     header = visible(self.table.names()[column], 40)
                     messages.append(f"{who}: `{header}` is {row[column]} and stays so")
                     continue
-                possible = self._possible(row, column)
+                possible = self._max_points(row, column)
                 if possible and Fraction(str(most)) and possible != Fraction(str(most)):
                     points = points_after_deduction(Fraction(str(points)) * possible / Fraction(str(most)), 0)
                     scaled.add(

@@ -91,7 +91,7 @@ class Class:
             blocked = slurm.ENDINGS if self.on_slurm else [signal.SIGINT]
             with ignoring_signals(blocked), together:
                 self.running = [
-                    self.executor.submit(worker.work, str(path), i, count) for i in range(count)
+                    self.executor.submit(worker.grade_share, str(path), i, count) for i in range(count)
                 ]
         except (
             OSError,
@@ -121,7 +121,7 @@ class Class:
             )
             in_vain = 0 if moved or self.earlier_job_holds(left) else in_vain + 1
             if in_vain == IN_VAIN:  # a node may fail before anything is begun
-                self.give_up(left, f"no job began to grade: {log_of(ended)}")
+                self.give_up(left, f"no job began to grade: {job_log_text(ended)}")
         for task in list(self.pending.values()):
             self.give_up([task], self.why_it_died(task))
 
@@ -174,7 +174,7 @@ def ignoring_signals(signals):
 
 
 @contextlib.contextmanager
-def errors_to(path):
+def redirect_errors_to(path):
     """Redirects the standard error of processes that are started meanwhile to a file. Yields the original
     standard error."""
     sys.stderr.flush()
@@ -190,7 +190,7 @@ def errors_to(path):
             os.dup2(before.fileno(), 2)
 
 
-def log_of(jobs):
+def job_log_text(jobs):
     """The last line in the log of one of the jobs."""
     for job in jobs:
         for read in (job.stderr, job.stdout):

@@ -238,7 +238,7 @@ def record_of(task, store, why, result=None, seconds=0.0):
     }  # fmt: skip
 
 
-def where_and_why(error):
+def failure_text(error):
     """An OSError's file and reason."""
     where = f"{visible(error.filename)}: " if error.filename else ""
     return f"{where}{error.strerror or visible(error)}"
@@ -250,7 +250,7 @@ def this_job():
     return f"{array}_{index}" if array and index else os.environ.get("SLURM_JOB_ID", "")
 
 
-def work(path, index, count):
+def grade_share(path, index, count):
     signals, plan = Signals(), pickle.loads(Path(path).read_bytes())
     with contextlib.suppress(RunEnded, JobEnded):
         grade_all(plan, Store(plan.out), index, count, signals)
@@ -278,7 +278,7 @@ def grade_all(plan, store, index, count, signals):
                 try:
                     grade(plan, store, task)
                 except OSError as error:  # no scratch folder, no grader, or the process limit
-                    store.write_record(task.slug, record_of(task, store, where_and_why(error)))
+                    store.write_record(task.slug, record_of(task, store, failure_text(error)))
                 except JobEnded:
                     if not store.stopping() and not has_record(store, task):
                         store.write_record(task.slug, record_of(task, store, ENDED))

@@ -11,7 +11,7 @@ from lab32.pictures.steps import draw_steps
 KINDS = ("fault", "race", "access", "shuffles", "steps", "mappings", "traffic")
 
 
-def kinds(launch):
+def picture_kinds(launch):
     """The kinds of pictures that a launch has data for."""
     return [
         kind
@@ -25,9 +25,9 @@ def kinds(launch):
 OF_STEPS = ("divergence", "idle lanes", "barriers")
 
 
-def leading(launch, check=""):
+def leading_kind(launch, check=""):
     """The kind of picture that explains the check, or None if there is none."""
-    there = kinds(launch)
+    there = picture_kinds(launch)
     if "steps" in there and there[0] == "access" and check.endswith(OF_STEPS):
         return "steps"
     return there[0] if there else None
@@ -35,8 +35,8 @@ def leading(launch, check=""):
 
 def draw(launch, kind=None, request=None, check=""):
     """One picture, as a Drawing. An access is drawn by the worst request of its first line, or by `request`."""
-    there = kinds(launch)
-    kind = kind or leading(launch, check)
+    there = picture_kinds(launch)
+    kind = kind or leading_kind(launch, check)
     if kind not in there:
         raise ValueError(f"this launch has no such picture; it has: {', '.join(there) or 'none'}")
     if kind == "access":

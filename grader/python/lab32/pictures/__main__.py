@@ -10,7 +10,7 @@ from lab32.pictures import draw
 SCHEMA = "lab32-pictures/1"
 
 
-def fail(words):
+def failure_status(words):
     print(f"lab32 explain: {words}", file=sys.stderr)
     return 2
 
@@ -24,7 +24,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     shown = json.load(sys.stdin)
     if shown.get("schema") != SCHEMA:
-        return fail(f"this draws {SCHEMA}, not {shown.get('schema')}")
+        return failure_status(f"this draws {SCHEMA}, not {shown.get('schema')}")
     try:
         if options.format == "html":
             from lab32.report.page import explain_page  # only this format needs jinja2
@@ -43,11 +43,11 @@ def main(arguments=None):
         else:
             sys.stdout.buffer.write(data)
     except ImportError as error:
-        return fail(f"{options.format} needs {error.name}, which is not installed; svg works without it")
+        return failure_status(f"{options.format} needs {error.name}, which is not installed; svg works without it")
     except ValueError as error:
-        return fail(error)
+        return failure_status(error)
     except OSError as error:
-        return fail(f"{options.output}: {error.strerror}")
+        return failure_status(f"{options.output}: {error.strerror}")
     return 0
 
 

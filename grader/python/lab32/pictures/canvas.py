@@ -80,7 +80,7 @@ class Canvas:
         words = [shape for shape in self.shapes if shape[0] == "text"]
         others = [shape for shape in self.shapes if shape[0] != "text"]
         return "".join(
-            group(dict(look), list(members))
+            group_shapes(dict(look), list(members))
             for look, members in groupby([*others, *sorted(words, key=look_of)], key=look_of)
         )
 
@@ -134,7 +134,7 @@ def look_of(shape):
     return ("tag", tag), ("class_", kind), *more.items()
 
 
-def written(attributes):
+def attribute_text(attributes):
     return "".join(
         f' {key.strip("_").replace("_", "-")}="{number(v) if isinstance(v, int | float) else escape(v)}"'
         for key, v in attributes.items()
@@ -142,18 +142,18 @@ def written(attributes):
     )
 
 
-def group(look, members):
+def group_shapes(look, members):
     """Shapes of one look. Lines and cells become one path; other shapes inherit the look from a group."""
     tag = look.pop("tag")
     if tag in ("line", "cells"):
         draw = line_path if tag == "line" else squares_path
-        return f'<path{written(look)} d="{"".join(draw(a) for _, a, _ in members)}"/>'
+        return f'<path{attribute_text(look)} d="{"".join(draw(a) for _, a, _ in members)}"/>'
     alone = len(members) == 1
     text = "".join(
-        element(tag, {key: a[key] for key in OWN[tag] if key in a} | (look if alone else {}), words)
+        element_text(tag, {key: a[key] for key in OWN[tag] if key in a} | (look if alone else {}), words)
         for _, a, words in members
     )
-    return text if alone else f"<g{written(look)}>{text}</g>"
+    return text if alone else f"<g{attribute_text(look)}>{text}</g>"
 
 
 def line_path(a):
@@ -170,22 +170,22 @@ def squares_path(a):
     return text
 
 
-def element(tag, attributes, words):
+def element_text(tag, attributes, words):
     if tag == "rect" and words and "rx" not in attributes:
         places = [(attributes.pop("x"), attributes.pop("y"))]
         size = {name: attributes.pop(name) for name in ("width", "height")}
         tag, attributes = "path", {"d": squares_path(size | {"places": places}), **attributes}
     if words is None:
-        return f"<{tag}{written(attributes)}/>"
+        return f"<{tag}{attribute_text(attributes)}/>"
     words = escape(words, quote=False)
     words = words if tag == "text" else f"<title>{words}</title>"
-    return f"<{tag}{written(attributes)}>{words}</{tag}>"
+    return f"<{tag}{attribute_text(attributes)}>{words}</{tag}>"
 
 
 ACROSS = 112  # characters of code that fit across a picture
 
 
-def short(words, most):
+def shorten(words, most):
     """`words`, cut to at most `most` characters."""
     return words if len(words) <= most else words[: most - 1] + "…"
 

@@ -1,7 +1,7 @@
 """Draws the lanes that work between barriers: a row per step, a cell per lane or group of lanes."""
 
 from lab32.pictures.access import count
-from lab32.pictures.canvas import ACROSS, Canvas, grouped, short
+from lab32.pictures.canvas import ACROSS, Canvas, grouped, shorten
 
 LANES = 32
 LEFT, TOP, HEIGHT = 150, 76, 17
@@ -89,5 +89,5 @@ def draw_steps(block):
     line, source = max(
         busiest.items(), key=lambda pair: sum(s["line"] == pair[0] for s in block["steps"])
     )
-    picture.text(12, y + 40, short(f"line {line}: {source}", ACROSS), 10.5, kind="mono")
+    picture.text(12, y + 40, shorten(f"line {line}: {source}", ACROSS), 10.5, kind="mono")
     return picture

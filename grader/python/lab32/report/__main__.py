@@ -78,7 +78,7 @@ def make(options):
         options.output.write_text(html)
     except OSError as error:
         raise Problem(f"-o {options.output}: {error.strerror}") from None
-    print(f"{options.output}: {page.score(result.score)} / {page.score(result.max_score)} points")
+    print(f"{options.output}: {page.score_text(result.score)} / {page.score_text(result.max_score)} points")
     return POINTS_LOST if result.score < result.max_score else FULL_MARKS
 
 

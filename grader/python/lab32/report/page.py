@@ -277,7 +277,7 @@ def template():
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    env.filters |= {"grouped": grouped, "message": message, "format_numbers": format_numbers, "score": score, "keep_units_together": keep_units_together}
+    env.filters |= {"grouped": grouped, "message": message_html, "format_numbers": format_numbers, "score": score_text, "keep_units_together": keep_units_together}
     return env.get_template("page.html")
 
 

@@ -6,7 +6,7 @@ import math
 import re
 
 from lab32 import labs, tables
-from lab32.pictures.canvas import Canvas, grouped, short
+from lab32.pictures.canvas import Canvas, grouped, shorten
 
 # The names of a check's figures, and of the figures that the task needs.
 COUNTED = (
@@ -32,7 +32,7 @@ def bars(title, subtitle, groups, log=False, mark=None):
     least = 0.5 if log else 0  # below 1, so that a bar of 1 is visible
 
     # On a phone, the first words right of the bars are visible.
-    begin = min(LEFT, 22 + WIDEST * max(len(short(label, 36)) for label, _ in groups))
+    begin = min(LEFT, 22 + WIDEST * max(len(shorten(label, 36)) for label, _ in groups))
 
     def x_of(value):
         if log:
@@ -51,7 +51,7 @@ def bars(title, subtitle, groups, log=False, mark=None):
     picture.text(12, 40, subtitle, 11, kind="soft")
     y, clear = 62, []  # heights at which words would cover the mark
     for label, rows in groups:
-        picture.text(begin - 10, y + 12, short(label, 36), 11, "end")
+        picture.text(begin - 10, y + 12, shorten(label, 36), 11, "end")
         for look, value, words in rows:
             x = x_of(value)
             picture.rect(begin, y, max(x - begin, 2), BAR - 4, f"cell {LOOK[look]}")
@@ -87,7 +87,7 @@ def reference_figures():
     return found
 
 
-def counted(lab):
+def plot_counts(lab):
     """[(check, unit, yours, needed, the reference's or None)]: the main count of each check."""
     rows = []
     for test in lab.tests:
@@ -100,9 +100,9 @@ def counted(lab):
     return rows
 
 
-def ladder(lab):
+def plot_ladder(lab):
     """Each count divided by the needed count; None if the lab counts nothing."""
-    rows = counted(lab)
+    rows = plot_counts(lab)
     if not rows:
         return None
     groups = []
@@ -133,7 +133,7 @@ def reference_seconds(lab):
         return {}
 
 
-def steps(lab):
+def plot_steps(lab):
     """The speed-up of each version over the one before: yours, the reference's, documented."""
     reference, groups = reference_seconds(lab.name), []
     documented, source, note = labs.notebook_attribute(lab.name, "documented_steps", lambda: ({}, "", ""))()
@@ -173,7 +173,7 @@ def documented_rows(lab):
     return labs.notebook_attribute(lab.name, "documented_rows", lambda _: [])(lab)
 
 
-def documented(lab):
+def plot_documented(lab):
     rows = documented_rows(lab)
     if not rows:
         return None
@@ -223,7 +223,7 @@ def seconds_text(seconds):
     return f"{three_digits(seconds * 1e9)} ns"
 
 
-def times(lab, device):
+def plot_times(lab, device):
     groups = [
         (
             name,

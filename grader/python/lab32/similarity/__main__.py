@@ -136,7 +136,7 @@ class Session:
         rows.sort(key=page.Row.order)
         shown = {(row.a, row.b) for row in rows}
         return page.LabPage(
-            lab, len(files), {name: tokens.decoded(data) for name, data in files.items()}, rows,
+            lab, len(files), {name: tokens.decode_source(data) for name, data in files.items()}, rows,
             pairs.clusters(shown), pairs.single_kernels(every, shown), frequencies.agreement(),
             apart, signals,
         )  # fmt: skip

@@ -22,7 +22,7 @@ def can_tokenize(submission):
         return False
 
 
-def merged(spans):
+def merge_spans(spans):
     """[(start, end)] with overlapping spans merged."""
     out = []
     for start, end in sorted(spans):
@@ -33,7 +33,7 @@ def merged(spans):
     return out
 
 
-def subtract(spans, holes):
+def subtract_spans(spans, holes):
     out = []
     for start, end in spans:
         for low, high in holes:
@@ -46,21 +46,21 @@ def subtract(spans, holes):
     return out
 
 
-def length(spans):
+def span_length(spans):
     return sum(end - start for start, end in spans)
 
 
 def matched_part(text, matched, ignored):
     """(the matched share of the text that is not ignored, matched characters, matched lines)"""
-    ignored = merged(ignored)
-    matched = subtract(merged(matched), ignored)
-    rest = length(subtract([(0, len(text))], ignored))
+    ignored = merge_spans(ignored)
+    matched = subtract_spans(merge_spans(matched), ignored)
+    rest = span_length(subtract_spans([(0, len(text))], ignored))
     starts = [0] + [at + 1 for at, c in enumerate(text) if c == "\n"]
     lines = set()
     for start, end in matched:
         if text[start:end].strip():
             lines.update(range(bisect_right(starts, start), bisect_right(starts, end - 1) + 1))
-    return (length(matched) / rest if rest else 0.0), length(matched), sorted(lines)
+    return (span_length(matched) / rest if rest else 0.0), span_length(matched), sorted(lines)
 
 
 def main():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab32.classroom.problem import Problem, visible
-from lab32.similarity.ptx import prints_of, prints_of_skeleton
+from lab32.similarity.ptx import kernel_fingerprints, skeleton_fingerprints
 
 PTX_BYTES = 32 << 20
 GRACE = 10  # seconds that a terminated process has to clean up
@@ -65,7 +65,7 @@ class Compiler:
         try:
             text, why, ours = self.ptx(lab, data, headers)
             return (
-                Compiled(None, why, ours) if why else Compiled(prints_of(text, f"{lab}.cu", given))
+                Compiled(None, why, ours) if why else Compiled(kernel_fingerprints(text, f"{lab}.cu", given))
             )
         except OSError as error:
             return Compiled(None, visible(error), True)
@@ -78,7 +78,7 @@ class Compiler:
         text, why, _ = self.ptx(lab, Path(skeleton).read_bytes())
         if why:
             raise Problem(f"{visible(skeleton)}: {why}")
-        return prints_of_skeleton(text, f"{lab}.cu")
+        return skeleton_fingerprints(text, f"{lab}.cu")
 
     def all(self, lab, sources, given, jobs, each=lambda: None):
         """{name: Compiled} for {name: collect.Source}."""

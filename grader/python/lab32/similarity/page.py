@@ -127,7 +127,7 @@ def statistics(row):
     ]
 
 
-def side(text, ptx, tokens, name, targets):
+def source_html(text, ptx, tokens, name, targets):
     """The lines of a text with matches marked. Lines in `targets` get ids that begin with `name`."""
     out, lines = [], text.expandtabs(4).splitlines()
     for at, line in enumerate(lines[:MOST_LINES], 1):
@@ -140,7 +140,7 @@ def side(text, ptx, tokens, name, targets):
     return f'<div class="side">{"".join(out)}</div>'
 
 
-def span(lines, name):
+def line_span_text(lines, name):
     """A link to the first of these lines, which may be far down in a long file."""
     return f'<a href="#{name}-{min(lines)}">{min(lines)}-{max(lines)}</a>' if lines else "–"
 
@@ -154,7 +154,7 @@ def pair_html(page, at, row):
     if row.pair and row.pair.kernels:
         shown = [
             [cell(text_of(kernel)), number(per_cent(alike.share())), number(f"{alike.shared:.0f}"),
-             *(number(span(lines.get(kernel), name)) for lines, name in zip(row.lines, names))]
+             *(number(line_span_text(lines.get(kernel), name)) for lines, name in zip(row.lines, names))]
             for kernel, alike in row.pair.kernels.items()
         ]  # fmt: skip
         head = {
@@ -168,7 +168,7 @@ def pair_html(page, at, row):
     marked = [set().union(*of.values()) if of else set() for of in row.lines]
     tokens = row.tokens.lines if row.tokens else ((), ())
     sides = [
-        side(page.texts[name], ptx, set(by), anchor, {min(lines) for lines in of.values() if lines} if of else ())
+        source_html(page.texts[name], ptx, set(by), anchor, {min(lines) for lines in of.values() if lines} if of else ())
         for name, ptx, by, anchor, of in zip((row.a, row.b), marked, tokens, names, row.lines)
     ]
     out.append(f'<div class="sides">{"".join(sides)}</div></details>\n')

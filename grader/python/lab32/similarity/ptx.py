@@ -83,7 +83,7 @@ def base_name(mangled):
     return name or mangled
 
 
-def pieces_of(statement):
+def split_statement(statement):
     out, at = [], 0
     # __restrict__ changes `ld.global` to `ld.global.nc`, and is as easily added.
     statement = SIGN.sub(r".i\1", statement).replace("ld.global.nc.", "ld.global.")
@@ -133,7 +133,7 @@ def kernels_of(ptx, file):
             continue
         for statement in line.strip("{}").split(";"):
             if (statement := statement.strip()) and len(kernel.body) < MOST:
-                kernel.body.append(Instruction(pieces_of(statement), here))
+                kernel.body.append(Instruction(split_statement(statement), here))
     return out
 
 
@@ -151,7 +151,7 @@ def lines_of(found, numbers, callers):
     return frozenset(out)
 
 
-def prints_of(ptx, file, given=frozenset()):
+def kernel_fingerprints(ptx, file, given=frozenset()):
     """{kernel: {fingerprint: lines of the file}} without the prints in `given`. Instances of a template are
     merged."""
     out = {}
@@ -163,6 +163,6 @@ def prints_of(ptx, file, given=frozenset()):
     return {name: lines for name, lines in out.items() if lines}
 
 
-def prints_of_skeleton(ptx, file):
+def skeleton_fingerprints(ptx, file):
     """The fingerprints of a skeleton."""
-    return frozenset(print_ for lines in prints_of(ptx, file).values() for print_ in lines)
+    return frozenset(print_ for lines in kernel_fingerprints(ptx, file).values() for print_ in lines)

@@ -86,7 +86,7 @@ def run_quietly(command):
         raise Unavailable(visible(said[-1]) if said else f"status {done.returncode}")
 
 
-def decoded(data):
+def decode_source(data):
     """Decodes a submission, which may contain any bytes."""
     return data.decode("utf-8", "replace").replace("\0", " ")[:LONGEST]
 
@@ -100,16 +100,16 @@ def compare_all(python, lab, files, skeleton, most, asked=()):
         for at, name in enumerate(names):
             path = Path(scratch, str(at), f"{lab}.cu")
             path.parent.mkdir()
-            path.write_text(decoded(files[name]), "utf-8", newline="")
+            path.write_text(decode_source(files[name]), "utf-8", newline="")
         path = Path(scratch, "given", f"{lab}.cu")
         path.parent.mkdir()
-        path.write_text(decoded(Path(skeleton).read_bytes()), "utf-8", newline="")
+        path.write_text(decode_source(Path(skeleton).read_bytes()), "utf-8", newline="")
         number = {name: at for at, name in enumerate(names)}
         request = {
             "folder": scratch, "file": f"{lab}.cu", "count": len(names), "most": most,
             "asked": [[number[a], number[b]] for a, b in asked],
         }  # fmt: skip
-        record = run(python, request)
+        record = run_compare50(python, request)
     out = {}
     for pair in record["pairs"]:
         first, second = sorted(zip(pair["members"], pair["shares"], pair["lines"]))
@@ -119,7 +119,7 @@ def compare_all(python, lab, files, skeleton, most, asked=()):
     return out, [names[at] for at in record["unread"]]
 
 
-def run(python, request):
+def run_compare50(python, request):
     process = subprocess.Popen(
         [python, "-P", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}

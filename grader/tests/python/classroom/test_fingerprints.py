@@ -25,7 +25,7 @@ $L__BB0_2:
 
 
 def fingerprints(text):
-    return {print_ for lines in ptx.prints_of(text, "k.cu").values() for print_ in lines}
+    return {print_ for lines in ptx.kernel_fingerprints(text, "k.cu").values() for print_ in lines}
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_restrict_does_not_change_a_fingerprint():
 
 
 def test_fingerprints_know_their_lines():
-    (lines,) = ptx.prints_of(TEXT, "k.cu").values()
+    (lines,) = ptx.kernel_fingerprints(TEXT, "k.cu").values()
     assert set().union(*lines.values()) == {3, 4}
-    (lines,) = ptx.prints_of(TEXT.replace('"k.cu"', '"cub.cuh"'), "k.cu").values()
+    (lines,) = ptx.kernel_fingerprints(TEXT.replace('"k.cu"', '"cub.cuh"'), "k.cu").values()
     assert set().union(*lines.values()) == set()
 
 
@@ -76,6 +76,6 @@ def test_names_of_kernels(mangled, name):
 
 def test_invalid_ptx_is_read_without_an_error():
     for at in range(0, len(TEXT), 7):
-        ptx.prints_of(TEXT[:at], "k.cu")
-        ptx.prints_of(TEXT[at:], "k.cu")
-        ptx.prints_of(TEXT[:at] + "}}{ \0\ud800" + TEXT[at:], "k.cu")
+        ptx.kernel_fingerprints(TEXT[:at], "k.cu")
+        ptx.kernel_fingerprints(TEXT[at:], "k.cu")
+        ptx.kernel_fingerprints(TEXT[:at] + "}}{ \0\ud800" + TEXT[at:], "k.cu")

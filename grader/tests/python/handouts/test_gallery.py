@@ -19,7 +19,7 @@ from handouts import figures
 from lab32 import ROOT, explained, plots, results
 from lab32.labs.shuffle import notebook as shuffle
 from lab32.labs.transpose import notebook as transpose
-from lab32.pictures import canvas, draw, kinds
+from lab32.pictures import canvas, draw, picture_kinds
 from lab32.report import plots as report_plots
 
 pytestmark = pytest.mark.slow
@@ -137,12 +137,12 @@ def test_figures_of_a_notebook(shell, monkeypatch, lab, state):
 def pictures_of(result, lab):
     """Every plot and picture of a lab's part of the report: [(where, Canvas)]."""
     record = result.lab(lab)
-    for make in (report_plots.ladder, report_plots.steps, report_plots.documented):
+    for make in (report_plots.plot_ladder, report_plots.plot_steps, report_plots.plot_documented):
         yield make.__name__, make(record)
-    yield "times", report_plots.times(record, result.device)
+    yield "times", report_plots.plot_times(record, result.device)
     for test in record.tests:
         launch = test.pictures or {}
-        for kind in kinds(launch) if "kernel" in launch else ():
+        for kind in picture_kinds(launch) if "kernel" in launch else ():
             count = len(launch["accesses"]) if kind == "access" else 1
             for n in range(count):
                 part = launch | {"accesses": launch["accesses"][n:]} if kind == "access" else launch
@@ -178,7 +178,7 @@ def test_figures_of_the_report(lab, state):
 
 @pytest.fixture(scope="module")
 def drawn():
-    return figures.drawn()
+    return figures.draw_all()
 
 
 def test_figures_of_the_handouts(drawn):

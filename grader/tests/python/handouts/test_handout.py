@@ -10,7 +10,7 @@ from lab32 import ROOT
 def test_no_table_is_stale(path):
     text = path.read_text()
     assert text.count("<!-- table:") == len(handout.MARKED.findall(text)), "a marker is not closed"
-    assert handout.updated(path) == text, "run `make figures`"
+    assert handout.updated_page(path) == text, "run `make figures`"
 
 
 def test_the_handout_has_tables():
@@ -30,25 +30,25 @@ def test_a_changed_number_is_noticed(tmp_path, capsys):
 
 def test_an_unknown_table_is_an_error_that_names_it():
     with pytest.raises(ValueError, match="unknown table `price list`; there are: labs, tasks"):
-        handout.make("price list")
+        handout.make_table("price list")
 
 
 def test_a_marker_chooses_rows_by_their_first_cells():
     table = "| n | form | ms |\n| --- | --- | ---: |\n| 1 | `a` | 5 |\n| 1 | b | 6 |\n| 2 | b | 7 |"
     head = table.splitlines()[:2]
-    assert handout.with_rows(table, ["1"]).splitlines() == [
+    assert handout.select_rows(table, ["1"]).splitlines() == [
         *head,
         "| 1 | `a` | 5 |",
         "| 1 | b | 6 |",
     ]
-    assert handout.with_rows(table, ["1 a", "2"]).splitlines() == [
+    assert handout.select_rows(table, ["1 a", "2"]).splitlines() == [
         *head,
         "| 1 | `a` | 5 |",
         "| 2 | b | 7 |",
     ]
     with pytest.raises(LookupError, match="the table has no row `3`"):
-        handout.with_rows(table, ["1", "3"])
-    assert handout.make("occupancy_registers | given").count("\n") == 2
+        handout.select_rows(table, ["1", "3"])
+    assert handout.make_table("occupancy_registers | given").count("\n") == 2
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)

@@ -136,7 +136,7 @@ def test_the_glossary_defines_no_word_twice():
 
 
 def test_no_chinese_picture_is_stale():
-    drawn = {path: text for path, text in figures.drawn().items() if path.is_relative_to(figures.CHINESE)}
+    drawn = {path: text for path, text in figures.draw_all().items() if path.is_relative_to(figures.CHINESE)}
     assert set(drawn) == set(figures.CHINESE.rglob("*.svg"))
     for path, text in drawn.items():
         assert path.read_text() == text, "run `make figures`"
@@ -171,7 +171,7 @@ COLUMN = 632  # a picture's width in the book in pixels, 94 % of the column: the
 
 def test_text_in_pictures_is_large_enough_in_the_book():
     """test_gallery finds the other faults of a picture."""
-    for path, text in figures.drawn().items():
+    for path, text in figures.draw_all().items():
         width = float(re.search(r'width="([\d.]+)"', text)[1])
         least = min(float(size) for size in re.findall(r'font-size="([\d.]+)"', text))
         if path.name != "overview.svg":  # belongs to the README, which is not in the book

@@ -216,4 +216,4 @@ def test_invalid_expressions_are_refused(expression, message):
     ],
 )
 def test_figures_agree_within_the_stated_precision(figure, how, reached, agrees):
-    assert quoted_figures.agrees(figure, how, reached) is agrees
+    assert quoted_figures.figure_agrees(figure, how, reached) is agrees

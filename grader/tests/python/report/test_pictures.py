@@ -10,7 +10,7 @@ import pytest
 import sample_pictures as sample
 from PIL import Image
 
-from lab32.pictures import KINDS, canvas, draw, kinds, leading, shuffles
+from lab32.pictures import KINDS, canvas, draw, leading_kind, picture_kinds, shuffles
 from lab32.pictures.access import alt_text, draw_access, rows_of, used_percent
 from lab32.pictures.chart import needless_text, verdict_text
 from lab32.pictures.png import png
@@ -64,8 +64,8 @@ def test_a_large_swizzle_is_drawn_in_part_with_a_note():
 
 def test_only_pictures_with_data_are_offered():
     nothing = dict.fromkeys(("steps", "shuffles", "traffic", "race", "fault"))
-    assert kinds(sample.launch(**nothing, accesses=[], mappings=[])) == []
-    assert kinds(sample.launch()) == list(KINDS)
+    assert picture_kinds(sample.launch(**nothing, accesses=[], mappings=[])) == []
+    assert picture_kinds(sample.launch()) == list(KINDS)
     with pytest.raises(ValueError, match="it has: access"):
         draw(sample.launch(**nothing, mappings=[]), "steps")
 
@@ -73,9 +73,9 @@ def test_only_pictures_with_data_are_offered():
 def test_the_picture_that_explains_the_check_is_drawn_first():
     """Every access of a kernel with idle lanes may be ideal; its steps show the problem."""
     launch = sample.launch(race=None, fault=None)
-    assert [leading(launch, c) for c in ("v4: idle lanes", "v2: divergence", "v7: sectors", "")] == ["steps"] * 2 + ["access"] * 2
-    assert leading(launch | {"steps": None}, "v4: idle lanes") == "access"
-    assert leading(sample.launch(), "v4: idle lanes") == "fault"
+    assert [leading_kind(launch, c) for c in ("v4: idle lanes", "v2: divergence", "v7: sectors", "")] == ["steps"] * 2 + ["access"] * 2
+    assert leading_kind(launch | {"steps": None}, "v4: idle lanes") == "access"
+    assert leading_kind(sample.launch(), "v4: idle lanes") == "fault"
 
 
 def test_lanes_are_drawn_in_the_words_that_they_access():

@@ -161,7 +161,7 @@ def test_an_error_of_a_whole_lab_is_shown_once():
 
 def test_a_compilers_line_scrolls_with_its_caret():
     text = "x.cu(12): error: expected a `;`\n  int n = 1048576 int m;\n                  ^\nand 1048576 more"
-    html = str(page.message(text))
+    html = str(page.message_html(text))
     quoted = "  int n = 1048576 int m;\n                  ^"
     assert f'scroll sideways">{quoted}</span>' in html
     assert html.count("<span") == 3 and "and 1,048,576 more</span>" in html
@@ -184,7 +184,7 @@ def test_an_attempt_names_checks_like_their_headings():
     def attempt(measured):
         return {"score": 1, "checks": {"B3 blocks of 1024": {"measured": measured}}}
 
-    assert page.changes(attempt("2048 sectors"), attempt("1024 sectors"))["lines"] == [
+    assert page.changes_since(attempt("2048 sectors"), attempt("1024 sectors"))["lines"] == [
         "B3 blocks of 1024: 2,048 sectors → 1,024 sectors"
     ]
 
