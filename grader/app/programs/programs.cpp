@@ -71,7 +71,7 @@ std::shared_ptr<Options> add_program(Command& command, int (*run)(const Options&
     return take_program(app, words, options->program, options->arguments);
   };
   command.behind = &options->arguments;
-  command.run = [run, options] { return exec_program(*options); };
+  command.run = [run, options] { return run(*options); };
   return options;
 }
 
@@ -82,7 +82,7 @@ void add_schedule(CLI::App* app, std::optional<uint64_t>& seed) {
 }
 
 void add_run(Command& command) {
-  const auto options = add_program(command, run);
+  const auto options = add_program(command, exec_program);
   add_schedule(command.app, options->schedule);
   command.app->add_flag("--list-unsupported", options->list_unsupported,
                         "list the unsupported features that it needs, without running it");
