@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using report::Status;
 
-fs::path file_of(const GradeOptions& options, const std::string& lab) {
+fs::path lab_file_path(const GradeOptions& options, const std::string& lab) {
   const auto elsewhere = options.files.find(lab);
   return elsewhere != options.files.end() ? elsewhere->second : options.dir / lab / (lab + ".cu");
 }
@@ -60,18 +60,20 @@ std::vector<std::string> chosen_labs(const GradeOptions& options) {
                     "LAB/LAB.cu for each lab, and `lab32 init` makes one",
                     visible_name(options.dir.string())));
   if (options.allow_missing) return labs;
-  const auto missing = [&](const std::string& lab) { return is_missing(file_of(options, lab)); };
+  const auto missing = [&](const std::string& lab) {
+    return is_missing(lab_file_path(options, lab));
+  };
   const auto absent = std::find_if(labs.begin(), labs.end(), missing);
   if (absent != labs.end() &&
       (!options.labs.empty() || std::all_of(labs.begin(), labs.end(), missing)))
     throw Error(fmt::format("{}: no such file; --dir names the directory that holds it",
-                            visible_name(file_of(options, *absent).string())));
+                            visible_name(lab_file_path(options, *absent).string())));
   return labs;
 }
 
 // Fails all checks of a lab that cannot run. The message of each is the first line of the reason.
-void fail_all(report::Lab& lab, const Rubric& rubric, const std::string& file,
-              const std::string& message) {
+void fail_all_checks(report::Lab& lab, const Rubric& rubric, const std::string& file,
+                     const std::string& message) {
   lab.status = Status::error;
   lab.message = message.substr(0, message.find_last_not_of('\n') + 1);
   lab.tests.clear();
@@ -91,7 +93,7 @@ void fail_all(report::Lab& lab, const Rubric& rubric, const std::string& file,
 }
 
 // The machine has failed, so the lab is not graded and the student loses no points.
-void not_graded(report::Lab& lab, const std::string& why) {
+void mark_not_graded(report::Lab& lab, const std::string& why) {
   lab.status = Status::not_graded;
   lab.message = why;
   lab.tests.clear();
@@ -126,14 +128,14 @@ Compiling begin_compiling(const Rubric& rubric, const fs::path& file, const devi
   return {rubric.lab(), file, device.arch(), when};
 }
 
-void wait_for(Compiling& begun, const fs::path& file, Progress& progress) {
+void wait_for_compilation(Compiling& begun, const fs::path& file, Progress& progress) {
   if (!begun.valid()) return;
   const Progress::Step step(progress, "compiling " + visible_name(file.string()));
   begun.wait();
 }
 
-void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& display,
-                const Compilation& compilation, const GradingSetup& setup) {
+void grade_compiled(report::Lab& lab, const Rubric& rubric, const std::string& display,
+                    const Compilation& compilation, const GradingSetup& setup) {
   const auto& [submission, artifact, seconds] = compilation;
   try {
     const SourceFile source = SourceFile::from_text(submission.text(), display);
@@ -147,32 +149,32 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
   } catch (const MachineError&) {
     throw;
   } catch (const Error& e) {  // the simulator cannot run this PTX
-    fail_all(lab, rubric, display, e.what());
+    fail_all_checks(lab, rubric, display, e.what());
   }
 }
 
-report::Lab grade_begun(const Rubric& rubric, const fs::path& file, Compiling begun,
-                        const GradingSetup& setup) {
+report::Lab grade_when_compiled(const Rubric& rubric, const fs::path& file, Compiling begun,
+                                const GradingSetup& setup) {
   report::Lab lab;
   lab.name = rubric.lab();
   const std::string display = visible_name(file.string());
   if (!begun.valid()) {
-    fail_all(lab, rubric, display, display + ": no such file: it was not handed in");
+    fail_all_checks(lab, rubric, display, display + ": no such file: it was not handed in");
     return lab;
   }
   try {
     const Compilation compilation = begun.get();
-    grade_into(lab, rubric, display, compilation, setup);
+    grade_compiled(lab, rubric, display, compilation, setup);
   } catch (const toolchain::CompileError& e) {
-    fail_all(lab, rubric, display, e.what());
+    fail_all_checks(lab, rubric, display, e.what());
   } catch (const toolchain::BadSubmission& e) {
-    fail_all(lab, rubric, display, e.what());
+    fail_all_checks(lab, rubric, display, e.what());
   } catch (const std::bad_alloc&) {
-    not_graded(lab, "this machine has not enough memory");
+    mark_not_graded(lab, "this machine has not enough memory");
   } catch (const Error& e) {
-    not_graded(lab, e.what());
+    mark_not_graded(lab, e.what());
   } catch (const std::exception& e) {
-    not_graded(lab, std::string("an internal error of the grader: ") + e.what());
+    mark_not_graded(lab, std::string("an internal error of the grader: ") + e.what());
   }
   return lab;
 }
@@ -182,13 +184,14 @@ report::Lab grade_begun(const Rubric& rubric, const fs::path& file, Compiling be
 report::Lab grade_file(const Rubric& rubric, const fs::path& file, const GradingSetup& setup) {
   Compiling compilation =
       begin_compiling(rubric, file, setup.device, Background::When::when_waited_for);
-  wait_for(compilation, file, setup.progress);
-  return grade_begun(rubric, file, std::move(compilation), setup);
+  wait_for_compilation(compilation, file, setup.progress);
+  return grade_when_compiled(rubric, file, std::move(compilation), setup);
 }
 
 std::vector<LabFile> files_of(const GradeOptions& options) {
   std::vector<LabFile> files;
-  for (const std::string& lab : chosen_labs(options)) files.push_back({lab, file_of(options, lab)});
+  for (const std::string& lab : chosen_labs(options))
+    files.push_back({lab, lab_file_path(options, lab)});
   return files;
 }
 
@@ -223,14 +226,14 @@ report::Result grade(const GradeOptions& options) {
   // The next lab is compiled while the kernels of this one run, except with a timer: timing needs a
   // machine that does nothing else.
   const auto when = timer ? Background::When::when_waited_for : Background::When::now;
-  const auto file = [&](size_t i) { return file_of(options, rubrics[i].lab()); };
+  const auto file = [&](size_t i) { return lab_file_path(options, rubrics[i].lab()); };
   const auto begin = [&](size_t i) {
     return i < rubrics.size() ? begin_compiling(rubrics[i], file(i), *device, when) : Compiling();
   };
   Compiling next = begin(0);
   for (size_t i = 0; i < rubrics.size(); ++i) {
     Compiling now = std::move(next);
-    wait_for(now, file(i), progress);
+    wait_for_compilation(now, file(i), progress);
     next = begin(i + 1);
     // Each lab gets a device of its own. The addresses of arrays change the cost of atomics and
     // caches a little, and a lab's result must not depend on the labs before it.
@@ -242,7 +245,7 @@ report::Result grade(const GradeOptions& options) {
     setup.checks = options.checks;
     setup.runs_hidden = options.runs_hidden;
     setup.watcher = options.watcher;
-    report::Lab lab = grade_begun(rubrics[i], file(i), std::move(now), setup);
+    report::Lab lab = grade_when_compiled(rubrics[i], file(i), std::move(now), setup);
     if (options.judge_questions) add_questions(lab, options.judge_questions(rubrics[i], file(i)));
     result.score = report::add_points(result.score, lab.score);
     result.max_score = report::add_points(result.max_score, lab.max_score);
@@ -293,7 +296,7 @@ void watch(GradeOptions options,
 
 namespace {
 
-bool begins_with(const std::string& name, const std::string& with) {
+bool starts_with(const std::string& name, const std::string& with) {
   return name.size() >= with.size() &&
          std::equal(with.begin(), with.end(), name.begin(), [](unsigned char a, unsigned char b) {
            return std::tolower(a) == std::tolower(b);
@@ -302,13 +305,13 @@ bool begins_with(const std::string& name, const std::string& with) {
 
 }  // namespace
 
-std::vector<std::string> checks_named(const Rubric& rubric, const std::string& check) {
+std::vector<std::string> checks_matching_name(const Rubric& rubric, const std::string& check) {
   std::vector<std::string> found, names;
   for (const RubricRow& row : rubric.rows()) {
     if (row.dropped()) continue;
     names.push_back(row.check);
     if (row.check == check) return {check};
-    if (begins_with(row.check, check)) found.push_back(row.check);
+    if (starts_with(row.check, check)) found.push_back(row.check);
   }
   if (found.empty()) {
     const auto alike = suggestions(check, names, 1);
@@ -332,7 +335,8 @@ bool makes_better_picture(const report::Test& a, const report::Test& b) {
   // get one.
   if (a.withheld_until.empty() != b.withheld_until.empty()) return b.withheld_until.empty();
   if (lost(a) != lost(b)) return lost(a) > lost(b);
-  return a.pictures && pictures::wasted_traffic(*a.pictures) > pictures::wasted_traffic(*b.pictures);
+  return a.pictures &&
+         pictures::wasted_traffic(*a.pictures) > pictures::wasted_traffic(*b.pictures);
 }
 
 // "in block 3, warp 9"; empty if the user did not choose a place.
@@ -376,7 +380,7 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
   // Explaining models caches and time for each launch, which takes longer than grading.
   options.time_limit *= 4;
   const std::string& named = options.labs.at(0);
-  options.checks = checks_named(
+  options.checks = checks_matching_name(
       Rubric(options.rubric.empty() ? rubric_folder(named) : options.rubric, named), check);
   const report::Result result = grade(options);
   const report::Lab& lab = result.labs.at(0);

@@ -76,7 +76,7 @@ LaunchConfig launch_config(Check& check, const std::string& kernel, device::Load
 namespace {
 
 // A fault inside a toolkit header has a line number, too, but not one of the student's file.
-int own_line(Check& check, const std::string& file, int line) {
+int line_in_submission(Check& check, const std::string& file, int line) {
   return file.empty() || file == check.session.source.display() ? line : 0;
 }
 
@@ -181,7 +181,7 @@ uint32_t element_of(Check& check, const std::string& array) {
   return 0;
 }
 
-void limit(Check& check, device::LaunchOptions& options) {
+void apply_limits(Check& check, device::LaunchOptions& options) {
   const Session& s = check.session;
   s.spending.limit(check.row.check, options);
   options.seconds = std::clamp(s.time_limit.left(), 1e-3, options.seconds);
@@ -209,7 +209,7 @@ void check_fault(Check& check, const device::Run& run, const std::string& settin
   if (!fix.empty()) message += "\n" + fix;
   Failure failure{Failure::Kind::fault, setting, "", to_string(f.kind)};
   if (f.trap) failure.access = access_of(*f.trap);
-  check.lose(failure, own_line(check, f.file, f.line), message);
+  check.lose(failure, line_in_submission(check, f.file, f.line), message);
 }
 
 void check_hazards(Check& check, const device::Run& run, const std::string& setting) {
@@ -230,7 +230,7 @@ void check_hazards(Check& check, const device::Run& run, const std::string& sett
     message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
   Failure failure{Failure::Kind::hazard, setting, "", name_of(first->kind)};
   failure.access = access_of(*first);
-  check.lose(failure, own_line(check, first->file, first->line), message);
+  check.lose(failure, line_in_submission(check, first->file, first->line), message);
 }
 
 void check_inputs(Check& check, const std::string& setting) {
@@ -245,7 +245,7 @@ void check_inputs(Check& check, const std::string& setting) {
 }
 
 // The submission's kernels, for a message: the student may have renamed one.
-std::string own_kernels(Check& check) {
+std::string kernel_names_text(Check& check) {
   std::string names;
   for (const std::string& name : check.session.module.kernel_names())
     if (!is_given_kernel(name)) names += (names.empty() ? "" : ", ") + name;
@@ -253,20 +253,20 @@ std::string own_kernels(Check& check) {
 }
 
 // Finds the kernel of the launch. Loses the check if there is none.
-device::Kernel& find(Check& check, const Launch& launch) {
+device::Kernel& find_kernel(Check& check, const Launch& launch) {
   Session& s = check.session;
   device::Kernel* kernel = s.module.find(launch.kernel);
   if (!kernel)
     check.lose({Failure::Kind::missing, launch.setting, launch.kernel}, 0,
                fmt::format("The file has no kernel `{}` (it has {}). Keep the names and parameters "
                            "of the given kernels.",
-                           launch.kernel, own_kernels(check)));
+                           launch.kernel, kernel_names_text(check)));
   check_time_limit(check);
   if (s.spending.used_up(check.row.check)) {
     const char* kind = to_string(sim::TrapKind::time_limit);
     check.measured("runs too long");
     check.lose({Failure::Kind::fault, launch.setting, launch.kernel, kind}, 0,
-               s.spending.exhausted_limit(check.row.check));
+               s.spending.exhausted_limit_text(check.row.check));
   }
   check.launched.clear();
   for (const DeviceArray* m : check.arrays)
@@ -280,14 +280,14 @@ device::Kernel& find(Check& check, const Launch& launch) {
 device::Run run(Check& check, const Launch& launch) {
   Session& s = check.session;
   const Progress::Step step(s.setup.progress, "running " + launch.kernel);
-  device::Kernel& kernel = find(check, launch);
+  device::Kernel& kernel = find_kernel(check, launch);
   check_parameters(check, kernel.info(), launch.args, launch.setting);
   device::LaunchOptions options;
   options.model = launch.model;
   check.trial.begin(launch.shape, launch.try_other_order && check.row.credit == Credit::all,
                     options);
-  limit(check, options);
-  look_closely(check, launch, options);
+  apply_limits(check, options);
+  record_details(check, launch, options);
   LaunchWatcher* const watcher = is_given_kernel(launch.kernel) ? nullptr : s.setup.watcher;
   const bool watched = watcher && watcher->before(check, launch, kernel, options);
   const auto before = watched || check.trial.wants_trial() ? check.device().save() : nullptr;
@@ -307,7 +307,7 @@ device::Run run(Check& check, const Launch& launch) {
   if (check.trial.wants_trial()) {
     const WorkTimer again;
     device::LaunchOptions limits;
-    limit(check, limits);
+    apply_limits(check, limits);
     check.trial.try_again(check.device(), kernel, launch.shape, launch.args, *before, limits);
     s.spending.add(check.row.check, result.warp_instructions.value_or(0), again.seconds());
   }
@@ -320,11 +320,11 @@ device::Run run_to_count(Check& check, const Launch& launch) {
   device::LaunchOptions options;
   options.model = launch.model;
   options.check_hazards = options.trap_uninitialised = false;
-  limit(check, options);
-  if (launch.pictures_of_given) look_closely(check, launch, options);
+  apply_limits(check, options);
+  if (launch.pictures_of_given) record_details(check, launch, options);
   const WorkTimer watch;
   device::Run result =
-      check.device().launch(find(check, launch), launch.shape, launch.args, options);
+      check.device().launch(find_kernel(check, launch), launch.shape, launch.args, options);
   if (result.fault) s.module.restore_variables();
   s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
   if (launch.pictures_of_given) keep_pictures(check, launch, result);
@@ -350,7 +350,7 @@ device::Run launch_unjudged(Check& check, device::Kernel& kernel, const device::
                             const std::vector<device::Arg>& args, uint64_t most) {
   device::LaunchOptions limits;
   limits.warp_budget = most;
-  limit(check, limits);
+  apply_limits(check, limits);
   return check.device().launch(kernel, shape, args, limits);
 }
 

@@ -32,7 +32,7 @@ int line_of_bulk_copy(Check& check, const device::Run& run) {
 
 // What made the copy engine move the data. A student who writes cuda::memcpy_async need not know
 // that it becomes a bulk copy if the size is known to be a multiple of 16 bytes.
-std::string bulk_copy_of(Check& check, const device::Run& run) {
+std::string bulk_copy_text(Check& check, const device::Run& run) {
   const std::string line = check.session.source.text_of(line_of_bulk_copy(check, run));
   return line.find("memcpy_async") == std::string::npos
              ? "has the copy engine move data (cp.async.bulk)"
@@ -41,12 +41,12 @@ std::string bulk_copy_of(Check& check, const device::Run& run) {
 }
 
 // How the kernel moved data other than by loads and stores of lanes; empty: it did not.
-std::string other_ways(Check& check, const device::Run& run, Counted counted) {
+std::string uncounted_units_text(Check& check, const device::Run& run, Counted counted) {
   if (run.child_launches > 0) return "launches kernels";
   if (!run.counters) return {};
   const counters::OtherTraffic& w = run.counters->other;
   if (w.bulk_load.instructions + w.bulk_store.instructions + w.bulk_unknown > 0)
-    return bulk_copy_of(check, run);
+    return bulk_copy_text(check, run);
   if (w.texture.requests + w.surface_load.requests + w.surface_store.requests + w.texture_unknown >
       0)
     return "reads textures or surfaces";
@@ -55,8 +55,8 @@ std::string other_ways(Check& check, const device::Run& run, Counted counted) {
   return {};
 }
 
-void add_bulk(counters::GlobalTraffic& global, counters::SharedTraffic& shared,
-              const counters::BulkTraffic& from) {
+void add_bulk_traffic(counters::GlobalTraffic& global, counters::SharedTraffic& shared,
+                      const counters::BulkTraffic& from) {
   global += {from.lines, from.sectors};
   shared.requests += from.lines;
   shared.wavefronts += from.lines;
@@ -70,8 +70,8 @@ void add_bulk(counters::GlobalTraffic& global, counters::SharedTraffic& shared,
 // crosses the network that leads to L2, and it keeps banks busy.
 counters::Counters requested_traffic(counters::Counters c) {
   const counters::OtherTraffic w = c.other;
-  add_bulk(c.load, c.shared_store, w.bulk_load);
-  add_bulk(c.store, c.shared_load, w.bulk_store);
+  add_bulk_traffic(c.load, c.shared_store, w.bulk_load);
+  add_bulk_traffic(c.store, c.shared_load, w.bulk_store);
   c.load_ideal += w.bulk_load.ideal;
   c.store_ideal += w.bulk_store.ideal;
   // For textures, surfaces and remote accesses no better pattern is known: their ideal is the
@@ -114,7 +114,7 @@ void note_uncertainty(Check& check, const counters::Counters& most, const counte
 }  // namespace
 
 void require_lane_accesses(Check& check, const device::Run& run) {
-  const std::string what = other_ways(check, run, Counted::global);
+  const std::string what = uncounted_units_text(check, run, Counted::global);
   if (what.empty()) return;
   check.measured("not the lanes' own");
   check.lose(Failure{Failure::Kind::uncountable}, line_of_bulk_copy(check, run),
@@ -130,7 +130,7 @@ void require_countable(Check& check, const device::Run& run) {
              fmt::format("This kernel {}, in a form whose cost on the hardware is not documented. "
                          "The grader cannot count it, so it earns no points. It can count loads "
                          "and stores of lanes.",
-                         other_ways(check, run, Counted::everything)));
+                         uncounted_units_text(check, run, Counted::everything)));
 }
 
 counters::Counters counters_of(Check& check, const device::Run& run, Counted counted) {
@@ -156,7 +156,7 @@ namespace {
 constexpr size_t kMostTries = 200;
 
 // "mov.b32 %r7, 0;"; empty for a register of an unknown type.
-std::string cleared(const std::string& name) {
+std::string clear_register(const std::string& name) {
   static const Pattern numbered("^%(rs|rd|r|fd|f)[0-9]+$");
   const auto kind = numbered.match(name);
   if (!kind) return "";
@@ -168,11 +168,11 @@ std::string cleared(const std::string& name) {
 }
 
 // What replaces a load of these registers, with its predicate.
-std::optional<std::string> cleared_all(const std::string& predicate, const std::string& names) {
+std::optional<std::string> clear_registers(const std::string& predicate, const std::string& names) {
   std::istringstream words(Pattern("[{},]").replace(names, " "));
   std::string text;
   for (std::string name; words >> name;) {
-    const std::string move = cleared(name);
+    const std::string move = clear_register(name);
     if (move.empty()) return std::nullopt;
     text += predicate + move + " ";
   }
@@ -180,19 +180,19 @@ std::optional<std::string> cleared_all(const std::string& predicate, const std::
 }
 
 // The line without its instruction; nullopt: it has none of that kind.
-std::optional<std::string> removed(const std::string& line, Work work) {
+std::optional<std::string> removed_line(const std::string& line, Work work) {
   static const Pattern store("^\\s*(@!?%p[0-9]+\\s+)?st(\\.[a-z]+)*\\.shared\\b[^;]*;$"),
       load(
           "^\\s*(@!?%p[0-9]+\\s+)?ld(\\.[a-z]+)*\\.shared\\b\\S*\\s+(\\{[^}]*\\}|%[a-z0-9]+)\\s*,"
           "[^;]*;$");
   if (work == Work::barriers) return is_block_barrier(line) ? std::optional("") : std::nullopt;
   if (store.match(line)) return "";
-  if (const auto found = load.match(line)) return cleared_all(found->at(1), found->at(3));
+  if (const auto found = load.match(line)) return clear_registers(found->at(1), found->at(3));
   return std::nullopt;
 }
 
-std::optional<device::Run> tried(Check& check, const std::vector<std::string>& lines,
-                                 const std::string& kernel, const TryKernel& attempt) {
+std::optional<device::Run> run_without_lines(Check& check, const std::vector<std::string>& lines,
+                                             const std::string& kernel, const TryKernel& attempt) {
   toolchain::Artifact artifact;
   artifact.source = check.session.artifact->source;
   artifact.arch = check.session.artifact->arch;
@@ -214,11 +214,11 @@ void remove_needless(Check& check, std::vector<std::string>& lines, const std::s
                      Work work, const TryKernel& attempt, std::optional<WithoutNeedless>& found) {
   size_t tries = 0;
   for (auto line = lines.rbegin(); line != lines.rend() && tries < kMostTries; ++line) {
-    const std::optional<std::string> without = removed(*line, work);
+    const std::optional<std::string> without = removed_line(*line, work);
     if (!without) continue;
     ++tries;
     const std::string before = std::exchange(*line, *without);
-    std::optional<device::Run> run = tried(check, lines, kernel, attempt);
+    std::optional<device::Run> run = run_without_lines(check, lines, kernel, attempt);
     if (run)
       found = {found ? found->removed + 1 : 1, std::move(*run)};
     else

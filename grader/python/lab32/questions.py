@@ -5,7 +5,7 @@ import subprocess
 from html import escape
 from types import SimpleNamespace
 
-from lab32.pictures import draw, kinds
+from lab32.pictures import draw, picture_kinds
 from lab32.results import BINARY
 
 
@@ -42,7 +42,7 @@ def feedback(question, answer):
 
 def picture(question):
     """The picture as SVG; "" if the question has none."""
-    return str(draw(question.picture)) if kinds(question.picture) else ""
+    return str(draw(question.picture)) if picture_kinds(question.picture) else ""
 
 
 def text_html(question):

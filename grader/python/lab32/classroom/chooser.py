@@ -31,7 +31,7 @@ class Candidate:
         return order, number, folder
 
 
-def candidates(entries, labs, asked):
+def find_candidates(entries, labs, asked):
     """(the Candidates for the labs in `asked`, the .cu files that belong to none of these). Names are read with all
     `labs` of the course, so that the file of another lab is not taken for a file of any name."""
     sources = [entry for entry in entries if entry.is_source()]
@@ -73,7 +73,7 @@ def _rank_of(entry, named):
     )  # fmt: skip
 
 
-def chosen(found):
+def sort_by_lab(found):
     """{lab: its Candidates, the chosen one first}."""
     by_lab = defaultdict(list)
     for candidate in sorted(found, key=lambda each: each.rank):
@@ -81,7 +81,7 @@ def chosen(found):
     return dict(by_lab)
 
 
-def headers(entry, data, entries):
+def own_headers(entry, data, entries):
     """{path relative to the .cu's folder: bytes} of the student's own headers: all below that folder, and every other
     file there that they include, as `lab32 grade` reads them; and of the answers to `lab32 ask` beside the .cu."""
     folder = entry.parts[:-1]
@@ -92,19 +92,19 @@ def headers(entry, data, entries):
     }
     found, texts = {}, [((), data)]
     for parts, each in sorted(below.items(), key=lambda each: each[0]):
-        if (each.is_header() or parts == (ANSWERS,)) and _fits(found, parts):
-            texts.append((parts[:-1], _take(found, parts, each)))
+        if (each.is_header() or parts == (ANSWERS,)) and _fits_package(found, parts):
+            texts.append((parts[:-1], _take_file(found, parts, each)))
     while texts:
         beside, text = texts.pop()
         for name in INCLUDE.findall(text):
             path = posixpath.normpath("/".join((*beside, name.decode("utf-8", "surrogateescape"))))
             parts = tuple(path.split("/"))
-            if parts in below and path not in found and _fits(found, parts):
-                texts.append((parts[:-1], _take(found, parts, below[parts])))
+            if parts in below and path not in found and _fits_package(found, parts):
+                texts.append((parts[:-1], _take_file(found, parts, below[parts])))
     return found
 
 
-def _fits(found, parts):
+def _fits_package(found, parts):
     """Whether the file can be stored beside those found before: no name is too long, and none is a file and a folder."""
     path = "/".join(parts)
     names_fit = all(len(part.encode("utf-8", "surrogateescape")) < 200 and "\0" not in part for part in parts)
@@ -112,6 +112,6 @@ def _fits(found, parts):
     return names_fit and len(path) < 1000 and not clash and len(found) < MOST_HEADERS
 
 
-def _take(found, parts, entry):
+def _take_file(found, parts, entry):
     found["/".join(parts)] = data = entry.read(SOURCE_BYTES + 1)
     return data

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from lab32 import labs
 from lab32 import questions as about
-from lab32.pictures import draw, kinds, leading
+from lab32.pictures import draw, leading_kind, picture_kinds
 from lab32.pictures.access import draw_access
 from lab32.pictures.canvas import STYLE, grouped
 from lab32.pictures.mapping import draw_mappings
@@ -34,11 +34,11 @@ TITLES = {
 }
 
 
-def score(value):
+def score_text(value):
     return f"{value:g}"
 
 
-def message(text):
+def message_html(text):
     """HTML for a message. Indented lines are quoted code or tables; they are not wrapped, and scroll."""
     out = []
     for quoted, lines in groupby(quoted_lines(format_numbers(text)), lambda line: line[1]):
@@ -193,12 +193,12 @@ def check_record(test, figures, number, own=()):
     if not launch or check["withheld"]:
         return check
     check["launch"], check["setting"] = launch, setting_of(launch)
-    lead = leading(launch, test.name)
+    lead = leading_kind(launch, test.name)
     wasteful = [a for n, a in enumerate(launch["accesses"]) if a["waste"] or n == 0 and not own]
     check["accesses"] = [figures.access(a) for a in wasteful[:MOST_ACCESSES]]
     check["pictures"] = [figures.one(draw_mappings([m]), m["name"]) for m in launch["mappings"]] + [
         figures.one(draw(launch, kind), TITLES[kind]) | {"leads": kind == lead}
-        for kind in kinds(launch)
+        for kind in picture_kinds(launch)
         if kind not in ("access", "mappings")
     ]
     # A race or a bad access comes before accesses, which may be perfect.
@@ -243,10 +243,10 @@ def lab_of(lab, result, attempts, figures, counter):
             check["open"] = True
             break
     drawn = [
-        plots.ladder(lab),
-        plots.steps(lab),
-        plots.documented(lab),
-        plots.times(lab, result.device),
+        plots.plot_ladder(lab),
+        plots.plot_steps(lab),
+        plots.plot_documented(lab),
+        plots.plot_times(lab, result.device),
     ]
     history = plots.attempts_plot(own)
     return {
@@ -255,13 +255,13 @@ def lab_of(lab, result, attempts, figures, counter):
         "checks": checks,
         "plots": [figures.one(plot, caption=False) for plot in drawn if plot],
         "history": figures.one(history, caption=False) if history else None,
-        "attempts": [changes(before, after) for before, after in zip([None, *own], own)][-12:][
+        "attempts": [changes_since(before, after) for before, after in zip([None, *own], own)][-12:][
             ::-1
         ],
     }
 
 
-def changes(before, after):
+def changes_since(before, after):
     """An attempt, and the checks whose measured values changed since the attempt before."""
     lines = []
     for name, check in after["checks"].items():
