@@ -305,7 +305,7 @@ bool starts_with(const std::string& name, const std::string& with) {
 
 }  // namespace
 
-std::vector<std::string> checks_matching_name(const Rubric& rubric, const std::string& check) {
+std::vector<std::string> checks_named(const Rubric& rubric, const std::string& check) {
   std::vector<std::string> found, names;
   for (const RubricRow& row : rubric.rows()) {
     if (row.dropped()) continue;
@@ -380,7 +380,7 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
   // Explaining models caches and time for each launch, which takes longer than grading.
   options.time_limit *= 4;
   const std::string& named = options.labs.at(0);
-  options.checks = checks_matching_name(
+  options.checks = checks_named(
       Rubric(options.rubric.empty() ? rubric_folder(named) : options.rubric, named), check);
   const report::Result result = grade(options);
   const report::Lab& lab = result.labs.at(0);
