@@ -95,7 +95,7 @@ std::string name_of_address(Check& check, uint64_t address);
 
 // What the ascending indices `wrong` of `total` elements have in common: "every 2nd element from 1
 // on", "only the last element", "all elements from 1048576 on". Empty: no simple pattern.
-std::string pattern(const std::vector<size_t>& wrong, size_t total);
+std::string index_pattern_text(const std::vector<size_t>& wrong, size_t total);
 
 // A value for messages. Poison is shown as "unwritten value", since 0xffffffff or NaN says little.
 template <class T>

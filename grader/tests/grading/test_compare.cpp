@@ -24,23 +24,23 @@ float poison() {
 }  // namespace
 
 TEST_CASE("grading: wrong indices are described by their pattern") {
-  CHECK(pattern({}, 10) == "");
-  CHECK(pattern({0}, 1) == "");
-  CHECK(pattern(every(0, 1, 10), 10) == "all of them");
-  CHECK(pattern({9}, 10) == "only the last one");
-  CHECK(pattern({0}, 10) == "only the first one");
-  CHECK(pattern({4}, 10) == "only this one");
-  CHECK(pattern(every(7, 1, 10), 10) == "the tail, from 7 on");
-  CHECK(pattern(every(0, 1, 4), 10) == "the first 4");
-  CHECK(pattern(every(3, 1, 6), 10) == "those from 3 to 5");
-  CHECK(pattern(every(1, 2, 10), 10) == "every 2nd one from 1 on");
-  CHECK(pattern(every(0, 3, 10), 10) == "every 3rd one from 0 on");
-  CHECK(pattern(every(5, 11, 100), 100) == "every 11th one from 5 on");
-  CHECK(pattern(every(5, 21, 200), 200) == "every 21st one from 5 on");
-  CHECK(pattern({10, 12, 14}, 100) == "every 2nd one from 10 to 14");
-  CHECK(pattern({0, 1, 2, 4, 5}, 6) == "all but element 3");
-  CHECK(pattern({1, 2, 3, 5, 6, 7, 9, 10, 11}, 12) == "all but every 4th one from 0 on");
-  CHECK(pattern({1, 2, 5, 11, 12}, 100) == "");
+  CHECK(index_pattern_text({}, 10) == "");
+  CHECK(index_pattern_text({0}, 1) == "");
+  CHECK(index_pattern_text(every(0, 1, 10), 10) == "all of them");
+  CHECK(index_pattern_text({9}, 10) == "only the last one");
+  CHECK(index_pattern_text({0}, 10) == "only the first one");
+  CHECK(index_pattern_text({4}, 10) == "only this one");
+  CHECK(index_pattern_text(every(7, 1, 10), 10) == "the tail, from 7 on");
+  CHECK(index_pattern_text(every(0, 1, 4), 10) == "the first 4");
+  CHECK(index_pattern_text(every(3, 1, 6), 10) == "those from 3 to 5");
+  CHECK(index_pattern_text(every(1, 2, 10), 10) == "every 2nd one from 1 on");
+  CHECK(index_pattern_text(every(0, 3, 10), 10) == "every 3rd one from 0 on");
+  CHECK(index_pattern_text(every(5, 11, 100), 100) == "every 11th one from 5 on");
+  CHECK(index_pattern_text(every(5, 21, 200), 200) == "every 21st one from 5 on");
+  CHECK(index_pattern_text({10, 12, 14}, 100) == "every 2nd one from 10 to 14");
+  CHECK(index_pattern_text({0, 1, 2, 4, 5}, 6) == "all but element 3");
+  CHECK(index_pattern_text({1, 2, 3, 5, 6, 7, 9, 10, 11}, 12) == "all but every 4th one from 0 on");
+  CHECK(index_pattern_text({1, 2, 5, 11, 12}, 100) == "");
 }
 
 TEST_CASE("grading: a mismatch names the first index, both values, the count and the pattern") {
