@@ -111,8 +111,6 @@ void Check::not_run(const NotRun& reason) {
 
 // ---- launches in another order ----
 
-namespace {}  // namespace
-
 void ScheduleTrial::begin(const device::Shape& shape, bool trial, device::LaunchOptions& options) {
   ++launches_;
   wants_trial_ = false;

@@ -304,7 +304,7 @@ device::Run run(Check& check, const Launch& launch) {
   check_hazards(check, result, launch.setting);
   check_inputs(check, launch.setting);
   if (watcher) watcher->after(check, launch, kernel, result, watched ? before.get() : nullptr);
-  if (check.trial.wants_trial()) {
+  if (before && check.trial.wants_trial()) {
     const WorkTimer again;
     device::LaunchOptions limits;
     apply_limits(check, limits);

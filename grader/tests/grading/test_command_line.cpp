@@ -173,7 +173,7 @@ TEST_CASE("grading: --rubric takes points and thresholds from another folder") {
     scratch.write("coalescing.toml", text);
   };
   edit("points = 14", "points = 24");
-  const std::string line = "/coalescing.toml:22: max_score is 100, and the points add up to 110";
+  const std::string line = "/coalescing.toml:23: max_score is 100, and the points add up to 110";
   check_refused({"grade", "coalescing", "--rubric", scratch.path.string()}, line);
   edit("max_score = 100", "max_score = 110");
   const Outcome outcome = lab32({"grade", "coalescing", "--dir", "solutions", "--rubric",

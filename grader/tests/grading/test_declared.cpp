@@ -242,7 +242,7 @@ TEST_CASE("grading: a declared check has a launch for each variant") {
 
 TEST_CASE("grading: a wrong declaration is an error with file and line") {
   check_row_refused("kernel = \"scale\"\n", "", "8: there is no check \"scale: result\"");
-  check_row_refused("kernel = \"scale\"", "kernel = 3", "11: `kernel` is a text");
+  check_row_refused("kernel = \"scale\"", "kernel = 3", "11: `kernel` of [scale] is a text");
   check_row_refused("grid = [\"ceil_div(n, 256)\", 1]\n", "",
                     "7: [scale] needs `grid` and `block`");
   check_row_refused("block = 256", "block = \"256 +\"", "13: the expression \"256 +\"");

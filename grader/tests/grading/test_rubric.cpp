@@ -207,7 +207,8 @@ TEST_CASE("grading: a rubric that does not fit its checks is an error with file 
   check_refused("points = 6", "points = -6", "15: the points of [sectors] must be 0, which drops");
   check_refused("points = 6", "points = 6\nbonus = 1",
                 "13: [sectors] has either `points` or `bonus`");
-  check_refused("credit = \"share\"", "credit = \"half\"", "16: `credit` is \"all\" or \"share\"");
+  check_refused("credit = \"share\"", "credit = \"half\"",
+                "16: `credit` is \"all\", \"share\" or \"questions\"");
   check_refused("hint = \"Count.\"\n", "", "18: the question how_many has");
   check_refused("answer = 5", "answer = \"five\"", "18: the question how_many has");
   check_refused("lab = \"lab\"", "lab = \"other\"", "1: the file of lab lab says");

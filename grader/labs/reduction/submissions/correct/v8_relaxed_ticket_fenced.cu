@@ -6,7 +6,7 @@ using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
 constexpr auto kRelaxed = cuda::memory_order_relaxed;
 
 template <class T>
-__device__ T sum_of_block[kBestBlocks];
+__device__ T partial_of_block[kBestBlocks];
 __device__ unsigned tickets;
 
 template <class T>
@@ -26,7 +26,7 @@ __global__ void reduce_v8(const T* in, T* out, int n) {
   sum = fast_block_sum(sum);
   __shared__ bool last;
   if (threadIdx.x == 0) {
-    Shared<T>(sum_of_block<T>[blockIdx.x]).store(sum, kRelaxed);
+    Shared<T>(partial_of_block<T>[blockIdx.x]).store(sum, kRelaxed);
     __threadfence();
     last = Shared<unsigned>(tickets).fetch_add(1, kRelaxed) == gridDim.x - 1;
     __threadfence();
@@ -35,7 +35,7 @@ __global__ void reduce_v8(const T* in, T* out, int n) {
   if (!last) return;
   sum = 0;
   for (unsigned b = threadIdx.x; b < gridDim.x; b += kBestThreads)
-    sum += Shared<T>(sum_of_block<T>[b]).load(kRelaxed);
+    sum += Shared<T>(partial_of_block<T>[b]).load(kRelaxed);
   sum = fast_block_sum(sum);
   if (threadIdx.x != 0) return;
   *out = sum;

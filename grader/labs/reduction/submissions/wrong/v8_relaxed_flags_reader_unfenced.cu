@@ -1,5 +1,5 @@
-// verdict: v8 int: result | failed | "stale value of sum_of_block"
-// verdict: v8 float: result | failed | "stale value of sum_of_block"
+// verdict: v8 int: result | failed | "stale value of partial_of_block"
+// verdict: v8 float: result | failed | "stale value of partial_of_block"
 // verdict: v8: requests | failed | "counts once the result is right"
 // verdict: v8: threads | failed | "counts once"
 // verdict: v8: instructions | failed | "counts once"
@@ -11,7 +11,7 @@ using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
 constexpr auto kRelaxed = cuda::memory_order_relaxed;
 
 template <class T>
-__device__ T sum_of_block[kBestBlocks];
+__device__ T partial_of_block[kBestBlocks];
 __device__ unsigned ready[kBestBlocks];
 
 template <class T>
@@ -22,7 +22,7 @@ __global__ void reduce_v8(const T* in, T* out, int n) {
   sum = fast_block_sum(sum);
   if (blockIdx.x != gridDim.x - 1) {
     if (threadIdx.x == 0) {
-      Shared<T>(sum_of_block<T>[blockIdx.x]).store(sum, kRelaxed);
+      Shared<T>(partial_of_block<T>[blockIdx.x]).store(sum, kRelaxed);
       __threadfence();
       Shared<unsigned>(ready[blockIdx.x]).store(1, kRelaxed);
     }
@@ -32,7 +32,7 @@ __global__ void reduce_v8(const T* in, T* out, int n) {
   for (unsigned b = threadIdx.x; b < gridDim.x - 1; b += kBestThreads) {
     while (Shared<unsigned>(ready[b]).load(kRelaxed) == 0) {
     }
-    sum += Shared<T>(sum_of_block<T>[b]).load(kRelaxed);
+    sum += Shared<T>(partial_of_block<T>[b]).load(kRelaxed);
     Shared<unsigned>(ready[b]).store(0, kRelaxed);
   }
   __syncthreads();
