@@ -29,6 +29,7 @@ const std::vector<RubricKey>& shared_keys() {
       number("ideal_loads", 0, kLargestCount),
       number("most_sectors", 0, kLargestCount),
       number("min_working_share", 0, 1),
+      number("min_access_share", 0, 1),
       number("relative_tolerance", 0, 1),
       number("shared_bytes", 0, kMostSharedBytes),
       whole("random_cases", 1, kMostCases),

@@ -173,9 +173,7 @@ void StepVerdict::credit_improvement(Counter counter, double limit, const std::s
 
 void StepVerdict::credit_lanes(const std::optional<StepCounts>& needed) const {
   const StepCounts& counts = needed ? *needed : counts_;
-  // The lanes of the naive tree's accesses are a fifth of all on average: that is its divergence,
-  // which other counters judge. One thread that adds everything has less than a tenth.
-  const double share = counts.lanes / 32, least = check_.row.number("min_working_share") / 2;
+  const double share = counts.lanes / 32, least = check_.row.number("min_access_share");
   if (counts.accesses == 0 || share >= least) return;
   Failure failure{Failure::Kind::wasteful};
   failure.measured = share;

@@ -206,9 +206,9 @@ TEST_SUITE("lab:reduction") {
     check_blocks(check, kV2);
   }
 
-  LAB_CHECK("v2: divergence" * takes("min_working_share", kOneBlock, per_block("accesses"),
-                                     least("least_wavefronts"), least("least_barriers"), kBlocks,
-                                     kMany)) {
+  LAB_CHECK("v2: divergence" * takes("min_working_share", "min_access_share", kOneBlock,
+                                     per_block("accesses"), least("least_wavefronts"),
+                                     least("least_barriers"), kBlocks, kMany)) {
     CountedStep v2(check, kV2);
     v2.require_no_later_step(
         Counter::wavefronts,
@@ -227,9 +227,9 @@ TEST_SUITE("lab:reduction") {
     check_blocks(check, kV3);
   }
 
-  LAB_CHECK("v3: wavefronts" * takes("min_working_share", kOneBlock, per_block("wavefronts"),
-                                     per_block("accesses"), least("least_barriers"), kBlocks,
-                                     kMany)) {
+  LAB_CHECK("v3: wavefronts" * takes("min_working_share", "min_access_share", kOneBlock,
+                                     per_block("wavefronts"), per_block("accesses"),
+                                     least("least_barriers"), kBlocks, kMany)) {
     CountedStep v3(check, kV3);
     v3.require_no_later_step(Counter::barriers, kBarrierEachStep);
     v3.credit_improvement(
@@ -244,9 +244,10 @@ TEST_SUITE("lab:reduction") {
     check_blocks(check, kV4);
   }
 
-  LAB_CHECK("v4: idle lanes" * takes("min_working_share", kOneBlock, per_block("idle_lanes"),
-                                     per_block("accesses"), per_block("wavefronts"),
-                                     least("least_barriers"), kBlocks, kMany)) {
+  LAB_CHECK("v4: idle lanes" * takes("min_working_share", "min_access_share", kOneBlock,
+                                     per_block("idle_lanes"), per_block("accesses"),
+                                     per_block("wavefronts"), least("least_barriers"), kBlocks,
+                                     kMany)) {
     CountedStep v4(check, kV4);
     v4.require_no_later_step(Counter::barriers, kBarrierEachStep);
     v4.credit_improvement(
@@ -262,9 +263,9 @@ TEST_SUITE("lab:reduction") {
     check_blocks(check, kV5);
   }
 
-  LAB_CHECK("v5: barriers" * takes("min_working_share", kOneBlock, per_block("barriers"),
-                                   per_block("wavefronts"), least("least_accesses"), kBlocks,
-                                   kMany)) {
+  LAB_CHECK("v5: barriers" * takes("min_working_share", "min_access_share", kOneBlock,
+                                   per_block("barriers"), per_block("wavefronts"),
+                                   least("least_accesses"), kBlocks, kMany)) {
     CountedStep v5(check, kV5);
     v5.require_no_later_step(Counter::accesses, kTreeInMemory);
     v5.credit_improvement(
@@ -279,9 +280,9 @@ TEST_SUITE("lab:reduction") {
     check_blocks(check, kV6);
   }
 
-  LAB_CHECK("v6: instructions" * takes("min_working_share", kOneBlock, per_block("instructions"),
-                                       per_block("barriers"), least("least_accesses"), kBlocks,
-                                       kMany)) {
+  LAB_CHECK("v6: instructions" * takes("min_working_share", "min_access_share", kOneBlock,
+                                       per_block("instructions"), per_block("barriers"),
+                                       least("least_accesses"), kBlocks, kMany)) {
     CountedStep v6(check, kV6);
     v6.require_no_later_step(Counter::accesses, kTreeInMemory);
     v6.credit_improvement(

@@ -21,7 +21,7 @@ def say(program, *words, root=ROOT):
 def first_build(tmp_path_factory):
     """lab32 without suites.o and without the suite of one lab, as after a first build for others."""
     program = tmp_path_factory.mktemp("first") / "lab32"
-    objects = [OBJECTS / f"{unit}.o" for unit in ("services", "core", "grading", "app", "base/libraries")]
+    objects = [OBJECTS / f"{unit}.o" for unit in ("services", "core", "grading", "asking", "app", "base/libraries")]
     objects += sorted((OBJECTS / "simulator").rglob("*.o"))
     subprocess.run(["g++", *objects, "-o", program, "-lfmt", "-ldl", "-lcrypt", "-pthread"], check=True)
     return program

@@ -215,7 +215,8 @@ void TrafficObserver::merge(sim::Observer& observer) {
   auto& other = static_cast<TrafficObserver&>(observer);
   for (const Tally& from : other.tallies_) {
     Tally& to = tally_of(from.site, from.space, from.kind);
-    if (to.executed.requests == 0 || is_preferred_example(from.worst, to.worst)) to.worst = from.worst;
+    if (to.executed.requests == 0 || is_preferred_example(from.worst, to.worst))
+      to.worst = from.worst;
     to.executed += from.executed;
     to.least += from.least;
     to.ptx_level |= from.ptx_level;

@@ -95,7 +95,7 @@ def test_the_helpers_of_every_notebook_are_found(tree):
         [sys.executable, "-S", "-B", "-c", program], capture_output=True, text=True, check=False,
         env={"PYTHONPATH": f"{tree}/grader/python:{':'.join(site.getsitepackages())}"},
     )  # fmt: skip
-    assert outcome.stdout.strip() == f"{tree} {' '.join(labs.names('core'))}", outcome.stderr
+    assert outcome.stdout.strip() == f"{tree} {' '.join(labs.modules('notebook'))}", outcome.stderr
 
 
 def test_it_prints_its_version_without_a_path(lab32, tree):

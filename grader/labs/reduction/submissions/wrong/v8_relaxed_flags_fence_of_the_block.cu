@@ -1,5 +1,5 @@
-// verdict: v8 int: result | failed | "stale value of partial_of_block"
-// verdict: v8 float: result | failed | "stale value of partial_of_block"
+// verdict: v8 int: result | failed | "out[0] is"
+// verdict: v8 float: result | failed | "out[0] is"
 // verdict: v8: requests | failed | "counts once the result is right"
 // verdict: v8: threads | failed | "counts once"
 // verdict: v8: instructions | failed | "counts once"
