@@ -3,7 +3,10 @@
 from lab32 import tables
 
 KEYS = ["uniform", "sorted", "constant", "few"]
-FORMS = ["device", "block", "aggregated, adds of 1", "warp, adds of 1", "cub"]
+FORMS = [
+    "device", "block", "aggregated, adds of 1", "warp, adds of 1", "cub",
+    "weights, device", "weights, block", "weights, aggregated", "weights, warp",
+]  # fmt: skip
 # {label: (check, figure)}. B3's ideal is 0, so it has no ratio.
 WASTE = {
     "histogram_block, adds": ("B1 block: adds", "adds"),

@@ -32,3 +32,9 @@ def test_kernels_are_multiples_of_the_ideal():
     results = {d: graded("histogram", d).lab("histogram") for d in ("labs", "solutions")}
     assert set(histogram.against_ideal(results["solutions"]).values()) == {1}
     assert set(histogram.against_ideal(results["labs"])) <= set(histogram.WASTE)  # adds would answer A1
+
+
+def test_leaders_gain_where_a_warp_has_one_key_and_lose_where_keys_differ():
+    gain = histogram.gain("weights, block", "weights, aggregated")
+    assert gain["sorted"] > 1.2 and gain["constant"] > 1.2
+    assert gain["few"] < 0.8 and gain["uniform"] < 0.2
