@@ -44,16 +44,16 @@ std::vector<fs::path> files_below(const fs::path& top) {
 
 constexpr size_t kMostNamed = 8;
 
-struct StudentFiles {
+struct CopiedFiles {
   std::vector<std::string> written;  // relative paths: labs/reduction/reduction.cu
   std::vector<std::string> kept;     // files that existed before and were not changed
 };
 
 // Copies labs/ and handouts/ of root() into `directory`, which is created if needed. Existing files
 // are not replaced. Throws Error for lab32's own directory, and if a file cannot be written.
-StudentFiles write_student_files(const fs::path& directory) {
+CopiedFiles write_student_files(const fs::path& directory) {
   const fs::path own = root();
-  StudentFiles files;
+  CopiedFiles files;
   try {
     fs::create_directories(directory);
     if (fs::equivalent(directory, own))
@@ -80,7 +80,7 @@ StudentFiles write_student_files(const fs::path& directory) {
 }
 
 // The report of `lab32 init`: which files it wrote, and what to do next.
-std::string describe(const StudentFiles& files, const fs::path& directory) {
+std::string describe(const CopiedFiles& files, const fs::path& directory) {
   const std::string where = visible_name(directory.string());
   const size_t kept = files.kept.size();
   std::string text =

@@ -134,8 +134,9 @@ void write_stream(const NamedOutput& target, const std::string& text) {
   if (fd.get() < 0 || !write_all(fd.get(), text)) target.fail("cannot be written", errno);
 }
 
-// Flushes the directory's entry too. Without it a power failure could bring the old file back.
-void flush_to_disk(const fs::path& directory) {
+// Flushes the directory, whose entry names the new file; the caller has flushed the file. Without
+// it a power failure could bring the old file back.
+void flush_directory(const fs::path& directory) {
   const Descriptor fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() >= 0) fsync(fd.get());
 }
@@ -162,7 +163,7 @@ void replace_file(const NamedOutput& target, const std::string& place, const std
     unlink(temporary.c_str());
     target.fail(written ? "cannot be replaced" : "cannot be written", reason);
   }
-  flush_to_disk(directory_of(place));
+  flush_directory(directory_of(place));
 }
 
 }  // namespace

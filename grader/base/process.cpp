@@ -279,7 +279,7 @@ std::vector<char*> argv_pointers(const std::vector<std::string>& strings) {
 // ---- in the parent --------------------------------------------------------------------------
 
 // Reads one stream of the child. Returns false once the stream has exceeded its limit.
-bool read_available(Descriptor& fd, std::string& text, uint64_t limit) {
+bool read_within_limit(Descriptor& fd, std::string& text, uint64_t limit) {
   char buffer[65536];
   ssize_t n = read(fd.get(), buffer, sizeof buffer);
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return true;
@@ -326,8 +326,8 @@ Outcome run_process(const Command& command) {
     int ready = poll(fds, 2, ended ? 0 : streams ? 10 : 1);
     bool within = true;
     if (ready > 0) {
-      if (fds[0].revents) within &= read_available(out.read, outcome.out, limits.output_bytes);
-      if (fds[1].revents) within &= read_available(err.read, outcome.err, limits.output_bytes);
+      if (fds[0].revents) within &= read_within_limit(out.read, outcome.out, limits.output_bytes);
+      if (fds[1].revents) within &= read_within_limit(err.read, outcome.err, limits.output_bytes);
     }
     if (!within) {
       outcome.end = Outcome::End::output_exceeded;

@@ -15,8 +15,9 @@ sim::Unmatched unmatched(sim::Unmatched::Reason reason) {
 
 }  // namespace
 
-void add_copy_counters(const sim::KernelProgram& program, const counters::TrafficObserver& traffic,
-                       counters::Counters& counters) {
+void add_copy_and_matrix_counters(const sim::KernelProgram& program,
+                                  const counters::TrafficObserver& traffic,
+                                  counters::Counters& counters) {
   for (uint32_t site = 0; site < program.sites.size(); ++site) {
     const ptx::Traits& traits = program.sites[site].ptx->op->traits;
     if (traits.memory_count == 2) {  // a copy
@@ -25,7 +26,7 @@ void add_copy_counters(const sim::KernelProgram& program, const counters::Traffi
       copies.copy = c.load;
       copies.shared_copy = c.shared_store;
       counters += copies;
-    } else if (traits.matrix && traits.uses(ptx::MemoryUse::Kind::load)) {
+    } else if (traits.matrix && traits.uses(ptx::AddressUse::Kind::load)) {
       counters.matrix_loads += traffic.counters_of_site(site).shared_load.requests;
     } else if (traits.matrix) {
       counters.matrix_stores += traffic.counters_of_site(site).shared_store.requests;

@@ -21,8 +21,9 @@ namespace lab32::device {
 
 // Adds the counters of asynchronous copies and matrix moves, which the hardware counts separately
 // (Counters::copy and below).
-void add_copy_counters(const sim::KernelProgram& program, const counters::TrafficObserver& traffic,
-                       counters::Counters& counters);
+void add_copy_and_matrix_counters(const sim::KernelProgram& program,
+                                  const counters::TrafficObserver& traffic,
+                                  counters::Counters& counters);
 
 // Why the counts of the site are those of the PTX; nullopt: they are the machine code's.
 std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program,

@@ -211,7 +211,7 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   if (!options_.count) return run;
   traffic_.add_issues(outcome.tally);
   run.counters = traffic_.totals();
-  add_copy_counters(program_, traffic_, *run.counters);
+  add_copy_and_matrix_counters(program_, traffic_, *run.counters);
   run.lines = traffic_.lines(position_);
   if (caches_) add_time(outcome, run);
   add_sites(outcome, run);
@@ -373,7 +373,7 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
   }
   if (!run.ptx_level.empty()) {
     run.least = traffic_.least_totals();
-    add_copy_counters(program_, traffic_, *run.least);
+    add_copy_and_matrix_counters(program_, traffic_, *run.least);
   }
   std::stable_sort(run.worst.begin(), run.worst.end(),
                    [](const WorstAccess& a, const WorstAccess& b) {

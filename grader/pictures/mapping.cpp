@@ -88,7 +88,6 @@ uint32_t swizzled(const SwizzleShape& s, uint32_t offset) {
   return offset ^ ((offset >> y & ((1u << s.bits) - 1)) << z);
 }
 
-// If S is negative, YYY is in the column and ZZZ in the row, so groups change their row.
 std::vector<uint32_t> group_offsets(const SwizzleShape& s) {
   std::vector<uint32_t> offsets;
   for (uint32_t row = 0; row < drawn(s.rows()); ++row)
@@ -98,6 +97,7 @@ std::vector<uint32_t> group_offsets(const SwizzleShape& s) {
 }
 
 Mapping mapping_of(const SwizzleShape& s, const std::vector<uint32_t>& to) {
+  // If S is negative, YYY is in the column and ZZZ in the row, so groups change their row.
   Mapping mapping{s.name(),    drawn(s.rows()), drawn(s.columns()), s.rows(),
                   s.columns(), 1u << s.base,    s.shift < 0,        {}};
   for (const uint32_t offset : to) mapping.to.push_back(offset >> s.base);

@@ -255,7 +255,7 @@ void require_version(Check& check, const Declaration& declaration, const Checked
 
 void require_lanes_only(Check& check, const device::Run& run) {
   if (check.row.has("lanes_only") && check.row.flag("lanes_only"))
-    require_lane_accesses(check, run);
+    require_only_lane_accesses(check, run);
 }
 
 // Counts a launch of a size that the seed draws.

@@ -113,7 +113,7 @@ void note_uncertainty(Check& check, const counters::Counters& most, const counte
 
 }  // namespace
 
-void require_lane_accesses(Check& check, const device::Run& run) {
+void require_only_lane_accesses(Check& check, const device::Run& run) {
   const std::string what = uncounted_units_text(check, run, Counted::global);
   if (what.empty()) return;
   check.measured("not the lanes' own");

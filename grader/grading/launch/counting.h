@@ -25,7 +25,7 @@ void require_countable(Check& check, const device::Run& run);
 
 // Loses the check if anything but loads and stores of lanes moved data. For checks about these
 // accesses, and about modelled times: the model covers nothing else.
-void require_lane_accesses(Check& check, const device::Run& run);
+void require_only_lane_accesses(Check& check, const device::Run& run);
 
 // The counters of a run. Traffic of the copy engine and of other blocks is included as if loads and
 // stores of lanes had moved it. Ends the check as not run if the device has no counters. If ptxas

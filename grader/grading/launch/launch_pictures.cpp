@@ -47,7 +47,7 @@ std::string question_hiding_pictures(Check& check, const report::Test& test) {
 
 // Whether the pictures of the check will be withheld whatever its result is, except those of a
 // race. A check of results may share its launch with another check that shows it.
-bool will_be_withheld(Check& check) {
+bool pictures_will_be_withheld(Check& check) {
   const bool counts = check.row.credit != Credit::all, shared = check.sharing_launch;
   return !question_hiding_pictures(check, [&](const RubricRow& row) {
             return row.hides == "all" || (!counts && !shared);
@@ -66,7 +66,8 @@ void record_details(Check& check, const Launch& launch, device::LaunchOptions& o
     if (begin > 0) options.launch_detail->except = {begin, s.source.end_of_body(begin)};
   }
   // Recording where bytes go costs as much as the rest of the simulation.
-  const bool shown = s.setup.every_launch || (launch.in_pictures && !will_be_withheld(check));
+  const bool shown =
+      s.setup.every_launch || (launch.in_pictures && !pictures_will_be_withheld(check));
   if (shown && options.model == device::LaunchOptions::Model::none)
     options.model = device::LaunchOptions::Model::cold;
 }

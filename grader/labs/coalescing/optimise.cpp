@@ -122,7 +122,7 @@ device::Run run_push(Check& check, uint32_t n) {
 SecretSize secret_size(Check& check) { return grading::secret_size(check, kWarpSize, 16 * kBlock); }
 
 void recount_sectors_of(Check& check, const device::Run& launched, const SecretSize& size) {
-  require_lane_accesses(check, launched);
+  require_only_lane_accesses(check, launched);
   recount_sectors(check, setting_of(size.n) + ":", size.share * check.row.number("ideal"),
                   launched);
 }
@@ -155,7 +155,7 @@ TEST_SUITE("lab:coalescing") {
       return read_field(check, particles, values, field, n);
     };
     const device::Run counted = read_one(check.row.count("n"));
-    require_lane_accesses(check, counted);
+    require_only_lane_accesses(check, counted);
     credit_sectors(check, counted, check.row.number("ideal"),
                    "A sector holds eight floats, and the warp uses one of them. Let slot() put "
                    "values side by side that neighbouring lanes read together.");
@@ -171,7 +171,7 @@ TEST_SUITE("lab:coalescing") {
   LAB_CHECK("B3 push: sectors" *
             takes("min_working_share", "n", "ideal", "drawn", "relative_tolerance")) {
     const device::Run launched = run_push(check, check.row.count("n"));
-    require_lane_accesses(check, launched);
+    require_only_lane_accesses(check, launched);
     credit_work(check, launched);
     credit_sectors(check, launched, check.row.number("ideal"),
                    "The particles of a block are contiguous floats. Load and store them as "

@@ -75,7 +75,7 @@ TEST_SUITE("lab:occupancy") {
     const uint32_t n = check.row.count("n");
     const device::Run run = launch_keeping_table(
         check, [&] { return run_copy(check, n, device::LaunchOptions::Model::cold); });
-    require_lane_accesses(check, run);
+    require_only_lane_accesses(check, run);
     if (!run.predicted) check.not_run({NotRun::Kind::no_counters, check.device().name()});
     const double mine = run.predicted->kernel_seconds, full = full_copy_seconds(check, n);
     check.measured(fmt::format("{:.1f} µs modelled", 1e6 * mine));

@@ -88,7 +88,7 @@ def noise(n):
 
 
 def one_by_one(values):
-    """sum = sum + value, in floats."""
+    """The sum of the values one after the other; each partial sum is a float."""
     return float(numpy.cumsum(values, dtype=numpy.float32)[-1])
 
 

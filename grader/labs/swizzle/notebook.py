@@ -18,7 +18,7 @@ STUDENTS_RECORDS = {
 
 
 def documented_table():
-    """The document's 8 x 8 table of <3, 0, 3>, row by row."""
+    """The Swizzle Article's 8 x 8 table of Swizzle<3, 0, 3>, row by row."""
     table = [[None] * 8 for _ in range(8)]
     for row in tables.documented("swizzle_table").rows:
         y, x = map(int, re.fullmatch(r"row (\d), column (\d)", row["metric"]).groups())

@@ -174,7 +174,7 @@ namespace {
 
 bool may_poll(const Instruction& in) {
   const Traits& traits = in.op->traits;
-  return traits.memory_count == 1 && traits.memory[0].kind != MemoryUse::Kind::store &&
+  return traits.memory_count == 1 && traits.memory[0].kind != AddressUse::Kind::store &&
          memory_order(in).strong;
 }
 
@@ -182,14 +182,14 @@ bool may_poll(const Instruction& in) {
 // without optimisation keeps all values there.
 bool loads_own_variable(const Instruction& in) {
   const Traits& traits = in.op->traits;
-  if (traits.memory_count != 1 || traits.memory[0].kind != MemoryUse::Kind::load) return false;
+  if (traits.memory_count != 1 || traits.memory[0].kind != AddressUse::Kind::load) return false;
   const Space space = memory_space(in, 0);
   return space == Space::local || space == Space::param || space == Space::constant;
 }
 
 bool stores_own_variable(const Instruction& in) {
   const Traits& traits = in.op->traits;
-  return traits.memory_count == 1 && traits.memory[0].kind == MemoryUse::Kind::store &&
+  return traits.memory_count == 1 && traits.memory[0].kind == AddressUse::Kind::store &&
          memory_space(in, 0) == Space::local;
 }
 

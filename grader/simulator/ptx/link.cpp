@@ -174,7 +174,7 @@ class Linker {
     linked_.text = ".version " + std::to_string(version.first) + "." +
                    std::to_string(version.second) + "\n.target " + std::string(target) +
                    "\n.address_size 64\n";
-    for (size_t i = 0; i < parts_.size(); ++i) write_input(i);
+    for (size_t i = 0; i < parts_.size(); ++i) append_part(i);
     return std::move(linked_);
   }
 
@@ -202,7 +202,7 @@ class Linker {
     symbol.keeper = part;
   }
 
-  void write_input(size_t index) {
+  void append_part(size_t index) {
     const LinkedInput& part = parts_[index];
     // Local names that other parts use, too. The suffix has the form of a compiler's clones, which
     // demanglers know.

@@ -82,7 +82,8 @@ class Scopes {
   std::unordered_set<std::string> taken_;
   // Registers and .param variables of closed scopes. A later scope at the same depth reuses them:
   // each call declares its parameters in a scope of its own, and there can be thousands. (At a
-  // smaller depth the scope that owns them could still be open.)
+  // smaller depth the scope that owns them could still be open.) The key holds depth, size and
+  // name.
   std::unordered_map<std::string, std::vector<int>> idle_;
 };
 

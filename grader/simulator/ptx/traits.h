@@ -60,7 +60,7 @@ enum class Sync : uint8_t {
 };
 
 // The use of the address of one `mem` operand.
-struct MemoryUse {
+struct AddressUse {
   enum class Kind : uint8_t { none, load, store, update, hint };
   Kind kind = Kind::none;
   Space space = Space::generic;  // generic: a modifier may name the space
@@ -70,7 +70,7 @@ struct Traits {
   Issue issue = Issue::unset;
   ControlTransfer transfer = ControlTransfer::next;
   Sync sync = Sync::none;
-  std::array<MemoryUse, 2> memory{};  // one per `mem` operand, in order
+  std::array<AddressUse, 2> memory{};  // one per `mem` operand, in order
   uint8_t memory_count = 0;
   bool carry = false;                   // uses the carry flag
   bool allows_wider_registers = false;  // registers may be wider than the types
@@ -84,18 +84,18 @@ struct Traits {
   bool ptx_level = false;  // the machine code that ptxas makes of it is not known here
 
   constexpr bool of_whole_warp() const { return matrix || fragments || all_lanes; }
-  constexpr bool uses(MemoryUse::Kind kind) const {
+  constexpr bool uses(AddressUse::Kind kind) const {
     return memory[0].kind == kind || memory[1].kind == kind;
   }
   // Moves data between registers and a memory whose traffic the hardware counts. This excludes
   // parameters, which are operands in constant memory, barrier objects, and hints.
   constexpr bool accesses_memory() const {
-    return memory_count > 0 && memory[0].space != Space::param && !uses(MemoryUse::Kind::hint) &&
+    return memory_count > 0 && memory[0].space != Space::param && !uses(AddressUse::Kind::hint) &&
            sync != Sync::mbarrier && sync != Sync::mbarrier_arrive;
   }
   // Accesses device memory through the texture path, which has its own counters.
   constexpr bool is_texture() const { return reads_texels || writes_texels; }
-  constexpr bool is_atomic() const { return accesses_memory() && uses(MemoryUse::Kind::update); }
+  constexpr bool is_atomic() const { return accesses_memory() && uses(AddressUse::Kind::update); }
   constexpr bool is_block_barrier() const {
     return sync == Sync::block || sync == Sync::block_arrive;
   }
@@ -118,7 +118,7 @@ struct Traits {
   constexpr bool is_progress() const {
     return is_block_barrier() || is_cluster_barrier() || sync == Sync::mbarrier_arrive ||
            leaves_function() || writes_texels || bulk ||
-           (accesses_memory() && (uses(MemoryUse::Kind::store) || uses(MemoryUse::Kind::update)));
+           (accesses_memory() && (uses(AddressUse::Kind::store) || uses(AddressUse::Kind::update)));
   }
 };
 
@@ -164,7 +164,7 @@ constexpr Traits of(bool Traits::*flag) {
   t.*flag = true;
   return t;
 }
-constexpr Traits of(MemoryUse::Kind kind, Space space) {
+constexpr Traits of(AddressUse::Kind kind, Space space) {
   Traits t;
   t.memory[0] = {kind, space};
   t.memory_count = 1;
@@ -206,10 +206,10 @@ constexpr Traits carry = of(&Traits::carry),
 constexpr Space global = Space::global, shared = Space::shared, param = Space::param,
                 any = Space::generic;
 
-constexpr Traits loads(Space space) { return of(MemoryUse::Kind::load, space); }
-constexpr Traits stores(Space space) { return of(MemoryUse::Kind::store, space); }
-constexpr Traits updates(Space space) { return of(MemoryUse::Kind::update, space); }
-constexpr Traits hints(Space space) { return of(MemoryUse::Kind::hint, space); }
+constexpr Traits loads(Space space) { return of(AddressUse::Kind::load, space); }
+constexpr Traits stores(Space space) { return of(AddressUse::Kind::store, space); }
+constexpr Traits updates(Space space) { return of(AddressUse::Kind::update, space); }
+constexpr Traits hints(Space space) { return of(AddressUse::Kind::hint, space); }
 
 }  // namespace traits
 }  // namespace lab32::ptx

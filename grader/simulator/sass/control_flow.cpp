@@ -12,8 +12,8 @@ namespace {
 
 void find_controlling_branches(ptx::Edges next, ControlStructure& s) {
   const int n = static_cast<int>(s.reachable.size());
-  // An endless loop never reaches the exit: it gets an edge to the exit, so that every node has a
-  // post-dominator.
+  // Node n is the exit. Nodes without a successor lead to it, and so does a block that only
+  // branches to itself. The nodes of a longer endless loop have no post-dominator.
   for (int i = 0; i < n; ++i) {
     auto& out = next[static_cast<size_t>(i)];
     if (out.empty() || (out.size() == 1 && out[0] == i)) out.push_back(n);

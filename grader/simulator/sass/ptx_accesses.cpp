@@ -29,9 +29,9 @@ const Operand* address_of(const ptx::Instruction& in) {
 
 AccessKind kind_of(const ptx::Instruction& in) {
   switch (in.op->traits.memory[in.op->traits.memory_count - 1u].kind) {
-    case ptx::MemoryUse::Kind::store:
+    case ptx::AddressUse::Kind::store:
       return AccessKind::store;
-    case ptx::MemoryUse::Kind::update:
+    case ptx::AddressUse::Kind::update:
       return in.op->operands[0].is_dest ? AccessKind::atom : AccessKind::red;
     default:
       return AccessKind::load;

@@ -10,9 +10,9 @@
 #include "simulator/ptx/parser.h"
 
 using namespace lab32;
+using ptx::AddressUse;
 using ptx::ControlTransfer;
 using ptx::Issue;
-using ptx::MemoryUse;
 using ptx::OpInfo;
 using ptx::Space;
 using ptx::Sync;
@@ -52,8 +52,8 @@ TEST_CASE("ptx: traits: every address has a kind of access and a space") {
   each_row([](const OpInfo& op, const ptx::Traits& t) {
     REQUIRE(t.memory_count == operands_of_kind(op, "mem"));
     for (size_t i = 0; i < t.memory_count; ++i) {
-      const MemoryUse use = t.memory[i];
-      CHECK(use.kind != MemoryUse::Kind::none);
+      const AddressUse use = t.memory[i];
+      CHECK(use.kind != AddressUse::Kind::none);
       // `any` is for rows whose modifiers choose the space; the pattern must allow a space that the
       // row names.
       if (use.space == Space::generic) CHECK(may_have(op, "global"));
@@ -62,15 +62,15 @@ TEST_CASE("ptx: traits: every address has a kind of access and a space") {
       if (use.space == Space::param) CHECK(may_have(op, "param"));
     }
     const bool moves = t.memory_count > 0 && !t.is_mbarrier();
-    if (moves && t.memory_count == 1 && t.uses(MemoryUse::Kind::load)) CHECK(has_destination(op));
-    if (t.uses(MemoryUse::Kind::store)) CHECK_FALSE(has_destination(op));
+    if (moves && t.memory_count == 1 && t.uses(AddressUse::Kind::load)) CHECK(has_destination(op));
+    if (t.uses(AddressUse::Kind::store)) CHECK_FALSE(has_destination(op));
     if (t.issue == Issue::memory) CHECK(t.memory_count > 0);
     if (t.accesses_memory()) CHECK(t.issue == Issue::memory);
     CHECK(t.is_atomic() == ((op.base == "atom" || op.base == "red") && !may_have(op, "async")));
     // pending_count only reads the token of an arrival.
     const bool asks_token = may_have(op, "pending_count");
     CHECK(t.is_mbarrier() == may_have(op, "mbarrier") + (op.base == "mbarrier" && !asks_token));
-    if (t.read_only) CHECK((t.accesses_memory() && t.uses(MemoryUse::Kind::load)));
+    if (t.read_only) CHECK((t.accesses_memory() && t.uses(AddressUse::Kind::load)));
   });
 }
 

@@ -7,7 +7,8 @@ MOST = 20  # attempts of a student at a lab; the latest
 
 
 def candidates(course, row):
-    """{lab: the Sources that may count, the latest first} of the labs with several."""
+    """{lab: the Sources that may count, the latest first, at most MOST}, for every lab. Under best_before_due
+    those in time, or the latest if none is."""
     when = row.person and row.person.submitted
     found = {}
     for lab, attempts in row.student.attempts.items():

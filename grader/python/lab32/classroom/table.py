@@ -164,5 +164,5 @@ def quoted_cell(field):
 
 
 def csv_text(rows):
-    """CSV as RFC 4180 defines it."""
+    """The rows as CSV (RFC 4180)."""
     return "".join(",".join(map(quoted_cell, row)) + "\r\n" for row in rows)

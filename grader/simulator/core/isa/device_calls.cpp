@@ -81,7 +81,7 @@ class Arguments {
 };
 
 // A width or a precision. Clamped, because a width of 2^31 keeps the C library busy for seconds.
-std::string width_of(long long value) {
+std::string clamped_width_text(long long value) {
   const auto most = static_cast<long long>(kTextLimit);
   return std::to_string(std::clamp(value, -most, most));
 }
@@ -113,12 +113,12 @@ std::string formatted_text(Warp& warp, int lane, const std::string& text, Argume
     };
     const auto number = [&] {
       const size_t end = std::min(text.find_first_not_of("0123456789", j), text.size());
-      spec += width_of(std::strtoll(text.substr(j, end - j).c_str(), nullptr, 10));
+      spec += clamped_width_text(std::strtoll(text.substr(j, end - j).c_str(), nullptr, 10));
       j = end;
     };
     while (at("-+ #0")) spec += text[j++];
     if (at("*"))
-      spec += width_of(next.next<int>()), ++j;
+      spec += clamped_width_text(next.next<int>()), ++j;
     else if (at("123456789"))
       number();
     if (at(".")) {

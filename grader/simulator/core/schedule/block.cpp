@@ -29,7 +29,7 @@ const Split* only_ready_split(const Warp& warp) {
 bool only_uses_registers(const ptx::Traits& t) {
   const bool constant = t.memory_count == 0 || t.memory[0].space == ptx::Space::param ||
                         t.memory[0].space == ptx::Space::constant;
-  return constant && !t.uses(ptx::MemoryUse::Kind::store) && !t.is_texture() && !t.bulk &&
+  return constant && !t.uses(ptx::AddressUse::Kind::store) && !t.is_texture() && !t.bulk &&
          t.sync == ptx::Sync::none &&
          (t.transfer == ptx::ControlTransfer::next || t.transfer == ptx::ControlTransfer::branch);
 }

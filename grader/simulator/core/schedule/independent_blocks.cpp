@@ -217,7 +217,7 @@ class AffineAnalysis {
     if (space != ptx::Space::global && space != ptx::Space::generic)
       return true;  // shared and local memory belong to the block
     if (traits.is_atomic() || traits.of_whole_warp()) return false;
-    const bool store = traits.uses(ptx::MemoryUse::Kind::store);
+    const bool store = traits.uses(ptx::AddressUse::Kind::store);
     if (!store && is_in_loop(i)) return false;
     const Operand& at = in.operands[store ? 0 : 1];
     if (at.kind != Kind::address || at.reg < 0 || bits_of(at) != 64) return false;

@@ -10,7 +10,7 @@
 namespace lab32::sim {
 namespace {
 
-using MemoryKind = ptx::MemoryUse::Kind;
+using MemoryKind = ptx::AddressUse::Kind;
 
 const ptx::Traits& traits_of(const Inst& in) { return in.ptx->op->traits; }
 

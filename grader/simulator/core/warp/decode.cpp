@@ -265,7 +265,7 @@ class Decoder {
   }
 
   void decode_param(const ptx::Instruction& in, Inst& out) {
-    const bool is_store = in.op->traits.uses(ptx::MemoryUse::Kind::store);
+    const bool is_store = in.op->traits.uses(ptx::AddressUse::Kind::store);
     for (const Operand& op : in.operands) {
       if (op.kind != Kind::address) continue;
       if (op.reg >= 0) {

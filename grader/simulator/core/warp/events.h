@@ -42,7 +42,8 @@ struct Access {
   // addresses of the other one. Null for other accesses. bypass_l1: cp.async.cg, LDGSTS.BYPASS.
   const uint64_t* peer = nullptr;
   bool bypass_l1 = false;
-  // ptx_level: bytes per lane of the widest machine instruction that may serve it; 0: not known.
+  // If ptx_level is set: bytes per lane of the widest machine instruction that may serve the
+  // access; 0: not known.
   uint8_t widest = 0;
   bool again = false;  // spin_swap: a further round, by lanes that have not succeeded yet
 };

@@ -17,7 +17,7 @@ uint64_t hash_of(uint64_t word) { return (word >> 2 ^ word >> 18) & 0xffff; }
 
 bool may_return_old_value(const sim::Site& site, const ptx::MemoryOrder& order) {
   const ptx::Traits& traits = site.ptx->op->traits;
-  if (traits.memory_count != 1 || traits.memory[0].kind != ptx::MemoryUse::Kind::load ||
+  if (traits.memory_count != 1 || traits.memory[0].kind != ptx::AddressUse::Kind::load ||
       traits.is_atomic() || !order.strong)
     return false;
   const ptx::Space space = ptx::memory_space(*site.ptx, 0);
