@@ -10,11 +10,13 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <regex>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 
 namespace lab32 {
 namespace {
@@ -66,7 +68,9 @@ toml::table read_toml(const std::filesystem::path& path) {
   try {
     return toml::parse(text, path.string());
   } catch (const toml::parse_error& e) {
-    fail(e.source().begin.line, e.description());
+    // The description quotes the character at fault, which can be the end of the line.
+    fail(e.source().begin.line,
+         std::regex_replace(visible(std::string(e.description())), std::regex("\n"), "\\n"));
   } catch (const Error& e) {
     fail(line_that_breaks(text), e.what());
   }
