@@ -10,7 +10,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <regex>
 #include <string>
 #include <string_view>
 
@@ -69,8 +68,9 @@ toml::table read_toml(const std::filesystem::path& path) {
     return toml::parse(text, path.string());
   } catch (const toml::parse_error& e) {
     // The description quotes the character at fault, which can be the end of the line.
-    fail(e.source().begin.line,
-         std::regex_replace(visible(std::string(e.description())), std::regex("\n"), "\\n"));
+    std::string what = visible(std::string(e.description()));
+    if (const size_t end = what.find('\n'); end != std::string::npos) what.replace(end, 1, "\\n");
+    fail(e.source().begin.line, what);
   } catch (const Error& e) {
     fail(line_that_breaks(text), e.what());
   }

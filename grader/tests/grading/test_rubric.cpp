@@ -197,6 +197,9 @@ TEST_CASE("grading: a rubric that does not fit its checks is an error with file 
   check_refused("sizes = [0, 2.5]\n", "", "5: [result] has no `sizes`");
   check_refused("n = 7", "n = 7\nm = 7", "5: no check takes `m`");
   check_refused("n = 7", "n = ", "4: ");
+  // One line, although the mistake is the end of the line.
+  check_refused("n = 7", "n = n",
+                "4: Error while parsing floating-point: expected 'nan', saw 'n\\n'");
   check_refused("[result]", "[,]", "6: a character that TOML does not allow here");
   check_refused("[time]", "[other]\nx = 1\n[time]", "23: no check takes `other.x`");
   check_refused("after = \"result\"", "after = \"results\"", "17: [sectors] comes after `results`");

@@ -153,8 +153,8 @@ bool is_result_read(const ptx::Function& function, const ptx::Instruction& in) {
 }
 
 bool needs_block_order(const ptx::Instruction& in, const Inst& decoded) {
-  // Reductions by the copy engine or through a surface are not implemented for concurrent host
-  // threads.
+  // The simulator updates memory without atomic operations for reductions by the copy engine or
+  // through a surface, so blocks on several host threads could lose some.
   if (in.has(ptx::Mod::reduce) && in.has(ptx::Mod::global)) return true;
   if (in.op->id == OpId::sured) return true;
   if (!in.op->traits.is_atomic() || ptx::memory_space(in, 0) == ptx::Space::shared) return false;
