@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -22,7 +21,7 @@ namespace {
 struct RegisteredInSuite {
   std::string suite;
   RegisteredCheck check;
-  bool declared = false;
+  CaseFunction function = nullptr;
 };
 
 // A function-local static, because static initialisers of other files add to it before main().
@@ -47,50 +46,25 @@ void takes::fill(doctest::detail::TestCase& test) const {
 
 void registered::fill(doctest::detail::TestCase& test) const {
   collected_checks().push_back(
-      {test.m_test_suite, {test.m_name, test.m_file.c_str(), test.m_line, keys_taken_by(test)}});
+      {test.m_test_suite,
+       {test.m_name, test.m_file.c_str(), test.m_line, keys_taken_by(test)},
+       test.m_test});
 }
-
-namespace {
-
-// In doctest's order.
-std::vector<RegisteredInSuite> cases_of_lab(const std::string& lab) {
-  std::vector<RegisteredInSuite> cases;
-  for (const RegisteredInSuite& found : collected_checks())
-    if (found.suite == suite_of(lab)) cases.push_back(found);
-  std::sort(cases.begin(), cases.end(), [](const RegisteredInSuite& a, const RegisteredInSuite& b) {
-    return std::tie(a.check.file, a.check.line) < std::tie(b.check.file, b.check.line);
-  });
-  return cases;
-}
-
-}  // namespace
 
 std::vector<RegisteredCheck> registered_checks(const std::string& lab) {
   std::vector<RegisteredCheck> checks;
-  for (const RegisteredInSuite& found : cases_of_lab(lab))
-    if (!found.declared) checks.push_back(found.check);
+  for (const RegisteredInSuite& found : collected_checks())
+    if (found.suite == suite_of(lab)) checks.push_back(found.check);
+  std::sort(checks.begin(), checks.end(), [](const RegisteredCheck& a, const RegisteredCheck& b) {
+    return std::tie(a.file, a.line) < std::tie(b.file, b.line);
+  });
   return checks;
 }
 
-void register_declared(const std::string& lab, const RegisteredCheck& check, void (*run)()) {
-  static std::deque<std::string> texts;  // doctest keeps the pointers
+CaseFunction function_of_case(const std::string& lab, const std::string& check) {
   for (const RegisteredInSuite& found : collected_checks())
-    if (found.suite == suite_of(lab) && found.check.name == check.name) return;
-  doctest::detail::TestCase test(run, check.file.c_str(), check.line,
-                                 doctest_detail_test_suite_ns::getCurrentTestSuite());
-  test.m_name = texts.emplace_back(check.name).c_str();
-  test.m_test_suite = texts.emplace_back(suite_of(lab)).c_str();
-  doctest::detail::regTest(test);
-  collected_checks().push_back({suite_of(lab), check, true});
-}
-
-size_t place_of_case(const std::string& lab, const std::string& check) {
-  const std::vector<RegisteredInSuite> cases = cases_of_lab(lab);
-  const auto at = std::find_if(cases.begin(), cases.end(), [&](const RegisteredInSuite& found) {
-    return found.check.name == check;
-  });
-  if (at == cases.end()) throw std::logic_error("no doctest case is called " + check);
-  return static_cast<size_t>(at - cases.begin()) + 1;
+    if (found.suite == suite_of(lab) && found.check.name == check) return found.function;
+  throw std::logic_error("no doctest case is called " + check);
 }
 
 namespace {

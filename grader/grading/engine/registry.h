@@ -1,7 +1,7 @@
 // The checks that are linked into this program: every LAB_CHECK in a suite "lab:<lab>". The code of
 // a check says how to measure something, and which values of the rubric it takes; the rubric holds
-// everything else about the check. A check that a rubric declares (declared/declaration.h) joins
-// the suite when it runs.
+// everything else about the check. A check that a rubric declares (declared/declaration.h) has no
+// LAB_CHECK.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -12,8 +12,8 @@
 #include "grading/rubric/value_range.h"
 
 // Defines a check: LAB_CHECK("B1 scale: sectors" * takes("n", "ideal")) { check.measured(...); }
-// The body is a function of the running check `check`, inside a doctest TEST_CASE that only
-// run_suite() can run.
+// The body is a function of the running check `check`, inside a doctest TEST_CASE whose function
+// only run_suite() can call.
 #define LAB_CHECK(decorators) LAB_CHECK_IN(DOCTEST_ANONYMOUS(lab_check_), decorators)
 #define LAB_CHECK_IN(function, decorators)              \
   static void function(lab32::grading::Check& check);   \
@@ -49,15 +49,13 @@ struct RegisteredCheck {
   std::vector<RubricKey> takes;
 };
 
-// The LAB_CHECKs of a lab in doctest's order: by file, then by line.
+// The LAB_CHECKs of a lab by file, then by line.
 std::vector<RegisteredCheck> registered_checks(const std::string& lab);
 
-// Registers a check that a rubric declares as a doctest case of its lab's suite, unless there is
-// one of that name. `run` is its body.
-void register_declared(const std::string& lab, const RegisteredCheck& check, void (*run)());
-
-// The index of a check's doctest case among those of its lab's suite, from 1.
-size_t place_of_case(const std::string& lab, const std::string& check);
+// The function of the doctest TEST_CASE of a LAB_CHECK. Throws std::logic_error if the lab has no
+// LAB_CHECK of that name.
+using CaseFunction = void (*)();
+CaseFunction function_of_case(const std::string& lab, const std::string& check);
 
 // The suite of a lab: "lab:coalescing". The grader's own tests leave suites of this prefix out.
 inline std::string suite_of(const std::string& lab) { return "lab:" + lab; }

@@ -21,16 +21,20 @@
 namespace lab32::grading {
 namespace {
 
-constexpr const char* kReporter = "lab32";
+// The state that a LAB_CHECK and note_failed_assert() share. doctest passes no arguments to test
+// cases, so this state is global to the file.
+struct RunningCheck;
+RunningCheck* running = nullptr;
 
-// The state that a LAB_CHECK and the Reporter share. doctest creates reporters itself and passes no
-// arguments to test cases, so this state is global to the file.
 struct RunningCheck {
   Check& check;
-  // An error of the machine. It ends the grading, while doctest would continue with the next check.
+  // An error of the machine. It ends the grading, while another error ends only the check.
   std::string machine_fault = {};
+  RunningCheck* const outer = std::exchange(running, this);
+
+  explicit RunningCheck(Check& started) : check(started) {}
+  ~RunningCheck() { running = outer; }
 };
-RunningCheck* running = nullptr;
 
 // Rounded down to hundredths, so that only full credit gives full points.
 double rounded_points(double points, double credit) {
@@ -123,30 +127,12 @@ void end_check(Check& check, report::Lab& lab) {
   if (has_nearly_all_points(check.row, test)) s.passed.insert(&check.row);
 }
 
-// A doctest reporter that prints nothing and remembers the first CHECK that failed.
-class Reporter : public doctest::IReporter {
- public:
-  explicit Reporter(const doctest::ContextOptions&) {}
-
-  void report_query(const doctest::QueryData&) override {}
-  void test_run_start() override {}
-  void test_run_end(const doctest::TestRunStats&) override {}
-  void test_case_start(const doctest::TestCaseData&) override {}
-  void test_case_reenter(const doctest::TestCaseData&) override {}
-  void test_case_end(const doctest::CurrentTestCaseStats&) override {}
-  void test_case_exception(const doctest::TestCaseException&) override {}
-  void subcase_start(const doctest::SubcaseSignature&) override {}
-  void subcase_end() override {}
-  void log_message(const doctest::MessageData&) override {}
-  void test_case_skipped(const doctest::TestCaseData&) override {}
-  void log_assert(const doctest::AssertData& assertion) override {
-    std::string& failed = running->check.verdict.failed_check;
-    if (!assertion.m_failed || !failed.empty()) return;
-    failed = assertion.m_threw ? assertion.m_exception.c_str() : assertion.m_decomp.c_str();
-  }
-};
-
-REGISTER_REPORTER(kReporter, 1, Reporter);
+// Remembers the first CHECK or REQUIRE that failed.
+void note_failed_assert(const doctest::AssertData& assertion) {
+  std::string& failed = running->check.verdict.failed_check;
+  if (!assertion.m_failed || !failed.empty()) return;
+  failed = assertion.m_threw ? assertion.m_exception.c_str() : assertion.m_decomp.c_str();
+}
 
 // Records an error of the check, unless the check has already ended.
 void note_error(Check& check, const std::string& error) {
@@ -154,30 +140,23 @@ void note_error(Check& check, const std::string& error) {
   check.verdict.error = error;
 }
 
-// Each check runs in a doctest context of its own, because the rubric's order differs from the
-// order of the files.
-void run_in_context(Check& check) {
-  // The grader's own tests run this inside a test of theirs. doctest restores the state of the
-  // outer context except this flag; without it the next CHECK of the outer test would end the
-  // process.
-  const bool nested = doctest::is_running_in_test;
-  RunningCheck now{check};
-  RunningCheck* const before = std::exchange(running, &now);
-  const std::string& lab = check.session.rubric.lab();
-  const RubricRow& row = check.row;
-  if (row.declaration)
-    register_declared(lab, {row.check, row.path, row.line, {}},
-                      [] { run_in_suite(&run_declared); });
-  const int place = static_cast<int>(place_of_case(lab, row.check));
+// Runs the function of the check's TEST_CASE without doctest's loop over cases. doctest hands a
+// CHECK outside such a loop to the context's handler; in a test of the grader, which is itself such
+// a loop, the CHECK counts as one of that test.
+void run_case(Check& check) {
   doctest::Context context;
-  context.setOption("reporters", kReporter);
-  context.setOption("test-suite", suite_of(lab).c_str());
-  context.setOption("first", place);
-  context.setOption("last", place);
-  context.setOption("no-breaks", true);
-  context.run();
-  doctest::is_running_in_test = nested;
-  running = before;
+  context.setAssertHandler(note_failed_assert);
+  if (!doctest::is_running_in_test) context.setAsDefaultForAssertsOutOfTestCases();
+  RunningCheck now(check);
+  try {
+    if (check.row.declaration)
+      run_in_suite(&run_declared);
+    else
+      function_of_case(check.session.rubric.lab(), check.row.check)();
+  } catch (const doctest::detail::TestFailureException&) {
+    // A REQUIRE has failed. note_failed_assert() has its words.
+    if (doctest::is_running_in_test) throw;
+  }
   if (!now.machine_fault.empty()) throw MachineError(now.machine_fault);
 }
 
@@ -185,7 +164,7 @@ void run_check(Check& check, report::Lab& lab) {
   const auto start = std::chrono::steady_clock::now();
   check.verdict = Verdict{};
   check.draws = 0;
-  run_in_context(check);
+  run_case(check);
   end_check(check, lab);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   lab.tests.back().seconds = std::round(taken.count() * 1e3) / 1e3;
@@ -266,7 +245,7 @@ void run_in_suite(void (*body)(Check&)) {
   } catch (const std::bad_alloc&) {
     running->machine_fault = "this machine has not enough memory";
   } catch (const doctest::detail::TestFailureException&) {
-    throw;  // from a REQUIRE; log_assert() has recorded it
+    throw;
   } catch (const std::exception& error) {
     note_error(check, error.what());
   } catch (...) {

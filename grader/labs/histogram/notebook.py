@@ -7,6 +7,7 @@ FORMS = [
     "device", "block", "aggregated, adds of 1", "warp, adds of 1", "cub",
     "weights, device", "weights, block", "weights, aggregated", "weights, warp",
 ]  # fmt: skip
+TIMED_FORMS = ["block", "weights, block", "weights, aggregated", "weights, warp"]  # those that one figure compares
 # {label: (check, figure)}. B3's ideal is 0, so it has no ratio.
 WASTE = {
     "histogram_block, adds": ("B1 block: adds", "adds"),

@@ -1,6 +1,6 @@
 from graded import graded
 
-from lab32 import tables
+from lab32 import plots, tables
 from lab32.labs.histogram import notebook as histogram
 
 
@@ -38,3 +38,8 @@ def test_leaders_gain_where_a_warp_has_one_key_and_lose_where_keys_differ():
     gain = histogram.gain("weights, block", "weights, aggregated")
     assert gain["sorted"] > 1.2 and gain["constant"] > 1.2
     assert gain["few"] < 0.8 and gain["uniform"] < 0.2
+
+
+def test_the_forms_of_a_figure_look_different():
+    looks = plots.series_styles([f"measured: {form}" for form in histogram.TIMED_FORMS])
+    assert len({str(look) for look in looks.values()}) == len(histogram.TIMED_FORMS)
