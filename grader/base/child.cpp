@@ -17,7 +17,8 @@ namespace lab32 {
 
 namespace {
 
-// What kill() takes, for every Child that has not been waited for.
+// The processes to signal, for every Child that has not been waited for; a negative number is a
+// process group.
 struct LiveChildren {
   std::mutex mutex;
   std::set<pid_t> targets;
@@ -70,7 +71,7 @@ Child::Child(const std::string& name, Group group, const std::function<void()>& 
   }
   lock.unlock();  // the child's copy
   if (group == Group::own) setpgid(0, 0);
-  // The parent may die first (Ctrl-C, a batch system), or may already be dead.
+  // The parent may die first (by Ctrl-C or a batch system, say), or may already be dead.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
   sigemptyset(&none);

@@ -35,7 +35,7 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// The constructor throws MachineError when the system gives no pipe.
+// The constructor throws MachineError if the system provides no pipe.
 struct Pipe {
   Descriptor read, write;
   Pipe();
@@ -46,7 +46,7 @@ class ExecReport {
  public:
   // Called in the child when exec() has failed; `error` is errno.
   [[noreturn]] void fail(int error) const;
-  // Called in a child whose own child does the exec.
+  // Called in a child that leaves exec() to a child of its own.
   void leave() { pipe_.write.close(); }
   // Called in the parent. Returns 0 once the child's program runs, else the errno of the failed
   // exec().

@@ -35,7 +35,7 @@ inline constexpr Variable kPython{"LAB32_PYTHON"};
 // The OpenBLAS that simulated cuBLAS computes with.
 inline constexpr Variable kOpenBlas{"LAB32_OPENBLAS"};
 
-// ---- of lab32, from `lab32 run`, `profile` and `check` to the program that they start ----
+// ---- of lab32: passed by `lab32 run`, `profile` and `check` to the program that they start ----
 
 // The command that started the program; the simulated GPU and the number of GPUs; the seed of the
 // random order of blocks.

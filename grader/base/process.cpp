@@ -87,7 +87,7 @@ constexpr uint32_t kArchitecture = 0;
 
 constexpr sock_filter load(uint32_t offset) { return {BPF_LD | BPF_W | BPF_ABS, 0, 0, offset}; }
 constexpr sock_filter answer(uint32_t value) { return {BPF_RET | BPF_K, 0, 0, value}; }
-// Skips the next instruction unless the loaded value equals this one.
+// Skips the next instruction of the filter unless the loaded value equals this one.
 constexpr sock_filter if_equal(uint32_t value) { return {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value}; }
 constexpr sock_filter continue_if_at_least(uint32_t value) {
   return {BPF_JMP | BPF_JGE | BPF_K, 0, 1, value};
@@ -187,8 +187,8 @@ bool set_limit(int resource, uint64_t value) {
   return setrlimit(static_cast<__rlimit_resource>(resource), &set) == 0;
 }
 
-// Our descriptors are all close-on-exec; those that this process inherited (a batch system's log,
-// say) are not.
+// Our own descriptors are close-on-exec. Those that this process has inherited (a batch system's
+// log, say) are marked here.
 void keep_descriptors_from_child() {
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */) == 0) return;

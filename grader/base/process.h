@@ -25,7 +25,8 @@ const ConfinementSupport& confinement_support();
 class Confinement {
  public:
   struct Paths {
-    std::vector<std::string> read;   // and execute: files, or directories with all below
+    // paths to read and execute: files, or directories with everything below
+    std::vector<std::string> read;
     std::vector<std::string> write;  // and read
   };
   // Paths that do not exist are ignored. Without Landlock, access to files is not restricted.

@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The error may be at the end of a long line, so the line is broken and not cut. The rows fit
-// between the margins of the score report; more rows than this would hide the message below.
+// A long line is broken and not cut, because the error may be at its end. The rows fit between the
+// margins of the score report; more rows than this would hide the message below.
 constexpr int kQuoteWidth = 70;
 constexpr size_t kMostRows = 4;
 
@@ -64,7 +64,7 @@ std::string SourceFile::quote(int line) const {
 }
 
 int SourceFile::find(const std::string& word) const {
-  int asked = 0;  // the line of a LAB32_...() macro: a launch shape, or an answer
+  int asked = 0;  // line of a LAB32_...() macro with the word: a launch shape, or an answer
   for (size_t i = 0; i < lines_.size(); ++i) {
     const std::string& line = lines_[i];
     // Comments mention kernels by name, too.

@@ -19,7 +19,7 @@
 
 namespace lab32 {
 
-// ---- what can be shown -----------------------------------------------------------------------
+// ---- which characters can be shown -------------------------------------------------------------
 
 namespace {
 
@@ -69,8 +69,7 @@ std::string escaped_text(const std::string& text, const char* as_it_is, const ch
     }
     const bool line_end = d.code == '\r' && at + 1 < text.size() && text[at + 1] == '\n';
     if (line_end && one_of(as_it_is, '\n')) {
-      // A file from Windows: "\r
-      // " is a line end.
+      // In a file from Windows, "\r " is a line end.
     } else if (one_of(escaped, d.code) || (is_control(d.code) && !one_of(as_it_is, d.code))) {
       out += fmt::format("\\x{:02x}", d.code);
     } else if (changes_text_direction(d.code)) {
@@ -169,7 +168,7 @@ std::string pad_left(std::string_view text, int width) {
 // ---- similar names ---------------------------------------------------------------------------
 
 size_t edit_distance(const std::string& a, const std::string& b) {
-  // Row i: the distances of a's first i letters to every beginning of b.
+  // Entry j of row i: the distance of a's first i letters from b's first j letters.
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {

@@ -73,9 +73,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The child writes this header, then `size` bytes. An answer that was cut off counts as none.
+// The child writes this header, then `size` bytes. An answer that was cut off is treated as no
+// answer.
 struct AnswerHeader {
-  uint64_t failed = 0;  // the bytes are an exception's words
+  uint64_t failed = 0;  // the bytes are the message of an exception
   uint64_t size = 0;
 };
 
@@ -101,8 +102,8 @@ void write_all(int fd, const void* data, size_t size) {
     write_all(fd, &head, sizeof head);
     write_all(fd, e.what(), head.size);
   }
-  // Not exit(): the buffers and static objects are copies, and only the parent may flush and
-  // destroy them.
+  // _exit() and not exit(): the buffers and static objects are copies, and only the parent may
+  // flush and destroy them.
   _exit(0);
 }
 
@@ -175,8 +176,8 @@ namespace {
 constexpr double kMost = 16;
 // A measurement is valid for this many seconds.
 constexpr double kFresh = 0.2;
-// Seconds that the two parts of the work take on a quiet machine, and the factor that is within the
-// noise.
+// The seconds that the two parts of the work take on a quiet machine, and the factor by which they
+// may vary without meaning anything.
 constexpr double kThinking = 0.0100, kMemory = 0.0020, kNoise = 1.3;
 constexpr size_t kFreshBytes = 4 << 20, kTable = 1 << 16, kSteps = 1 << 20;
 
@@ -208,7 +209,7 @@ double run_interpreter_like_work() {
   return thread_seconds() - begin;
 }
 
-// Touches new pages: a virtual machine may have to request them from its host.
+// Touches new pages, for which a virtual machine may have to ask its host.
 double touch_pages() {
   const double begin = thread_seconds();
   void* fresh =

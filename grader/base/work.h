@@ -33,7 +33,7 @@ class Background {
   bool valid() const { return state_ != nullptr; }
   // Returns when the work is done. Call it only if valid(); it may be called again.
   void wait();
-  // Like wait(), and throws the exception of the work, in every call.
+  // Waits for the work. Throws the exception of the work, if it has thrown one, in every call.
   void get();
 
  private:

@@ -40,12 +40,12 @@ struct LaunchRefusal {
     empty,            // no block, or no thread
     threads,          // value per block; most
     grid,             // most_shape
-    block,            // most_shape: threads along x, y, z
+    block,            // most_shape: the most threads along x, y, z
     shared_bytes,     // value per block; most
-    required_block,   // most_shape: the only shape that the kernel may have
-    resources,        // not one block fits a multiprocessor: value registers per thread
+    required_block,   // most_shape: the only block shape that the kernel may have
+    resources,        // not even one block fits a multiprocessor; value: registers per thread
     resident_blocks,  // cooperative launch: value blocks; most
-    cluster,          // most_shape: its blocks; the grid is no multiple of it
+    cluster,          // most_shape: the cluster's blocks, of which the grid is no multiple
   } limit = Limit::empty;
   std::string kernel;
   Shape shape;
@@ -69,10 +69,10 @@ struct Fault {
   std::optional<LaunchRefusal> refusal;  // the simulator refused the launch
   std::optional<DriverError> driver;     // a GPU reported it
   double seconds = 0;                    // for the kind time_limit
-  int call_line = 0;  // the kernel's line that calls the function with the fault; 0: none
+  int call_line = 0;  // the line of the kernel that calls the function with the fault; 0: none
 };
 
-// The launch as a whole exceeded a limit, and may have been correct so far.
+// True if the launch as a whole exceeded a limit; what it has done so far may be correct.
 inline bool is_limit_of_launch(const Fault& fault) {
   return fault.trap && (fault.trap->reason == sim::TrapReason::launch_limit ||
                         fault.trap->reason == sim::TrapReason::launch_seconds);
@@ -84,7 +84,7 @@ struct Buffer {
   uint64_t bytes = 0;
 };
 
-// One kernel argument, as the bytes of its declared parameter type.
+// One kernel argument: the bytes of a value of the parameter's declared type.
 class Arg {
  public:
   template <class T>
@@ -119,7 +119,8 @@ struct LaunchOptions {
   // Whether a read of uninitialised global or local memory ends the launch (grading) or returns the
   // bytes that are there, as a GPU does.
   bool trap_uninitialised = true;
-  // Otherwise: report the first such read on which something depends (Run::uninitialised).
+  // Used if trap_uninitialised is false: reports the first such read on which something depends
+  // (Run::uninitialised).
   bool note_uninitialised = false;
   // Report findings instead of ending the launch: bad accesses are dropped (a load gives 0xff
   // bytes), and barriers and warp operations continue with the lanes that have arrived.
@@ -193,8 +194,9 @@ struct Run {
   std::vector<counters::LineCounters> lines;
   std::vector<WorstAccess> worst;  // sorted by file and line
   std::optional<std::vector<counters::Finding>> hazards;
-  std::vector<counters::Finding> stale;       // LaunchOptions::loads
-  std::optional<uint64_t> longest_warp;       // instructions of the longest warp, to set limits by
+  std::vector<counters::Finding> stale;  // LaunchOptions::loads
+  // number of instructions of the longest warp, by which limits are chosen
+  std::optional<uint64_t> longest_warp;
   std::optional<uint64_t> warp_instructions;  // PTX instructions of all warps (simulator)
   // The loads and stores of local memory in the machine code of the kernel and of the functions
   // that it calls, including spills, as far as the launch has executed them (simulator).
@@ -211,7 +213,8 @@ struct Run {
   std::string output;                          // printf
   bool grid_races_unchecked = false;           // races between blocks were not checked
   bool output_lost = false;                    // printf wrote more than the device's buffer holds
-  std::optional<OutOfRangeAmount> out_of_range_amount;  // the first of the lowest block (simulator)
+  // the first one in the lowest block that has one (simulator)
+  std::optional<OutOfRangeAmount> out_of_range_amount;
   std::vector<PtxLevelAccess> ptx_level;
   uint64_t child_launches = 0;  // launches by kernels; no figure includes them (simulator)
   // Accesses to the memory of another device; they count as the device's own.
@@ -269,7 +272,7 @@ class LoadedModule {
   // The bytes of a module variable; nullopt: no such variable.
   virtual std::optional<std::vector<std::byte>> read_symbol(const std::string& name) = 0;
   virtual bool write_symbol(const std::string& name, const void* data, uint64_t bytes) = 0;
-  // Gives all variables their initial values, after a launch that a fault has stopped.
+  // Gives all variables their initial values. Called after a launch that a fault has stopped.
   virtual void restore_variables() {}
   // The variable's memory; nullopt: no such variable, or the device does not know.
   virtual std::optional<Buffer> symbol(const std::string& /*name*/) { return std::nullopt; }
@@ -281,7 +284,7 @@ class SavedMemory {
  public:
   virtual ~SavedMemory() = default;
   virtual void put_back() = 0;
-  // Whether the memory is unchanged since the snapshot.
+  // Whether the memory is unchanged since this snapshot was taken.
   virtual bool same() const = 0;
 };
 

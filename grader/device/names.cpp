@@ -77,7 +77,7 @@ std::string plain_type(const std::string& type) {
       {"uint64_t", "unsigned long"},  {"int64_t", "long"},
       {"size_t", "unsigned long"},    {"half", "__half"}};
   std::string t = type;
-  // People write const before the type; the demangler prints it behind.
+  // People write const before the type; the demangler prints it after the type.
   std::string constant;
   if (t.rfind("const ", 0) == 0) {
     constant = " const";
@@ -124,7 +124,7 @@ std::string plain_name(const std::string& written) {
   return out + ">";
 }
 
-// A form for comparison only: true becomes 1, since users write either.
+// Returns a form for comparison only: true becomes 1 and false 0, since users write either.
 std::string without_spelling_differences(std::string name) {
   static const Pattern yes("\\btrue\\b"), no("\\bfalse\\b");
   return no.replace(yes.replace(name, "1"), "0");

@@ -51,7 +51,7 @@ class ElementNames {
       : module_(module), debug_ptx_(std::move(debug_ptx)) {}
 
   // Replaces `f.object`, a symbol or the name of an array, by its readable name, and sets `f.place`
-  // if it is known.
+  // if the element is known.
   void name(counters::Finding& f);
 
   // Names the object and the element of an access that ended a launch. `shared`: the variables of

@@ -52,7 +52,7 @@ namespace {
 
 using ptx::Mod;
 
-// Used without machine code: the costs of the PTX instruction.
+// Used without machine code: adds the costs of the PTX instructions.
 void add_ptx_issue(model::Work& work, const sim::KernelProgram& program,
                    const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i) {
@@ -101,8 +101,8 @@ std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program) {
     const ptx::Instruction& in = *site.ptx;
     counters::CacheUse use;
     use.group = groups[uses.size()];
-    // PTX ISA, "Cache Operators" and "Memory Consistency Model": L1 is not coherent, so an access
-    // that other blocks must see goes to L2.
+    // L1 is not coherent, so an access that other blocks must see goes to L2 (PTX ISA, "Cache
+    // Operators" and "Memory Consistency Model").
     const bool ordered = in.has(Mod::relaxed) || in.has(Mod::acquire) || in.has(Mod::mmio);
     use.skips_l1 = in.has(Mod::cg) || in.has(Mod::cv) || in.has(Mod::op_volatile) ||
                    (ordered && !in.has(Mod::cta));
@@ -150,8 +150,8 @@ model::Work work_of(const sim::KernelProgram& program, const LaunchObservations&
   work.l1_load_cycles = number(caches.l1_load_cycles);
   work.l1_store_cycles = number(caches.l1_store_cycles);
   work.l1_hits = caches.l1_load.percent() / 100;
-  // A read from device memory fetches whole accesses; it is counted as if each sector had been
-  // requested.
+  // A read from device memory fetches whole accesses, and counts as if each of their sectors had
+  // been requested.
   const double from_l2 = number(caches.l1_load.sectors - caches.l1_load.hits);
   const double from_dram = std::min(from_l2, number(caches.dram_read) / counters::kSectorBytes);
   work.l2_hits = from_l2 > 0 ? 1 - from_dram / from_l2 : 0;

@@ -30,13 +30,13 @@ std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program
                                                const counters::TrafficObserver& traffic,
                                                uint32_t site, const sim::LaunchOutcome& outcome);
 
-// The cache behaviour of each site of a program.
+// How the caches treat each instruction of a program, by site.
 std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program);
 
 // The sizes of a GPU's caches for a launch with that occupancy.
 counters::CacheShape cache_shape(const model::Profile& profile, const model::Occupancy& occupancy);
 
-// All fields of Work except blocks, occupancy and warm.
+// Computes all fields of Work except blocks, occupancy and warm.
 model::Work work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
                     const counters::Counters& counters, const counters::CacheCounters& caches,
                     uint32_t warps_per_block);

@@ -114,7 +114,7 @@ class SimDevice : public Device {
   std::optional<counters::L2> l2_;  // the state that the last modelled launch left
 };
 
-// Unknown register counts are taken as 32, which limits nothing.
+// If the register count is not known, 32 are assumed, which limits nothing.
 model::Occupancy SimDevice::occupancy(const SimKernel& kernel, const Shape& shape) const {
   return model::occupancy(profile_, static_cast<uint32_t>(shape.block.count()),
                           kernel.info().registers.value_or(32), kernel.program().dynamic_offset,
@@ -181,7 +181,7 @@ std::optional<LaunchRefusal> SimDevice::check_shape(const SimKernel& kernel,
                          static_cast<uint32_t>(need[2])});
   try {
     occupancy(kernel, shape);
-  } catch (const Error&) {  // too many registers for so many threads
+  } catch (const Error&) {  // so many threads have too many registers
     return refuse(Limit::resources, kernel.info().registers.value_or(0));
   }
   return std::nullopt;

@@ -20,7 +20,8 @@ std::unique_ptr<Device> make_sim_device(const std::string& profile);
 // Uses the caller's memory, which the caller copies, fills and shares; it must outlive the device.
 std::unique_ptr<Device> make_sim_device(const model::Profile& profile, sim::Memory& memory);
 
-// LoadedModule::refusals() for a module that is not loaded. Throws Error for invalid PTX.
+// The result of LoadedModule::refusals() for a module that is not loaded: symbol -> why the kernel
+// cannot run. Throws Error for invalid PTX.
 std::map<std::string, std::string> refusals_of(const std::string& ptx);
 
 }  // namespace lab32::device

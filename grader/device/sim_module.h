@@ -45,7 +45,7 @@ class SimKernel : public Kernel {
   SimModule& module_;
   const ptx::Function& function_;
   std::unique_ptr<sim::KernelProgram> program_;
-  const sass::Reconciliation& reconciled_;  // owned by the module, as is the next
+  const sass::Reconciliation& reconciled_;  // both references: owned by the module
   ElementNames& places_;
   KernelInfo info_;
 };
@@ -72,7 +72,7 @@ class SimModule : public LoadedModule {
 
  private:
   const ptx::Variable* variable(const std::string& name) const;
-  // `offsets`: where the cubin has the variables, for their alignment.
+  // `offsets`: where the variables are in the cubin, which determines their alignment.
   void place_variables(const std::map<std::string, uint64_t>& placed,
                        const std::map<std::string, uint64_t>& offsets);
   std::vector<std::byte> initial_bytes(const ptx::Variable& v) const;

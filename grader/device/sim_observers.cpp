@@ -19,7 +19,8 @@ namespace {
 
 using sim::KernelProgram;
 
-// The largest power of two that divides every shared access: the unit of the race check.
+// The largest power of two that divides the address and size of every shared access. The race check
+// compares pieces of this size.
 uint32_t shared_granule(const KernelProgram& program) {
   uint32_t granule = 4;
   for (const sim::Site& site : program.sites) {
@@ -38,7 +39,7 @@ bool has_named_barriers(const KernelProgram& program, bool clusters) {
     const ptx::Instruction& in = *site.ptx;
     const ptx::Sync sync = in.op->traits.sync;
     if (sync == ptx::Sync::block_arrive || sync == ptx::Sync::mbarrier_arrive) return true;
-    // The operand with the number of threads is optional.
+    // The operand that gives the number of threads is optional.
     bool some_threads = false;
     for (size_t i = 0; i < in.op->operands.size(); ++i)
       some_threads |= in.op->operands[i].optional && in.has_operand(i);
@@ -53,7 +54,7 @@ counters::SiteOrders site_orders(const KernelProgram& program) {
   return orders;
 }
 
-// Whether only barriers order accesses to shared memory.
+// Whether nothing but barriers orders accesses to shared memory.
 bool has_only_barriers(const KernelProgram& program, const counters::SiteOrders& orders) {
   for (size_t site = 0; site < orders.size(); ++site) {
     const ptx::Traits& traits = program.sites[site].ptx->op->traits;
@@ -64,7 +65,7 @@ bool has_only_barriers(const KernelProgram& program, const counters::SiteOrders&
   return true;
 }
 
-// The race check, with the facts about the program that it needs before the launch.
+// Makes the race check with the facts about the program that it needs before the launch.
 counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
                                          const counters::PositionOf& position) {
   const KernelProgram& program = *launch.program;
@@ -91,7 +92,8 @@ WorstAccess worst_access(const counters::Example& e, const counters::Position& a
   return w;
 }
 
-// Records an allocation and the kernel parameter that points into it.
+// Records an allocation and the kernel parameter that points into it, unless it is recorded
+// already.
 void add_array_once(const sim::LaunchContext& launch, const sim::Allocation& in,
                     std::vector<counters::ArrayDetail>& arrays) {
   for (const counters::ArrayDetail& known : arrays)
@@ -292,7 +294,7 @@ void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   run.work->blocks = launch_.grid.count();
   run.work->occupancy = occupancy_;
   run.work->warm = options_.model == LaunchOptions::Model::warm;
-  // The time of these other accesses is not modelled.
+  // The time of traffic that is not a load or store of global or shared memory is not modelled.
   if (!run.counters->other.any()) run.predicted = model::predict(*profile_, *run.work);
   if (run.predicted) {
     const double waited = static_cast<double>(outcome.longest_wait) / profile_->time.sm_hz;
@@ -302,7 +304,7 @@ void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   l2_ = caches_->take_l2();
 }
 
-// The cycles of the multiprocessor that finishes last.
+// Adds the cycles of the multiprocessor that finishes last.
 void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work& work) {
   work.blocks = launch_.grid.count();
   work.occupancy = occupancy_;
@@ -319,7 +321,7 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   at.warps = work.warps_per_block;
   at.resident = std::max(1u, occupancy_.blocks);
   at.issued = outcome.warps;
-  // All multiprocessors request equally: each gets this many cycles of the shared units.
+  // All multiprocessors request equally, so each gets this many cycles of the shared units.
   const double share = profile_->time.sm_hz * static_cast<double>(std::min<uint64_t>(
                                                   profile_->multiprocessors, work.blocks));
   if (units > 0) {
@@ -336,7 +338,7 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   work.cycles_alone = model::run_multiprocessor(*profile_, trace, at).cycles;
 }
 
-// The most expensive accesses, and those whose counts are PTX-level.
+// Adds the most expensive access of each site, and the accesses whose counts are PTX-level.
 void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) const {
   for (uint32_t site = 0; site < program_.sites.size(); ++site) {
     const auto at = position_(site);

@@ -33,7 +33,7 @@ double runs_per_warp(const sass::EmittedBlock& block, const FunctionIssueCounts&
   const double entered = sass::runs(block, f.times);
   if (block.spin_loop < 0) return entered;
   const auto at = static_cast<size_t>(block.spin_loop);
-  // The instruction was not reconciled, so the number of iterations is unknown.
+  // The instruction was not matched with the machine code, so the number of iterations is unknown.
   if (f.rounds[at] == 0 || f.times[at] == 0) return entered;
   return entered * static_cast<double>(f.rounds[at]) / static_cast<double>(f.times[at]);
 }
@@ -42,7 +42,7 @@ namespace {
 
 using Kind = model::TraceInstruction::Kind;
 
-// The average cost of the accesses of one PTX instruction, over those that the machine code issues.
+// The average cost of the accesses that the machine code issues for one PTX instruction.
 struct AccessCost {
   float busy = 1, l1_misses = 0, l2_misses = 0, first_l1_misses = 0, first_l2_misses = 0,
         weight = 0, updates = 0;
@@ -97,7 +97,7 @@ class Builder {
     return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of);
   }
 
-  // An access takes an issue slot even if no lane of the warp is active.
+  // The share of executions in which no lane of the warp is active. They take an issue slot, too.
   static double idle_share(uint64_t requests, double executed) {
     return std::max(0.0, 1 - static_cast<double>(requests) / executed);
   }
@@ -200,7 +200,7 @@ class Builder {
     trace_.registers = std::max<size_t>(trace_.registers, sass::kRegisters);
   }
 
-  // Used without machine code: the PTX instructions in their order.
+  // Used without machine code: adds the PTX instructions in their order.
   void add_ptx(const FunctionIssueCounts& f) {
     const ptx::Function& function = *f.function->ptx;
     const ptx::ControlFlow flow = ptx::analyse_control_flow(function);

@@ -21,7 +21,7 @@ struct FunctionIssueCounts {
   const sim::CodeFunction* function = nullptr;
   size_t first_site = 0;
   std::vector<uint64_t> times;
-  // The iterations of the compare-and-swap loop that ptxas made of the instruction.
+  // The number of iterations of the compare-and-swap loop that ptxas made of each instruction.
   std::vector<uint64_t> rounds;
 };
 std::vector<FunctionIssueCounts> issue_counts_by_function(const sim::KernelProgram& program,
@@ -39,7 +39,7 @@ struct LaunchObservations {
   const counters::CacheObserver& caches;
 };
 
-// The group (CacheUse::group) of each site.
+// The load group of each site (CacheUse::group).
 std::vector<uint8_t> load_groups(const sim::KernelProgram& program);
 
 // `units` receives the sum of the weights of the accesses over all warps.

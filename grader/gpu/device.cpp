@@ -70,8 +70,8 @@ class Session {
     if (result != kSuccess)
       throw Error(doing + ": " + api.name_of(result) + " (" + api.text_of(result) + ")");
   }
-  // Called before every driver call: a context is current for one thread, and the caller's thread
-  // may change.
+  // Makes the context current. Call it before every driver call: a context is current for one
+  // thread, and the caller's thread may change.
   void enter() const {
     if (!lost_.empty())
       throw Error("this process can no longer use the GPU: " + lost_ +
@@ -174,7 +174,7 @@ class GpuModule final : public LoadedModule {
   std::vector<std::unique_ptr<GpuKernel>> kernels_;
 };
 
-// The simulator's kind of fault for a driver error.
+// The simulator's kind of fault that corresponds to a driver error.
 sim::TrapKind trap_kind(const std::string& error) {
   if (error == "CUDA_ERROR_ILLEGAL_ADDRESS") return sim::TrapKind::out_of_bounds;
   if (error == "CUDA_ERROR_MISALIGNED_ADDRESS") return sim::TrapKind::misaligned;
@@ -391,7 +391,8 @@ std::vector<EntryPoint> read_entries(const std::string& ptx) {
   std::vector<EntryPoint> entries;
   for (size_t at = 0; (at = ptx.find(keyword, at)) != std::string::npos;) {
     at += keyword.size();
-    // nvcc writes comments on separate lines; a directive begins a line, after .visible or .weak.
+    // A directive begins a line, after .visible or .weak; nvcc writes comments on lines of their
+    // own.
     size_t line = ptx.rfind('\n', at) + 1;
     if (ptx[line] != '.') continue;
     size_t name = ptx.find_first_not_of(" \t", at);

@@ -25,7 +25,7 @@ namespace lab32::device {
 // process.
 class Gpu : public Device {
  public:
-  // Starts a kernel on the default stream without waiting. nullopt: it has been started.
+  // Starts a kernel on the default stream without waiting. nullopt: it has started.
   virtual std::optional<Fault> enqueue(Kernel& kernel, const Shape& shape,
                                        const std::vector<Arg>& args) = 0;
   // Waits for all started kernels. `kernel` is the name under which a fault is reported.

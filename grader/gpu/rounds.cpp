@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kWarmUps = 2;        // unrecorded rounds, in which the card's clocks rise
-constexpr size_t kMinRounds = 11;  // with fewer rounds the interval is too wide
+constexpr size_t kMinRounds = 11;  // with fewer rounds the confidence interval is too wide
 constexpr size_t kMaxRounds = 1001;
 constexpr long long kSpinCycles = 100'000;  // about 50 us: many times what the host needs to launch
 
@@ -137,8 +137,8 @@ class RoundsBench {
     return all[set % all.size()];
   }
 
-  // A step with everything that the host looks up prepared: between two events there is time only
-  // for the launches themselves.
+  // A step for which the host has looked up everything in advance, because between two events there
+  // is time only for the launches themselves.
   struct PreparedLaunch {
     Kernel* kernel = nullptr;  // null: a fill
     Shape shape;
@@ -182,7 +182,7 @@ class RoundsBench {
     throw Error(plan_.candidates[candidate].name + ": " + describe(fault));
   }
 
-  // The parts of a run; only `work` is timed.
+  // The parts of one run of a candidate; only `work` is timed.
   struct RunPhases {
     std::string name;
     std::function<void()> before, work;

@@ -100,9 +100,10 @@ struct TimingPlan {
   uint64_t copy_bytes = 0;  // bytes that the device-to-device copy reads and writes in total
   std::vector<RequiredRatio> required_ratios = {{}};
   Baseline baseline = Baseline::none;
-  size_t baseline_input = 0;      // the array that CUB sums, as 4-byte elements
-  double wanted_interval = 0.02;  // half width, relative: rounds continue until all ratios have it,
-  double seconds = 3;             // or until this much time has passed (at least 11 rounds)
+  size_t baseline_input = 0;  // the array that CUB sums, as 4-byte elements
+  // half width of the interval, relative: rounds continue until all ratios have it,
+  double wanted_interval = 0.02;
+  double seconds = 3;  // or until this much time has passed (at least 11 rounds)
 };
 
 // The seconds of each round, in order. A round times every candidate and baseline once.
@@ -123,7 +124,8 @@ struct TimedOutput {
 
 struct Clocks {
   uint32_t sm_mhz = 0, memory_mhz = 0;
-  uint64_t throttled = 0;  // NVML's reasons, except idleness and clocks set by an application
+  // NVML's reasons for slower clocks, except idleness and clocks set by an application
+  uint64_t throttled = 0;
 };
 
 struct Timing {
@@ -135,8 +137,8 @@ struct Timing {
   uint64_t l2_bytes = 0;
   // The bytes per second of DRAM, from the memory clock and the bus width; 0: not known.
   double peak_bandwidth = 0;
-  // The time that the timing itself took: until all data were on the card, and from then to the
-  // end.
+  // The seconds that the timing itself took: until all data were on the card, and from then on to
+  // the end.
   double start_seconds = 0, rounds_seconds = 0;
 };
 
@@ -172,7 +174,7 @@ TimerSearch find_gpu_timer();
 // is one, and any other value uses none.
 std::unique_ptr<Timer> open_timer(const std::string& spec);
 
-// Serialises a Timed. Outputs are in `region`, and the bytes refer to them.
+// Serialises a TimingResult. Outputs are in `region`, and the bytes refer to them.
 std::vector<std::byte> encode(const TimingResult& timed, const SharedRegion& region);
 // Reads the bytes of encode(). Throws Error if they are invalid. The outputs keep the region alive.
 TimingResult decode(const std::vector<std::byte>& bytes,
@@ -192,7 +194,7 @@ struct Interval {
 // and high are the extremes. `values` must not be empty.
 Interval median_interval(std::vector<double> values);
 
-// a[i] / b[i] for each round: a disturbance of a round affects both and cancels.
+// a[i] / b[i] for each round. A disturbance of a round affects both values and cancels.
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace lab32::device

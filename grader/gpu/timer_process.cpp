@@ -32,7 +32,8 @@ constexpr double kWakeUp = 60;  // seconds in which the driver must answer
 // Seconds in addition to the rounds: driver, upload of inputs, download of outputs.
 constexpr double kSlack = 17;
 constexpr double kCubBuild = 300;
-constexpr size_t kMaxKept = size_t{4} << 30;  // bytes of outputs with different results
+// most bytes of outputs with different results that are kept
+constexpr size_t kMaxKept = size_t{4} << 30;
 
 Fault timeout_fault(double seconds) {
   Fault fault;
@@ -48,7 +49,7 @@ class CardLock {
     const fs::path path = fs::temp_directory_path() / ("lab32-" + uuid + ".lock");
     fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd_ < 0) throw Error(path.string() + " cannot be opened: " + std::strerror(errno));
-    fchmod(fd_, 0666);  // the next grading may be another user's
+    fchmod(fd_, 0666);  // so that the next grading, perhaps of another user, can open it
     while (flock(fd_, LOCK_EX) != 0)
       if (errno != EINTR) throw Error(path.string() + ": " + std::strerror(errno));
   }
@@ -88,7 +89,7 @@ std::string build_baselines(const std::string& arch) {
 
 class GpuTimer final : public Timer {
  public:
-  // What the child process that searched for the card reported.
+  // The properties of the card, as the child process that searched for it reported them.
   struct Card {
     std::string name, arch, uuid, description;
     uint32_t multiprocessors = 0;
@@ -123,7 +124,7 @@ class GpuTimer final : public Timer {
           const GpuSearch search = find_gpu();
           if (!search.device) throw Error(search.reason);
           const double woken = start.wall_seconds();
-          // Otherwise the kernels' printf output would appear inside the report.
+          // Without this, the kernels' printf output would appear inside the report.
           if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0)
             dup2(nowhere, STDOUT_FILENO);
           TimingResult timed = run_rounds(*search.device, plan, artifact, baselines, *kept);

@@ -1,12 +1,12 @@
-"""Runs the C++ tests on all cores and the Python tests beside them; the last line: N passed, N failed.
+"""Runs the C++ tests on all cores and the Python tests beside them. The last line is: N passed, N failed.
 
 usage: run_tests.py fast|slow DOCTEST_BINARY...
 
-Which tests are slow stands in their source: `* kSlow` (tests/fixtures/slow.h), pytest.mark.slow. doctest and
-pytest run what they find. The C++ cases of a file go to one process, since they may build on each
-other; slow ones, and those whose names begin with "grading: golden:", one by one. Python tests go to a process per file. The
-golden tests first, since others look at what they grade; then the longest, by the times of the last
-run (build/test_seconds.json).
+Slow tests are marked in their source: `* kSlow` (tests/fixtures/slow.h), pytest.mark.slow. doctest and pytest run
+the tests that they find. The C++ cases of a file run in one process, since they may build on each other; slow
+cases, and those whose names begin with "grading: golden:", run in a process each. Python tests run in a process
+per file. The golden tests start first, since other tests read their results; the others start in the order of
+their times in the last run (build/test_seconds.json), the longest first.
 """
 
 import collections
@@ -26,15 +26,15 @@ from pathlib import Path
 # alone, too.
 LAST_SUITE = "after all others"
 NEEDS_THE_GPU = re.compile(r"device/test_gpu|test_command_line|on a GPU")
-# Grades hundreds of files, on one host thread: under ThreadSanitizer, which makes each access of
-# memory slow, these are left out.
+# These tests grade hundreds of files on one host thread. They are left out under ThreadSanitizer,
+# which slows down each access to memory.
 CORPORA = ("grading/test_golden.cpp", "grading/test_submissions.cpp", "grading/test_one_score.cpp")
-# Where the Python tests are.
+# The folders with Python tests.
 PYTHON_FOLDERS = ["grader/tests/python", "grader/labs", "grader/runtime/tests"]
 
 TIMES = Path("build/test_seconds.json")
 COVERED = Path("build/covered_ops.txt")
-GRADED = Path("build/graded")  # what tests grade that others look at, too: grader/tests/python/graded.py
+GRADED = Path("build/graded")  # results of gradings that several tests read: grader/tests/python/graded.py
 RULE = "=" * 79
 SUMMARY = re.compile(r"\[doctest\] test cases: *\d+ \| *(\d+) passed \| *\d+ failed")
 SECONDS = re.compile(r"^(\d+\.\d+) s: ", re.MULTILINE)
@@ -103,7 +103,7 @@ def longest_first(units, seconds):
 
 
 def worth_showing(output):
-    """Without the frame of cases that had nothing to say, and without the counts."""
+    """Returns the output without cases that printed nothing of their own, and without the counts."""
     shown = []
     for block in output.split(RULE):
         lines = [line for line in block.strip().splitlines() if line.strip()]
@@ -117,7 +117,7 @@ def worth_showing(output):
 
 
 def run_unit(binary, unit):
-    """(what it said, Tally)"""
+    """Returns (output, Tally)."""
     command = [binary, "--no-intro", "--duration", f"--source-file=*{unit.file}"]
     if not unit.whole_file:
         names = ",".join(case.replace(",", "\\,") for case in unit.cases)
@@ -127,12 +127,12 @@ def run_unit(binary, unit):
         text=True, errors="replace", env=environment(),
     )  # fmt: skip
     tally = Tally(passed=sum(map(int, SUMMARY.findall(done.stdout))))
-    # Whatever did not pass has failed: also the cases that a crash has left without their turn.
+    # Each case that did not pass has failed, including those that did not run because of a crash.
     tally.failed = max(len(unit.cases) - tally.passed, int(done.returncode != 0))
     output = worth_showing(done.stdout)
     if done.returncode < 0:
         output += f"{unit.file}: killed by signal {-done.returncode}\n"
-    # doctest says a name in its own words (cut, joined lines), but in the order of the file.
+    # doctest changes names (it cuts them and joins lines), but prints the cases in the order of the file.
     times = [float(seconds) for seconds in SECONDS.findall(done.stdout)]
     if len(times) == len(unit.cases):
         tally.seconds = dict(zip(unit.cases, times))
@@ -140,7 +140,7 @@ def run_unit(binary, unit):
 
 
 def python_files(slow, seconds):
-    """The files with Python tests of that tier, those that took longest first."""
+    """Lists the files with Python tests of that tier; those that took longest come first."""
     found = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
          "-m", "slow" if slow else "not slow", *PYTHON_FOLDERS],
@@ -227,12 +227,12 @@ def main(tier, *binaries):
             (alone if unit.alone() else beside).append(partial(run_unit, binary, unit))
     if not sanitized:
         files = python_files(slow, recorded)
-        # Starting pytest costs a second: short files share a process.
+        # Starting pytest costs a second, so short files share a process.
         long, short = (files, []) if slow else (files[:6], files[6:])
         parts = [[file] for file in long] + [short[i::4] for i in range(4) if short[i::4]]
         python = [partial(run_pytest, part, slow) for part in parts]
-    # Tests wait for much of their time: for a time limit, a browser, a notebook's kernel. Beside two
-    # processes of Python and one more of C++ than there are cores, there is always one that can go on.
+    # Tests spend much of their time waiting: for a time limit, a browser, a notebook's kernel. Two
+    # processes of Python, and one process of C++ more than there are cores, keep all cores busy.
     total = run_all([(python, 2), (beside, 1 + (os.cpu_count() or 1))])
     total.add(run_all([(alone, 1)]))
 

@@ -15,7 +15,7 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
-// The size of ".b8", ".u64", ".f32"; 0: not a type.
+// The bytes of the types ".b8", ".u64", ".f32" and so on; 0: the word is no such type.
 uint64_t bytes_of_type(std::string_view word) {
   if (word.size() < 3 || std::string_view("busf").find(word[1]) == std::string_view::npos) return 0;
   const std::string_view bits = word.substr(2);

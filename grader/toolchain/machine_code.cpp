@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kAssembling = 60;
 
-// The outcome has no cubin if ptxas fails.
+// Assembles the text. The outcome has no cubin if ptxas fails.
 Outcome run_ptxas(const std::string& ptx, const std::string& arch,
                   const std::vector<std::string>& options, std::string* cubin) {
   const Toolchain& tools = installed();
@@ -36,14 +36,14 @@ Outcome run_ptxas(const std::string& ptx, const std::string& arch,
   nvcc.limits.wall_seconds = kAssembling;
   Outcome outcome = run_process(nvcc);
   *cubin = read_file(to).value_or("");
-  // The name that the driver's compiler uses in its messages.
+  // The name that the driver's compiler uses in its messages replaces the name of the file.
   for (size_t at; (at = outcome.err.find(from)) != std::string::npos;)
     outcome.err.replace(at, from.size(), "application ptx input");
   return outcome;
 }
 
-// `ptx` with its version replaced by the one that ptxas reports as its own; empty: `errors` is
-// about something else.
+// Returns `ptx` with its version replaced by the one that ptxas reports as its own; empty if
+// `errors` is about something else.
 std::string with_version_of_ptxas(const std::string& ptx, const std::string& errors) {
   static const Pattern newer("Unsupported .version [0-9.]+; current version is '([0-9.]+)'");
   const auto own = newer.search(errors);

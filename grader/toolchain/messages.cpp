@@ -30,7 +30,7 @@ void replace_at(std::string& line, size_t at, size_t length, const std::string& 
     caret = at;
 }
 
-// The closing parenthesis of the one at `open`; npos: there is none.
+// The position of the parenthesis that closes the one at `open`; npos: there is none.
 size_t closing_bracket(const std::string& line, size_t open) {
   int depth = 0;
   for (size_t i = open; i < line.size(); ++i) {
@@ -40,7 +40,7 @@ size_t closing_bracket(const std::string& line, size_t open) {
   return std::string::npos;
 }
 
-// The keywords that CUDA's headers define as macros: their expansion -> their name.
+// Replaces the expansions of keywords that CUDA's headers define as macros by their names.
 void restore_keywords(std::string& line, size_t& caret) {
   static const std::pair<const char*, const char*> kWords[] = {
       {"__inline__ __attribute__((always_inline))", "__forceinline__"},

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 constexpr uint64_t kCpuSeconds = 20;  // limit of each process: the submission can be blamed for it
 constexpr double kWallSeconds = 120;  // nvcc and all that it calls, on a busy machine
 constexpr uint64_t kMemory = 1408ull << 20;  // limit of each process; they run one after the other
-constexpr uint64_t kLargestFile = 64ull << 20;  // the preprocessed text; 1 MB, with CUB 10
+constexpr uint64_t kLargestFile = 64ull << 20;  // the preprocessed text: 1 MB, and 10 MB with CUB
 constexpr uint64_t kMessages = 256ull << 10;    // limit of stdout and of stderr
 constexpr uint64_t kListingCpuSeconds = 10;     // nvdisasm
 constexpr uint64_t kListing = 256ull << 20;     // limit of the listing's text
@@ -50,7 +50,7 @@ void write_into_sandbox(const fs::path& path, const std::string& text) {
   if (!file) throw MachineError(path.string() + " cannot be written: is the disk of TMPDIR full?");
 }
 
-// More than a compilation needs. If this much cannot be written even after its files are removed,
+// More than a compilation needs. If this much cannot be written even after its files were removed,
 // the disk was full, and the failure was not the submission's.
 constexpr size_t kRoom = 8 << 20;
 
@@ -105,7 +105,8 @@ std::string replace_sandbox_paths(const std::string& text, const std::string& na
 
 // ---- nvcc's messages ---------------------------------------------------------------------------
 
-// "ptxas info" lines, with their continuation, are ours (-v); the rest is the compilers' own.
+// What the compilers print: lines of "ptxas info" with their continuation are there because lab32
+// passes -v, and give the registers; the rest is the compilers' own text.
 struct Messages {
   std::string text;
   std::map<std::string, uint32_t> registers;
@@ -177,8 +178,8 @@ bool reports_killed_gcc(const std::string& err) {
          });
 }
 
-// The submission is responsible for CPU time. If the time limit was reached without using the CPU,
-// the machine was too busy.
+// The submission is responsible for CPU time only. If the time limit was reached without using the
+// CPU, the machine was too busy.
 void report_busy_machine(const Outcome& outcome, const std::string& program, double seconds) {
   if (outcome.end == Outcome::End::timed_out)
     throw MachineError(fmt::format(
@@ -192,8 +193,8 @@ bool reached_cpu_limit(const Outcome& outcome, const ProcessLimits& limits) {
          outcome.seconds >= static_cast<double>(limits.cpu_seconds);
 }
 
-// Something else killed the compiler: the kernel, say, for lack of memory. Our own limits end it in
-// another way, or later.
+// Reports a compiler that something else has killed, such as the kernel for lack of memory. lab32's
+// own limits end it in another way, or later.
 void report_killed_compiler(const Outcome& outcome, const ProcessLimits& limits) {
   if (outcome.seconds >= static_cast<double>(limits.cpu_seconds)) return;
   bool killed = outcome.end == Outcome::End::signalled && outcome.status == SIGKILL;
@@ -209,7 +210,8 @@ void report_killed_compiler(const Outcome& outcome, const ProcessLimits& limits)
         "nvcc, or a compiler that it started, was killed; perhaps this machine is short of memory");
 }
 
-// Zeroed arrays cost a compiler nothing, but take their whole size wherever they are loaded.
+// Zeroed arrays cost a compiler nothing, but their whole size is allocated wherever they are
+// loaded.
 void refuse_large_variables(const std::string& ptx, const std::string& display, uint64_t most) {
   const uint64_t bytes = variable_bytes(ptx);
   if (bytes <= most) return;
@@ -244,8 +246,8 @@ Artifact run_compilers(const Submission& submission, const Surroundings& around,
   write_submission(sandbox, submission, around);
   const std::string inner = sandbox.inner_submission() + "/" + submission.name;
 
-  // Without bubblewrap the paths are relative, or nvcc has made them absolute. From here on they
-  // are those that bubblewrap would give.
+  // Without bubblewrap the paths in messages are relative, or nvcc has made them absolute. They are
+  // now replaced by those that bubblewrap would give.
   const bool lists_opened_files = options.isolation != Isolation::bubblewrap;
   auto canonical = [&](std::string text) {
     if (!lists_opened_files) return text;
@@ -272,7 +274,8 @@ Artifact run_compilers(const Submission& submission, const Surroundings& around,
   if (lists_opened_files) {
     opened = split_opened_files(nvcc.out + nvcc.err);
     refuse_foreign_files(sandbox, tools, opened, display);
-    // The list of opened files is cut off, so it is not known which files the messages quote.
+    // The list of opened files is cut off, so it is not known which files the messages quote; they
+    // are dropped.
     if (nvcc.end == Outcome::End::output_exceeded) opened.messages.clear();
   }
   const Messages messages = split_messages(canonical(opened.messages));
@@ -334,7 +337,8 @@ std::string run_debug_compiler(const Submission& submission, const Surroundings&
   return read_file(sandbox.output() / "debug.ptx").value_or("");
 }
 
-// Everything that the result depends on. The CUDA headers are identified by nvcc, C++'s by gcc.
+// Everything on which the result depends. nvcc's identity stands for the CUDA headers, gcc's for
+// those of C++.
 std::string cache_key_text(const Submission& submission, const std::string& arch,
                            const Surroundings& around) {
   std::string all = installed().identity + arch + "\n" + submission.name + "\n" + around.before +
@@ -397,7 +401,7 @@ Artifact compile(const fs::path& source, const std::string& arch, const std::str
 
 Artifact compile(const Submission& submission, const std::string& arch,
                  const std::string& display_path, const CompileOptions& options) {
-  // nvcc passes the architecture to a shell.
+  // nvcc passes the architecture to a shell, so it must be harmless.
   if (!Pattern("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is not a GPU architecture; an example is sm_90");
   const Surroundings around = options.around ? options.around(submission.text()) : Surroundings();

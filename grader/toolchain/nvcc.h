@@ -15,8 +15,8 @@
 
 namespace lab32::toolchain {
 
-// The submission's fault: its lab loses the points. BadSubmission (submission.h) does so, too; any
-// other Error is the machine's.
+// The submission does not compile, and its lab loses the points. BadSubmission (submission.h) has
+// the same effect; any other Error is the machine's fault.
 struct CompileError : Error {
   CompileError(const std::string& display_path, const std::string& text)
       : Error(display_path + " does not compile:\n" + text), text(text) {}
@@ -39,7 +39,7 @@ struct CompileOptions {
   ProcessLimits limits;            // for nvcc
   uint64_t variables = 128 << 20;  // bytes of __device__ and __constant__ arrays in all
   bool cache = true;               // compile the same text only once
-  // Returns what surrounds the file; its argument is the text of the file. Null: nothing.
+  // Returns the code around the file; its argument is the text of the file. Null: there is none.
   std::function<Surroundings(const std::string&)> around = {};
   CompileOptions();  // the defaults of compile() above
 };

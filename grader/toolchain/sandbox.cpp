@@ -35,8 +35,8 @@ void add_system_folders(Words& words) {
     else if (fs::is_directory(name, error))
       add(words, {"--ro-bind", name, name});
   }
-  // On Debian gcc is a link in /etc/alternatives; the loader's cache finds libraries fast, or at
-  // all.
+  // On Debian gcc is a link in /etc/alternatives; with the loader's cache, libraries are found
+  // faster, and some only with it.
   for (const char* name :
        {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
     add(words, {"--ro-bind-try", name, name});
@@ -193,10 +193,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The list that gcc adds after its last message.
+// The line above the list that gcc adds after its last message.
 constexpr char kGuards[] = "Multiple include guards may be useful for:";
 
-// ". /usr/include/math.h", a dot for each file that it is included from.
+// Whether the line names a file that gcc has opened: ". /usr/include/math.h", with a dot for each
+// file that it is included from.
 bool names_opened_file(const std::string& line, size_t& name) {
   name = std::min(line.find_first_not_of('.'), line.size());
   if (name == line.size() || line[name] != ' ') return false;
@@ -229,7 +230,7 @@ OpenedFiles split_opened_files(const std::string& output) {
     } else if (names_opened_file(line, name)) {
       result.files.emplace_back(line.substr(name));
     } else if (guards && !line.empty() && line.find_first_of(":( ") == std::string::npos) {
-      // The files below this line were listed above, too.
+      // All files below this line were also listed above it.
     } else {
       guards = false;
       result.messages += line + "\n";
@@ -250,7 +251,7 @@ ReadableFiles::ReadableFiles(const std::vector<fs::path>& own, const std::vector
 
 bool ReadableFiles::allows(const fs::path& file, const fs::path& from) const {
   const fs::path full = from / file;
-  // These may have led the compiler to another file than they lead to now.
+  // Paths in these directories may have led the compiler to another file than they lead to now.
   for (const char* shifting : {"/proc", "/dev", "/sys", "/run"})
     if (is_inside(full.lexically_normal(), shifting)) return false;
   Id id;

@@ -60,7 +60,7 @@ class Sandbox {
   std::optional<Confinement> confinement_;  // not with bubblewrap
 };
 
-// ---- the files that a preprocessor has opened, as gcc -H lists them, and whether it may ----
+// ---- the files that a preprocessor has opened (gcc -H), and whether it may open them ----
 
 // gcc's option -H, in the form in which nvcc passes it on.
 extern const std::vector<std::string> kReportOpenedFiles;

@@ -89,7 +89,7 @@ size_t skip_blanks(const SplicedText& in, size_t i) {
   }
 }
 
-// A string or character literal; if it has no end, it ends with its line.
+// Skips a string or character literal. A literal without an end ends with its line.
 size_t skip_literal(const SplicedText& in, size_t i) {
   const char quote = in[i];
   for (++i; i < in.size() && in[i] != '\n'; ++i) {
@@ -99,7 +99,7 @@ size_t skip_literal(const SplicedText& in, size_t i) {
   return std::min(i, in.size());
 }
 
-// R"x(...)x", in which lines are not joined. `i` is at the quotation mark.
+// Skips R"x(...)x", in which lines are not joined. `i` is at the quotation mark.
 size_t skip_raw_string(const SplicedText& in, size_t i) {
   const size_t begin = in.origin(i) + 1, open = in.text().find('(', begin);
   if (open == std::string::npos || open - begin > 16) return i + 1;
@@ -118,7 +118,7 @@ size_t skip_number(const SplicedText& in, size_t i) {
   return i;
 }
 
-// A name with the raw string or the <...> of an #include that follows it.
+// Skips a name, with the raw string or the <...> of an #include that follows it.
 size_t skip_name(const SplicedText& in, size_t i) {
   const std::string_view name = in.name_at(i);
   i += name.size();
@@ -178,7 +178,7 @@ namespace fs = std::filesystem;
 constexpr size_t kLargestSubmission = 1 << 20;  // the longest reference solution has 10 KiB
 constexpr size_t kMostFiles = 64;
 
-// Opens one component of a path, if it is no link.
+// Opens one component of a path, unless it is a link.
 Descriptor open_component(int from, const std::string& name, int flags) {
   return Descriptor(openat(from, name.c_str(), O_CLOEXEC | O_NOFOLLOW | flags));
 }
@@ -220,7 +220,7 @@ class Directory {
       if (from < 0) return std::nullopt;
     }
     const std::string last = name.filename().string();
-    // O_NONBLOCK, since opening a pipe would block.
+    // O_NONBLOCK, because opening a pipe would otherwise wait for its writer.
     const Descriptor file = open_component(from, last, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (file.get() < 0) {
       const int reason = errno;
@@ -279,8 +279,8 @@ std::vector<std::string> included_names(const std::string& text) {
   return names;
 }
 
-// Every macro that #define makes a "..." or <...>: its name, and the text that it stands for. As
-// for included_names(), more than the compiler sees does no harm.
+// Every macro that #define makes a "..." or <...>: its name, and the text that it stands for. As in
+// included_names(), macros that the compiler does not see do no harm.
 std::map<std::string, std::string> macros_for_headers(const std::string& text) {
   constexpr std::string_view word = "define";
   const auto after_blanks = [&](size_t at) {
@@ -303,7 +303,7 @@ std::map<std::string, std::string> macros_for_headers(const std::string& text) {
   return macros;
 }
 
-// The lines `#include NAME`, with the macro's name.
+// The number of each line `#include NAME`, with the macro's name.
 std::vector<std::pair<long, std::string>> includes_of_macros(const std::string& text) {
   static const Pattern directive("^[ \t]*#[ \t]*include[ \t]+([A-Za-z_][A-Za-z0-9_]*)");
   std::vector<std::pair<long, std::string>> found;
@@ -317,7 +317,7 @@ std::vector<std::pair<long, std::string>> includes_of_macros(const std::string& 
   return found;
 }
 
-// Whether the path, by its name alone, stays below the directory.
+// Whether the path, judged by its name alone, stays below the directory.
 bool stays_inside(const fs::path& name) {
   if (name.empty() || name.is_absolute()) return false;
   return std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
@@ -342,8 +342,8 @@ void read_headers(const Directory& directory, const fs::path& from, Submission& 
   }
 }
 
-// The headers of a submission are read before the preprocessor runs. Where a macro builds the name
-// of one, it is not known.
+// The headers of a submission are read before the preprocessor runs. If a macro builds the name of
+// a header, that name is not known, and the submission is refused.
 void refuse_undefined_include_macros(const Submission& submission,
                                      const std::string& display_path) {
   std::map<std::string, std::string> macros;
@@ -357,7 +357,7 @@ void refuse_undefined_include_macros(const Submission& submission,
                         file == submission.name ? display_path : file, line, macro));
 }
 
-// Why the text cannot be a program; empty if it may be one.
+// The reason why the text cannot be a program; empty if it may be one.
 std::string reason_not_a_program(const std::string& text) {
   if (const size_t zero = text.find('\0'); zero != std::string::npos)
     return "it is not a text file: line " +

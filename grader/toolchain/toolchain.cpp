@@ -21,7 +21,7 @@ bool is_program(const fs::path& path) {
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-// The lines NAME=value that the set-up scripts wrote.
+// Reads the lines NAME=value that the set-up scripts have written.
 std::map<std::string, std::string> read_settings(const fs::path& path) {
   std::map<std::string, std::string> settings;
   std::ifstream file(path);
@@ -42,7 +42,8 @@ fs::path search_path(const std::string& path, const std::string& program) {
   return {};
 }
 
-// The wheels' layout: nvidia/cu13/{bin,nvvm,include}, one prefix for all of them.
+// Searches the wheels, whose layout is nvidia/cu13/{bin,nvvm,include}, with one prefix for all of
+// them.
 fs::path search_wheels(const fs::path& packages, const std::string& program) {
   std::error_code error;
   for (const auto& cuda : fs::directory_iterator(packages / "nvidia", error)) {
@@ -156,7 +157,7 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
   for (const char* system : {"/usr", "/lib", "/lib64", "/bin"}) add_root(t.roots, system);
   add_root(t.roots, t.cuda_home);
   add_root(t.roots, prefix_of(t.host_compiler));
-  // For nvdisasm from a wheel, only its directory and not the whole environment.
+  // For nvdisasm from a wheel, only its own directory is readable, and not the whole environment.
   if (!t.nvdisasm.empty()) add_root(t.roots, t.nvdisasm.parent_path());
 
   t.path = t.host_compiler.parent_path().string() + ":/usr/local/bin:/usr/bin:/bin";

@@ -33,13 +33,15 @@ struct ToolchainSearch {
 };
 Toolchain find_toolchain(const ToolchainSearch& where);
 
-// A text that changes when the program changes: its path, size and modification time.
+// A text that changes when the program changes: its path, its size and the time of its last
+// modification.
 std::string identity_of(const std::filesystem::path& program);
 
 // The checkout in which this program was built: it has labs/, solutions/ and build/.
 std::filesystem::path checkout();
 
-// Compares the names alone; both must be absolute and without "..".
+// Whether the path is in the directory. Compares the names alone; both must be absolute and without
+// "..".
 bool is_inside(const std::filesystem::path& path, const std::filesystem::path& directory);
 
 }  // namespace lab32::toolchain

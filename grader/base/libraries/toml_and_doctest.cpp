@@ -43,7 +43,7 @@ void refuse_toml() { throw Error("a character that TOML does not allow here"); }
 
 namespace {
 
-// A pipe would be waited for, and a device may never end.
+// Reading a pipe would wait for its writer, and a device may never end.
 void require_small_file(const std::filesystem::path& path) {
   constexpr uintmax_t kLargest = 1 << 20;
   std::error_code none;

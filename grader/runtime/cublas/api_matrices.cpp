@@ -268,7 +268,7 @@ struct CopySides {
   const cudaStream_t* stream = nullptr;
 };
 
-// Steps and the width are in bytes.
+// Copies rows; the steps and the width are in bytes.
 cublasStatus_t copy(size_t width, size_t height, const CopySides& s) {
   if (!s.from || !s.to) return CUBLAS_STATUS_MAPPING_ERROR;
   const auto from_pitch = static_cast<size_t>(s.step_from),

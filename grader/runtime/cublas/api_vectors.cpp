@@ -33,7 +33,7 @@ class StridedVector {
   int64_t step_;
 };
 
-// A result that goes to the host, or to a word of device memory.
+// Submits work whose result goes to the host, or to a word of device memory.
 template <class Result>
 cublasStatus_t reduce(const char* name, cublasHandle_t handle, int64_t n, Result* out,
                       const std::function<Result(DeviceAccess&)>& work) {
@@ -68,7 +68,7 @@ struct AccumulatorType<std::complex<T>> {
 
 enum class Conjugated : bool { no, yes };
 
-// A vector, as the program passes it.
+// A vector operand, as the program passes it.
 template <class T>
 struct Vector {
   T* at;
@@ -192,7 +192,7 @@ cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, 
   });
 }
 
-// Skips the terms that are multiplied by 0, so a NaN in them has no effect.
+// Computes y = alpha x + y. If alpha is 0, the terms are skipped, so a NaN in x has no effect.
 template <class T>
 cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const void* alpha,
                     Vector<const T> x, Vector<T> y) {

@@ -23,8 +23,8 @@ using cudart::Runtime;
 struct Extent {
   int64_t rows = 0, columns = 0, leading = 0;
 };
-// A vector as an extent: n elements, `step` elements apart. A negative step covers the same
-// elements backwards.
+// A vector as a matrix of one row: n elements, `step` elements apart. A negative step covers the
+// same elements backwards.
 inline Extent vector_of(int64_t n, int64_t step) { return {1, n, step < 0 ? -step : step}; }
 
 // Whether two matrices with elements of that size overlap. Returns false in cases that are hard to
@@ -67,8 +67,8 @@ class DeviceAccess {
     return found;
   }
 
-  // The call only moves elements, so NaNs keep their bits. The bits of computed NaNs become the
-  // GPU's.
+  // Call if the call only moves elements, so that NaNs keep their bits. Without it, NaNs get the
+  // bits that the GPU computes.
   void keep_bits() { canonicalise_.clear(); }
   void finish() const {
     for (const auto& f : canonicalise_) f();

@@ -39,7 +39,7 @@ void explain_lower_bounds(Runtime& r, const char* name) {
 // in all other tools, a fault is printed immediately.
 void execute_now(Runtime& r, cudaStream_t stream, const char* name, const std::string& arguments,
                  const Work& work) {
-  if (r.gpu().fault) return;  // a device with a fault executes nothing more
+  if (r.gpu().fault) return;  // after a fault, a device executes nothing more
   record::LibraryCall record;
   record.name = name;
   record.arguments = arguments;

@@ -30,8 +30,8 @@ namespace fs = std::filesystem;
 constexpr char kPinned[] = "scipy-openblas32==0.3.34.481.3";
 constexpr char kWheel[] = "scipy_openblas32/lib/libscipy_openblas.so";
 
-// Where to look for OpenBLAS: a checkout has it in .venv, an installed lab32 wheel beside itself in
-// site-packages, and the last place is the system's library path.
+// The paths at which OpenBLAS may be: a checkout has it in .venv, an installed lab32 wheel beside
+// itself in site-packages; the last one is the system's library path.
 std::vector<fs::path> places() {
   if (const std::string named = value_of(variables::kOpenBlas); !named.empty()) return {named};
   std::vector<fs::path> found;
@@ -138,8 +138,8 @@ void gemm(const Gemm<T>& g) {
 
 // ---- products of all types and batches ----
 
-// The status for wrong arguments, in the order in which an H100 checks them; nullopt if all are
-// right.
+// The status for wrong arguments, which are checked in the order in which an H100 checks them;
+// nullopt if all arguments are right.
 std::optional<cublasStatus_t> argument_error(const ArgumentPositions& at, const Product& p,
                                              const Batch& batch) {
   const auto least = [](int64_t rows) { return std::max<int64_t>(1, rows); };
@@ -190,7 +190,7 @@ std::vector<ProductOperands> operands_of_batch(DeviceAccess& access, const Produ
   return all;
 }
 
-// A copy without gaps, converted to the type of the computation.
+// Returns a copy without gaps, converted to the type of the computation.
 template <class To, class From>
 std::vector<To> widened(const From* from, const Extent& e) {
   std::vector<To> to(static_cast<size_t>(e.rows * e.columns));
@@ -234,7 +234,7 @@ void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c
         if constexpr (!whole) {
           to = rounded<C>(sum);
         } else if constexpr (std::is_same_v<C, int32_t>) {
-          // Overflow wraps around, as in the GPU's adders.
+          // Overflow wraps around, as in a GPU's adders.
           const auto exact = static_cast<uint32_t>(static_cast<int64_t>(sum));
           const uint32_t old =
               beta == S() ? 0 : static_cast<uint32_t>(beta) * static_cast<uint32_t>(to);
@@ -291,8 +291,8 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
       if (!reads) of.k = 0;
       const Extent none{1, 0, 1};
       multiply_one<T, C, S>(of, {A, reads ? rows_a : none}, {B, reads ? rows_b : none}, to, a, b);
-      // Memory limits products of halves and bytes on tensor cores, so only wider types count
-      // operations.
+      // On tensor cores, memory limits products of halves and bytes, so operations are counted only
+      // for wider types.
       if (sizeof(T) >= 4)
         access.count_operations(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(p.m) *
                                 static_cast<double>(p.n) * static_cast<double>(of.k));

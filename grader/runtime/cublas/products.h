@@ -17,7 +17,7 @@ struct Batch {
   int64_t step_a = 0, step_b = 0, step_c = 0;
 };
 
-// The arguments, as the program passes them.
+// The arguments of a product, as the program passes them.
 struct Product {
   cublasOperation_t op_a, op_b;
   int64_t m, n, k;

@@ -17,7 +17,7 @@ namespace lab32::cudart {
 
 namespace {
 
-// Memory that this machine can still provide, because simulated device memory is host memory. 0:
+// The bytes that this machine can still provide, because simulated device memory is host memory. 0:
 // unknown.
 uint64_t available_bytes() {
   std::ifstream info("/proc/meminfo");
@@ -27,7 +27,7 @@ uint64_t available_bytes() {
   return kibibytes << 10;
 }
 
-// Resident bytes of this process that are not backed by files.
+// The resident bytes of this process that are not backed by files.
 uint64_t resident_bytes() {
   std::ifstream pages("/proc/self/statm");
   uint64_t whole = 0, resident = 0, shared = 0;
@@ -67,7 +67,7 @@ const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, con
   // Without this check, the system would kill the program when it touches the pages.
   constexpr uint64_t kLarge = 256 << 20;
   if (const uint64_t left = bytes >= kLarge ? available_bytes() : 0) {
-    // Pages of earlier allocations that are still untouched will need memory, too.
+    // Pages of earlier allocations that were not touched yet will need memory, too.
     const uint64_t due = memory_.bytes_on_demand(), come = std::min(due, resident_bytes());
     const uint64_t free = left - std::min(left, due - come);
     if (bytes + bytes / 8 > free) {
@@ -85,7 +85,7 @@ const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, con
     return nullptr;
   }
   used_[device] += counted;
-  // With a single device, every kernel reaches the memory.
+  // With a single device, every kernel reaches the memory, so no set is needed.
   if (home == MemoryKind::device && made->reached_by)
     made->reached_by = reached_by ? reached_by : reached_by_[device];
   AllocationInfo held;
@@ -179,7 +179,7 @@ bool is_same_location(const cudaMemLocation& a, const cudaMemLocation& b) {
   return a.type == b.type && (a.type == cudaMemLocationTypeHost || a.id == b.id);
 }
 
-// A location as the plain number that older attributes return, which have no location type.
+// A location as the plain number that the older attributes return, which have no type of location.
 int device_number(const std::optional<cudaMemLocation>& place) {
   if (!place) return cudaInvalidDeviceId;
   if (place->type == cudaMemLocationTypeDevice) return place->id;

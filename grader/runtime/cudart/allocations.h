@@ -62,7 +62,7 @@ class Allocations {
   // memory, if there are several devices.
   const AllocationInfo* allocate(uint64_t bytes, MemoryKind home, const char* what,
                                  const uint64_t* reached_by = nullptr);
-  // Sets which devices reach memory that is allocated on a device without a set of its own.
+  // Sets the devices whose kernels reach memory that `device` allocates without a set of its own.
   void set_reach(int device, const uint64_t* reached_by) {
     reached_by_[static_cast<size_t>(device)] = reached_by;
   }
@@ -72,15 +72,15 @@ class Allocations {
     if (remembers_sites_) freed_.insert(held_.at(begin).site);
     release(begin);
   }
-  // Where the program allocated what it has freed.
+  // The places in the program that allocated memory which it has freed since.
   const std::set<CallSite>& freed_sites() const { return freed_; }
-  // From here on allocations know where the program made them.
+  // From here on, each allocation records the place in the program that made it.
   void remember_sites() { remembers_sites_ = true; }
   template <class F>
   void each(F f) const {
     for (const auto& [begin, held] : held_) f(held);
   }
-  // Counts memory of a device that has no address yet. False: out of memory.
+  // Counts `bytes` as used on the device before they have an address. False: out of memory.
   bool claim_bytes(int device, uint64_t bytes) {
     uint64_t& used = used_[static_cast<size_t>(device)];
     if (bytes > capacity_ - used) return false;
@@ -95,7 +95,7 @@ class Allocations {
   // Releases a device's memory and the memory that was pinned or managed for it, except allocations
   // for whose first address `keeps` returns true.
   void release_all(int device, const std::function<bool(uint64_t)>& keeps);
-  // The pool is gone; its allocations remain.
+  // Call when the pool is destroyed; its allocations remain.
   void forget_pool(cudaMemPool_t pool);
   // The allocation that contains the address. An empty allocation contains its first address.
   // nullptr: none.
@@ -141,8 +141,8 @@ class ManagedRanges {
   // False: the advice or the location does not exist.
   bool advise(PageRange range, cudaMemoryAdvise advice, const cudaMemLocation& location);
   void prefetch(PageRange range, const cudaMemLocation& location);
-  // Writes the attribute into `size` bytes at `data`. False: no such attribute, or it has another
-  // size.
+  // Writes the attribute into `size` bytes at `data`. False: there is no such attribute, or it has
+  // another size.
   bool read(PageRange range, cudaMemRangeAttribute attribute, void* data, size_t size) const;
 
  private:
@@ -150,7 +150,7 @@ class ManagedRanges {
     uint64_t end;
     RangeFacts facts;
   };
-  // Changes the settings of a range; splits parts at its ends.
+  // Changes the settings of a range, and splits the parts at its ends.
   template <class F>
   void change_settings(PageRange range, F f);
   // Calls the function for every part of the range, including the gaps between parts.

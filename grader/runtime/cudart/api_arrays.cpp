@@ -235,7 +235,7 @@ Body bytes_of(ArrayPosition place, void* pointer, size_t count, cudaMemcpyKind k
     const Array* a = r.arrays.find(place.array);
     if (!a) return cudaErrorInvalidResourceHandle;
     if (!a->holds_from(place.x, place.y, count)) return cudaErrorInvalidValue;
-    // The rows of an array have no gaps.
+    // The rows of an array have no gaps between them.
     const Box box = a->box(place.x, place.y, 0), other = memory_box(pointer);
     const Extent extent{count, 1, 1};
     return to_array ? copy(r, box, other, extent, kind) : copy(r, other, box, extent, kind);

@@ -32,7 +32,8 @@ Body copy_slices(const cudaMemcpy3DParms* p) {
   return [p = *p](Runtime& r) { return copy(r, p); };
 }
 
-// Checks the device numbers and calls `body`. The addresses alone determine which memory is meant.
+// Checks the device numbers and calls `body`. The numbers have no other effect, because addresses
+// alone determine which memory is meant.
 Body between_devices(int to, int from, const Body& body) {
   return [=](Runtime& r) {
     return r.has_device(to) && r.has_device(from) ? body(r) : cudaErrorInvalidDevice;

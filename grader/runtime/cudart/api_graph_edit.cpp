@@ -13,7 +13,7 @@ using namespace lab32::cudart;
 
 namespace {
 
-// Replaces the work of a node. cudaErrorInvalidValue: the node has another kind.
+// Replaces the work of a node. cudaErrorInvalidValue: the node is of another kind.
 cudaError_t set_node(cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
   if (node->type != type) return cudaErrorInvalidValue;
   node->work = std::move(work);
@@ -90,7 +90,7 @@ cudaError_t set_event(const char* name, cudaGraphExec_t exec, cudaGraphNode_t no
   });
 }
 
-// The kinds of nodes that can be disabled.
+// Whether the step is of a kind that can be disabled.
 bool is_switched(const Step* step) {
   return step && (step->type == cudaGraphNodeTypeKernel || step->type == cudaGraphNodeTypeMemcpy ||
                   step->type == cudaGraphNodeTypeMemset);

@@ -51,7 +51,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
     if (!node->work.kernel)
       throw lab32::Error("the node is a library's call, which has no kernel parameters");
     KernelCall& k = *node->work.kernel;
-    // A launch captured from a stream names its kernel by the handle.
+    // A launch that was captured from a stream names its kernel by the handle.
     const void* host = r.registry.host_of(*k.entry);
     *out = {const_cast<void*>(host ? host : k.function),
             k.grid,

@@ -13,8 +13,8 @@ namespace {
 
 cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream);
 
-// Reads the condition's value. `faulty` becomes true if a kernel was stopped, because then no
-// kernel will set the condition.
+// Reads the condition's value. `faulty` becomes true if a kernel was stopped by a fault, because no
+// later kernel will then set the condition.
 cudaError_t read_condition(const Branch& branch, unsigned* value, bool* faulty) {
   return call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
     r.memory.download(value, branch.condition->word, sizeof *value);
@@ -78,7 +78,7 @@ cudaError_t instantiate(Runtime& r, cudaGraphExec_t* exec, cudaGraph_t graph,
   return cudaSuccess;
 }
 
-// From here until the graph ends, its kernels may set its conditions.
+// Lets the graph's kernels set its conditions from here until the graph ends.
 void begin_conditions(Runtime& r, const std::vector<Condition*>& conditions) {
   for (Condition* c : conditions) {
     if (c->reset_at_launch) r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);

@@ -19,7 +19,7 @@ cudaError_t with_kernel(const char* name, const void* function,
                         const std::function<cudaError_t(Runtime&, KernelEntry&)>& body) {
   return call(name, Waits::no, [&](Runtime& r) {
     KernelEntry* entry = r.registry.find_kernel(function);
-    // An address that is not a kernel's is treated as an invalid cudaKernel_t.
+    // An address that is no kernel's is treated as an invalid cudaKernel_t.
     return entry ? body(r, *entry) : cudaErrorInvalidResourceHandle;
   });
 }
@@ -80,7 +80,8 @@ std::optional<dim3> cluster_asked(const cudaLaunchConfig_t& config) {
   return asked;
 }
 
-// Resident blocks on a multiprocessor for such a launch; 0: no block fits.
+// The number of blocks of such a launch that reside on a multiprocessor; 0: not even one block
+// fits.
 uint32_t blocks_of(Runtime& r, KernelEntry& entry, const cudaLaunchConfig_t& config) {
   const dim3& b = config.blockDim;
   const lab32::device::KernelInfo& info = r.registry.load(entry).info();
@@ -293,8 +294,8 @@ void register_code(const char* name, const std::function<cudaError_t(Runtime&)>&
   call(name, Waits::no, body);
 }
 
-// <<<>>> pushes a configuration and the host stub pops it. A stack, because evaluating a launch's
-// arguments may launch another kernel.
+// The configurations that <<<>>> has pushed and the host stub will pop. They form a stack, because
+// evaluating a launch's arguments may launch another kernel.
 std::vector<LaunchRequest>& configurations() {
   struct OfLaunches;
   return lab32::thread_variable<std::vector<LaunchRequest>, OfLaunches>();

@@ -60,7 +60,8 @@ cudaError_t release(const char* name, void* pointer, Passes&& passes) {
     r.allocations.free(held->begin);
     return cudaSuccess;
   });
-  // The destructor of a static variable, which comes too late, but is no leak.
+  // The destructor of a static variable frees the memory, too late for the runtime, but it is no
+  // leak.
   if (error == cudaErrorCudartUnloading) forget_late(pointer);
   return error;
 }

@@ -42,7 +42,8 @@ struct Array {
   }
   // Whether the array contains the box. Units: bytes, rows, slices.
   bool holds(uint64_t x, uint64_t y, uint64_t z, const Extent& e) const;
-  // Whether the first slice has so many bytes from that position on, continued from row to row.
+  // Whether the first slice has that many bytes from this position on, where the bytes continue
+  // from row to row.
   bool holds_from(uint64_t x, uint64_t y, uint64_t bytes) const;
 };
 
@@ -50,7 +51,7 @@ struct Mipmap {
   std::vector<Array*> levels;
 };
 
-// The texel format of a channel description. False: GPUs have no such format.
+// Converts a channel description to a texel format. False: GPUs have no such format.
 bool read_format(const cudaChannelFormatDesc& description, sim::TexelFormat* format);
 
 class Arrays {
@@ -87,8 +88,8 @@ struct TextureDescriptions {
   std::optional<cudaResourceViewDesc> view = {};
 };
 
-// For views, the runtime decides by the array's own format whether integers are read as fractions;
-// the driver decides by the view's format.
+// What decides whether integers that are read through a view become fractions: for the runtime the
+// array's own format, for the driver the view's format.
 enum class Fractions { of_array, of_view };
 // Builds the texture object for these descriptions. `view` is null or a view of the resource.
 // Throws Error for features that are not simulated.

@@ -48,8 +48,8 @@ void mark_destroyed_at_exit() {
   static_cast<void>(registered);
 }
 
-// Functions that do not change memory. Launches, copies and fills report themselves whether they
-// change it. Any function that is not listed might.
+// Whether the function leaves memory unchanged. Launches, copies and fills report by themselves
+// whether they have changed it. Any function that is not listed might.
 bool leaves_memory(const char* name) {
   static const std::set<std::string_view> kNames{"cudaLaunchKernel",
                                                  "cudaLaunchKernelExC",
@@ -72,7 +72,7 @@ bool leaves_memory(const char* name) {
   return kNames.count(name) != 0;
 }
 
-// While an object of this class lives, the thread is in this call.
+// While an object of this class lives, the thread is inside the call of this name.
 class CurrentCallScope {
  public:
   CurrentCallScope(const char* name, bool waits)
@@ -86,7 +86,7 @@ class CurrentCallScope {
   CurrentCallScope(const CurrentCallScope&) = delete;
   CurrentCallScope& operator=(const CurrentCallScope&) = delete;
 
-  // Whether the program itself has made the call.
+  // Whether the program itself has made the call, and not another function of the runtime.
   bool is_outermost() const { return *before_.first == '\0'; }
 
  private:
@@ -110,7 +110,7 @@ cudaError_t call_alone(const char* name, Waits waits,
     const CurrentCallScope current(name, waits == Waits::yes);
     const DeviceScope on(r, Contexts::current_device());
     if (waits == Waits::yes) r.wait_for(r.gpu());
-    // Registered memory belongs to the program, which can write it without a call.
+    // Registered memory belongs to the program, which can write to it without a call.
     if (!leaves_memory(name) || r.devices() > 1 || !r.allocations.registered().empty())
       LaunchMemo::forget_digests();
     if (r.sticky && waits != Waits::regardless) return store_error(r.sticky);
@@ -165,13 +165,14 @@ struct Failure {
   }
 };
 
-// The first failed call whose error the program has not looked at.
+// The first failed call whose error the program has not asked for.
 std::optional<Failure>& ignored() {
   static auto* const first = new std::optional<Failure>;
   return *first;
 }
 
-// Interpreters and their extension modules try calls that may fail, and have no line of a .cu file.
+// Whether the call comes from the program itself. Interpreters and their extension modules try
+// calls that may fail, and have no line of a .cu file.
 bool is_of_program(const CallSite& site) {
   std::error_code error;
   return site.file == std::filesystem::read_symlink("/proc/self/exe", error);
@@ -195,7 +196,7 @@ void record_finding(record::HostFinding finding, const CallSite& site) {
   if (!sites->emplace(site, finding.call, kind).second) return;
   const SourcePlace place = source_place(site);
   if (place.line == 0 && !is_of_program(site)) return;
-  // One line may have several calls.
+  // One line may have several calls; each is reported once.
   static auto* const lines = new std::set<std::tuple<std::string, int, std::string, int>>;
   if (place.line != 0 && !lines->emplace(place.file, place.line, finding.call, kind).second) return;
   finding.file = place.file;
@@ -205,7 +206,8 @@ void record_finding(record::HostFinding finding, const CallSite& site) {
 }
 
 void note_failure(Runtime& r, cudaError_t error) {
-  // "Not ready" is an answer. The kernel whose fault persists has its own message.
+  // "Not ready" is an answer and no failure. A kernel's fault, which every later call returns, has
+  // its own message.
   if (error == cudaSuccess || error == cudaErrorNotReady || error == r.sticky) return;
   const CurrentCall& call = current_call();
   const Failure failure{call.name, error, call.reason, CallSite::current()};
@@ -239,7 +241,7 @@ void note_unwritten_copy(const sim::Allocation& from, uint64_t first, uint64_t b
 
 void note_leaks(Runtime& r, int device) {
   if (r.tool != Tool::check || r.sticky || r.gpu(device).fault) return;
-  // A function whose memory is never freed leaves that to the end of the program, which is no leak.
+  // A function whose memory is never freed leaves it to the end of the program, which is no leak.
   std::set<std::string> functions;
   for (const CallSite& site : r.allocations.freed_sites())
     functions.insert(source_place(site).function);
@@ -273,7 +275,7 @@ void note_leaks(Runtime& r, int device) {
 
 namespace {
 
-// The program has ended with this exit status.
+// Call when the program has ended with this exit status.
 void note_end(int status) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   Runtime& r = runtime();
@@ -281,7 +283,7 @@ void note_end(int status) {
   if (status == 0)
     for (int device = 0; device < r.devices(); ++device) note_leaks(r, device);
   if (!ignored()) return;
-  // `kernel<<<...>>>()` has no result, so its error is known to have been ignored. The result of
+  // `kernel<<<...>>>()` returns nothing, so its error is known to have been ignored. The result of
   // another call may have been looked at if the program then ended with an error.
   const bool launch = is_launch(ignored()->call);
   if (!launch && status != 0) return;

@@ -51,12 +51,12 @@ struct CurrentCall {
 };
 CurrentCall& current_call();
 
-// Gives the current call's failure a reason, and returns the error.
+// Stores the reason why the current call fails, and returns the error.
 cudaError_t fail(cudaError_t error, std::string reason);
 
-// The current call has ended with this error.
+// Call when the current call has ended with this error.
 void note_failure(Runtime& runtime, cudaError_t error);
-// The program has looked at this error, or at the last one.
+// Call when the program has asked for this error, or for the last one.
 void note_question(cudaError_t error);
 
 // Under `check`: bytes that nothing has written are copied from an allocation to the host.
@@ -66,10 +66,10 @@ void note_unwritten_copy(const sim::Allocation& from, uint64_t first, uint64_t b
 // Records a finding, once for each call, place and kind.
 void record_finding(record::HostFinding finding, const CallSite& site);
 
-// The program resets a device, or ends.
+// Call when the program resets a device, or ends: records the memory that it has not freed.
 void note_leaks(Runtime& runtime, int device);
-// The program has called exit() with this status. What it leaves is reported when none of its code
-// runs any more.
+// Call when the program calls exit() with this status. What it has left is reported when
+// none of its code runs any more.
 void note_exit(int status);
 
 // ---------------------------------------------------------------------------------------------

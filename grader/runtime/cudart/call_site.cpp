@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Enough frames to leave the toolkit's launch templates.
+// Enough frames to get beyond the toolkit's launch templates.
 constexpr size_t kMostFrames = 8;
 constexpr int kMostDepth = 64;
 
@@ -36,7 +36,7 @@ const link_map* map_of(const void* code) {
   return dladdr1(code, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) ? map : nullptr;
 }
 
-// The main program's entry has no name.
+// For the main program, the loader has no name.
 fs::path file_of(const link_map& map) {
   std::error_code error;
   return *map.l_name ? fs::path(map.l_name) : fs::read_symlink("/proc/self/exe", error);
@@ -47,8 +47,8 @@ fs::path addr2line() {
   return access(beside.c_str(), X_OK) == 0 ? beside : fs::path("/usr/bin/addr2line");
 }
 
-// A function, and "file:line" in it, for each address. Inlined functions give one each, the
-// innermost first.
+// The function, and "file:line" in it, for each address. An inlined function gives an entry of its
+// own; the innermost comes first.
 std::vector<std::pair<std::string, std::string>> lines_of(const CallSite& site) {
   Command command;
   command.argv = {addr2line().string(), "-f", "-C", "-i", "-e", site.file.string()};
@@ -85,7 +85,8 @@ SourcePlace find_place(const CallSite& site) {
     if (number.empty() || number == "0" || number.size() > 9 ||
         number.find_first_not_of("0123456789") != number.npos)
       return {};
-    // nvcc deleted this temporary file. It omits the line directive here.
+    // nvcc has deleted this temporary file, and has omitted the line directive here, so the line is
+    // not known.
     if (ends_with(file.string(), ".cudafe1.cpp")) return {};
     // nvcc compiles `kernel<<<...>>>()` to a call of a function at the kernel's line, which calls a
     // function in a temporary file of nvcc's.
@@ -165,7 +166,8 @@ struct NamedAllocation {
   std::optional<SourcePlace> place = std::nullopt;
 };
 
-// By number, from 1. Later allocations keep their plain names, which bounds the memory.
+// Allocations are numbered from 1. Those beyond this number keep their plain names, which bounds
+// the memory.
 constexpr size_t kMostNamed = 20'000;
 uint64_t allocations_made = 0;
 std::vector<NamedAllocation>& named_allocations() {
@@ -216,7 +218,7 @@ std::string variable_of(std::string argument) {
   return is_place ? argument : "";
 }
 
-// The variables whose addresses the calls on this line get, in order; empty ones are not known.
+// The variables whose addresses the calls on this line get, in order; an empty one is not known.
 std::vector<std::string> variables_on_line(const SourcePlace& place, const std::string& call) {
   const std::optional<std::string> source = read_file(place.file);
   if (!source) return {};
@@ -240,7 +242,8 @@ std::vector<std::string> variables_on_line(const SourcePlace& place, const std::
   return variables;
 }
 
-// Where the call is among the calls on its line that the program has made, and their number.
+// The position of the call among the calls on its line that the program has made, and the number of
+// these.
 std::pair<size_t, size_t> position_on_line(const NamedAllocation& made) {
   std::set<CallSite> sites;
   for (NamedAllocation& other : named_allocations())
@@ -251,7 +254,7 @@ std::pair<size_t, size_t> position_on_line(const NamedAllocation& made) {
   return {static_cast<size_t>(std::distance(sites.begin(), sites.find(made.site))), sites.size()};
 }
 
-// The name to show; empty if the line is not known.
+// The name of the allocation in messages; empty if the line is not known.
 std::string shown_name(NamedAllocation& made, bool quoted) {
   const SourcePlace& place = place_of_allocation(made);
   if (place.line == 0) return "";

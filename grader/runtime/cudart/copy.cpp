@@ -16,7 +16,7 @@ namespace lab32::cudart {
 namespace {
 
 constexpr uint64_t kLargestMember = 16;
-// Larger ones are rather the rows of a matrix, whose last element nothing has written.
+// Larger units are rather the rows of a matrix, whose last element nothing has written.
 constexpr uint64_t kLargestStructure = 64;
 
 // Whether the structure that the gaps are in has a written member of this alignment and size.
@@ -30,7 +30,7 @@ bool has_member(const Gaps& gaps, size_t count, uint64_t structure, uint64_t siz
   return false;
 }
 
-// Whether the first gaps are the padding of one structure.
+// Whether the first `count` gaps are the padding of one structure.
 bool is_padding(const Gaps& gaps, size_t count, uint64_t structure) {
   for (size_t i = 0; i < count; ++i) {
     uint64_t alignment = 2;
@@ -100,7 +100,7 @@ struct CopySide {
   bool fits = true;        // inside one live allocation
   const sim::Allocation* allocation = nullptr;
 
-  // Only this device has the memory.
+  // Whether only this device has the memory.
   bool is_of(int device) const {
     return allocation && allocation->reached_by && static_cast<int>(allocation->device) == device;
   }
@@ -121,8 +121,9 @@ uint64_t bytes_spanned(const Box& box, const Extent& e) {
   return (e.depth - 1) * box.slice + (e.height - 1) * box.pitch + e.width;
 }
 
-// Checks the copy's kind. The addresses determine the direction. As in CUDA 13, a kind may call
-// device memory the host's, but not pageable host memory the device's.
+// Whether the kind that the program states fits this side. The addresses determine the direction.
+// As in CUDA 13, a kind may call device memory the host's, but not pageable host memory the
+// device's.
 bool side_has_stated_kind(bool device_by_kind, const CopySide& side) {
   return side.on_device || !device_by_kind;
 }
@@ -247,7 +248,7 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
   if (target.on_device || source.on_device)
     r.gpu().timeline.advance(copy_seconds(r.profile, bytes, copy_route(r, target, source)));
   if (r.tool != Tool::check) return cudaSuccess;
-  // A copy to pageable memory has ended when its call returns.
+  // A copy to pageable memory has ended when its call returns, so all work before it has, too.
   if (!target.on_device && source.on_device) r.unfinished.clear();
   if (target.on_device && target.allocation->shared_with_host && source.on_device &&
       e.width == bytes && !current_call().waits && watch_host_accesses())

@@ -21,7 +21,7 @@ struct UnwrittenBytes {
   uint64_t first;  // the offset of the first in the allocation
   uint64_t bytes;
 };
-// nullopt: the box, which lies in this allocation, has none.
+// nullopt: all bytes of the box, which lies in this allocation, are written.
 std::optional<UnwrittenBytes> find_unwritten(const sim::Memory& memory, const sim::Allocation& in,
                                              const Box& box, const Extent& extent);
 

@@ -104,8 +104,8 @@ const FatEntry* newest_ptx(const std::vector<FatEntry>& entries, const std::stri
   return ptx;
 }
 
-// The newest such PTX, unpacked. Throws Error if there is none; the message lists the code that
-// there is.
+// The newest PTX that a GPU of `arch` can run, unpacked. Throws Error if there is none; the message
+// lists the code that there is.
 std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
   const FatEntry* ptx = newest_ptx(entries, arch);
   if (!ptx) {
@@ -211,7 +211,7 @@ DeviceCode choose(const FatBinary& binary, const std::string& arch) {
     std::vector<std::string> texts;
     for (const auto& part : binary.parts)
       if (newest_ptx(part, arch)) texts.push_back(choose_ptx(part, arch));
-    // This throws an error that lists what is missing.
+    // This call throws an error that lists what is missing.
     if (texts.empty()) choose_ptx(binary.parts[0], arch);
     ptx::Linked linked = ptx::link(texts);
     code.ptx = std::move(linked.text);
@@ -274,7 +274,8 @@ std::string_view line_at(const std::string& text, size_t at) {
   return std::string_view(text).substr(at, end - at);
 }
 
-// Calls `for_each(text after kFile's name up to the quote, function)` in the order of the listing.
+// Calls `each` for each line note, in the order of the listing, with the text between kFile's name
+// and the quotation mark, and the function.
 template <class Each>
 void for_each_note(const std::string& listing, Each each) {
   std::string_view function;
@@ -326,7 +327,7 @@ std::set<std::string> kernels_of_system_scope(const std::string& ptx) {
   std::set<std::string> all, found;
   if (ptx.find(".sys") == std::string::npos) return found;
   constexpr std::string_view kEntry = ".entry ";
-  std::string kernel;  // of the current line; empty: it is in none
+  std::string kernel;  // of the current line; empty: the line is in no kernel
   bool in_function = false, everywhere = false;
   std::istringstream lines(ptx);
   for (std::string line; std::getline(lines, line);) {

@@ -46,8 +46,8 @@ std::vector<std::vector<FatEntry>> read_blocks(std::string_view section);
 // The entry's content, unpacked. Throws Error if it cannot be unpacked.
 std::string unpack(const FatEntry& entry);
 
-// The kernels of a module that use a fence or an access at the scope of the whole system. A
-// function that does so counts for all kernels.
+// The kernels of a module that use a fence or an access of system scope. If a device function uses
+// one, all kernels count.
 std::set<std::string> kernels_of_system_scope(const std::string& ptx);
 
 struct DeviceCode {

@@ -20,7 +20,7 @@
 namespace lab32::cudart {
 
 void print_message(const std::string& text) {
-  std::fflush(stdout);  // Keeps the order of output if stdout and stderr are the same file.
+  std::fflush(stdout);  // keeps the order of output if stdout and stderr are the same file
   std::fprintf(stderr, "lab32: %s\n", with_variable_names(text).c_str());
 }
 
@@ -45,7 +45,7 @@ Text find(cudaError_t error) {
   }
 }
 
-// Only stdio's buffers may still hold output.
+// stdio's buffers may still hold output, so they are flushed before _exit().
 void exit_with_2() {
   if (!refused) return;
   std::fflush(nullptr);
@@ -60,7 +60,7 @@ __attribute__((destructor)) void end_process() {
 }
 
 // After an unexpected error a program may throw, fail an assertion, or exit without exit handlers.
-// A program with its own handler keeps it.
+// Its exit status must then be 2 as well, unless it has a handler of its own.
 void handle_other_exits() {
   at_quick_exit([] { exit_with_2(); });
   struct sigaction old {
@@ -83,7 +83,7 @@ const char*& driver_function() {
 }
 
 cudaError_t store_error(cudaError_t error) {
-  // "Not ready" is an answer, not an error.
+  // "Not ready" is an answer and no error.
   if (error != cudaSuccess && error != cudaErrorNotReady && !driver_function())
     last_error() = error;
   return error;

@@ -20,7 +20,7 @@ struct CallSite {
 
   // The site of the current call. It is empty if the call did not come from a file.
   static CallSite current();
-  // The site that contains this address of code, for a signal handler.
+  // The site of the call that led to this address of code, for a signal handler.
   static CallSite of_code(const void* code);
 
   bool operator<(const CallSite& b) const {
@@ -28,7 +28,7 @@ struct CallSite {
   }
 };
 
-// line 0: not known, because no line is better than a wrong one.
+// Line 0: not known, because no line is better than a wrong one.
 struct SourcePlace {
   std::string file;  // as the compiler was given it
   int line = 0;
@@ -50,7 +50,7 @@ std::string with_variable_names(std::string text);
 
 // ---------------------------------------------------------------------------------------------
 
-// The error that this thread's cudaGetLastError() will return.
+// The error that cudaGetLastError() will return in this thread.
 cudaError_t& last_error();
 
 // The driver function that this thread is in; nullptr: none.
@@ -80,7 +80,7 @@ void run_at_end(void (*function)());
 // Prints "lab32: TEXT" on stderr, with_variable_names().
 void print_message(const std::string& text);
 
-// Functions of the runtime that exist only to refuse.
+// The functions of the runtime that exist only to be refused.
 
 // The names, sorted.
 std::vector<std::string> refused_names();

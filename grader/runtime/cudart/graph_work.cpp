@@ -50,7 +50,7 @@ Work copy_work(const cudaMemcpy3DParms& p) {
 
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   Work work = on_this_device([=](Runtime& r) { return copy(r, to, from, bytes, kind); });
-  // A single row, for which the pitch has no meaning.
+  // The copy is a single row, for which the pitch has no meaning.
   cudaMemcpy3DParms given{};
   given.dstPtr.ptr = to;
   given.srcPtr.ptr = const_cast<void*>(from);
@@ -155,7 +155,8 @@ bool uses_memory(const std::vector<Step>& steps) {
 
 namespace {
 
-// How a GPU distributes the pieces of memory among several allocations is not known.
+// Whether several allocations of the graph may exist at once. How a GPU distributes the pieces of
+// memory among them is not known.
 bool holds_several(const CUgraphExec_st& exec) {
   std::set<uint64_t> there;
   for (const Step& step : exec.steps) {

@@ -10,7 +10,8 @@
 
 namespace lab32::cudart {
 
-// Work on the device that is current now, whichever device is current when the graph is launched.
+// Work that runs on the device that is current now, whichever device is current when the graph is
+// launched.
 Work on_this_device(const std::function<cudaError_t(Runtime&)>& body);
 
 Work record_work(cudaEvent_t event);
@@ -22,14 +23,14 @@ Work fill_work(const cudaMemsetParams& parameters);
 Work child_work(std::vector<Step> steps);
 cudaError_t child_work(const CUgraph_st& graph, Work* work);
 Work launch_work(std::shared_ptr<KernelCall> call);
-// Throws Error for features that a launch would refuse. Work without `kernel` has no kernel to
-// launch.
+// Throws Error for features that a launch would refuse. If the result has no `kernel`, there is no
+// kernel to launch.
 Work kernel_work(Runtime& runtime, const cudaKernelNodeParams& parameters);
 
 // Nodes that allocate and free memory. The address is fixed when the node is added; the memory
 // exists between the allocating and the freeing node.
 
-// Accepts the parameters that an H100 accepts. Writes the address to `parameters`.
+// Accepts the parameters that an H100 accepts, and writes the address to `parameters`.
 cudaError_t alloc_work(Runtime& runtime, cudaMemAllocNodeParams* parameters, Work* work);
 // Frees an address that a node of this or another graph allocates. A graph may free it once.
 cudaError_t free_work(Runtime& runtime, const CUgraph_st& graph, void* pointer, Work* work);
@@ -62,7 +63,7 @@ cudaError_t add_child(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
 cudaError_t store_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out,
                         size_t* count);
 
-// Whether nodes have the same kinds and the same edges.
+// Whether the steps have the same kinds and the same edges.
 bool same_shape(const std::vector<Step>& a, const std::vector<Step>& b);
 
 // The step of a node; nullptr: the node has none or belongs to another graph.

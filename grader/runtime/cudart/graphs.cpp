@@ -31,7 +31,8 @@ void UserObjects::release(const OwnedObjects& owned) {
 
 namespace {
 
-// Each node and each step of an executable graph has its own copy of a kernel's arguments.
+// Copies the work. Each node and each step of an executable graph has its own copy of a kernel's
+// arguments.
 Work copy_of(const Work& work) {
   Work copy = work;
   if (work.kernel) copy.kernel = std::make_shared<KernelCall>(*work.kernel);

@@ -32,7 +32,7 @@ struct KernelCall {
   std::optional<dim3> cluster = {};
   int device = 0;
   std::vector<std::vector<std::byte>> values = {};
-  // Launch attributes that have no effect here.
+  // Launch attributes that have no effect on the simulation.
   std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue> hints = {};
 
   // Pointers to the values, valid while this object lives.
@@ -88,7 +88,7 @@ struct Step;
 // The condition of a conditional node: a word in device memory. Its address is its handle.
 struct Condition {
   uint64_t word = 0;
-  unsigned otherwise = 0;        // value when the graph is instantiated
+  unsigned otherwise = 0;        // value of the condition when the graph is instantiated
   bool reset_at_launch = false;  // each launch resets the value
   bool used = false;             // a node uses it
   // Devices whose kernels may set it: all while the graph runs, otherwise none.
@@ -137,7 +137,7 @@ struct CUgraphNode_st {
   // The bodies of a conditional node, or the copy of a child graph. They are destroyed with the
   // node.
   std::vector<cudaGraph_t> bodies;
-  cudaGraphNode_t copy_of = nullptr;  // the original node, in a cloned graph
+  cudaGraphNode_t copy_of = nullptr;  // in a cloned graph: the original node
 };
 
 struct CUgraph_st {
@@ -148,9 +148,10 @@ struct CUgraph_st {
 };
 
 struct CUgraphExec_st {
-  std::vector<lab32::cudart::Step> steps;  // each after the steps that it depends on
+  std::vector<lab32::cudart::Step> steps;  // each behind the steps that it depends on
   std::vector<lab32::cudart::Condition*> conditions = {};
-  cudaGraph_t of = nullptr;  // the graph, if it has conditions or nodes that allocate or free
+  // the graph, if only one executable graph of it may exist (conditions, allocating nodes)
+  cudaGraph_t of = nullptr;
   bool frees_first =
       false;  // frees what an earlier launch left allocated (cudaGraphInstantiateFlagAutoFree...)
   lab32::cudart::OwnedObjects objects = {};
@@ -244,7 +245,7 @@ class Captures {
   };
   struct CapturePosition {
     std::shared_ptr<Capture> capture;
-    std::vector<cudaGraphNode_t> last;  // the next node depends on these
+    std::vector<cudaGraphNode_t> last;  // the next node of the stream depends on these
   };
   bool is_joined(const Capture& capture) const;
 

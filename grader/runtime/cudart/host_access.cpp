@@ -35,7 +35,7 @@ class Interrupted {
   const char* use() const {
     return (context_->uc_mcontext.gregs[REG_ERR] & 2) != 0 ? "writes" : "reads";
   }
-  // Whether the next instruction raises SIGTRAP.
+  // Sets whether the next instruction raises SIGTRAP.
   void step(bool on) {
     constexpr greg_t kTrap = 1 << 8;
     greg_t& flags = context_->uc_mcontext.gregs[REG_EFL];
@@ -72,7 +72,7 @@ void end_step(int, siginfo_t*, void* context) {
   sigaction(SIGTRAP, &step.before, nullptr);
 }
 
-// Opens the page for this instruction only. False: that is not possible.
+// Opens the page to the interrupted instruction only. False: that is not possible.
 bool step_over(Interrupted& at, uint64_t address) {
   Step& step = current_step();
   if (!Interrupted::kHasSteps || step.count == step.pages.size()) return false;
@@ -133,7 +133,7 @@ void handle_fault(int signal, siginfo_t* info, void* context) {
     return;
   }
   if (in && info->si_code > 0) name_bad_access(r, *in, address, at);
-  // The instruction is executed again, and ends the program.
+  // The instruction is executed again and then ends the program.
   ::signal(signal, SIG_DFL);
 }
 
@@ -148,7 +148,7 @@ bool watch_host_accesses() {
   sigaction(SIGSEGV, nullptr, &now);
   if (is_handled_here(now)) return true;
   if ((now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) return false;
-  // The first call loads a library, which a signal handler must not do.
+  // The first call of backtrace() loads a library, which a signal handler must not do.
   void* frame = nullptr;
   backtrace(&frame, 1);
   struct sigaction ours {};

@@ -25,8 +25,8 @@ namespace {
 // Dynamic shared memory that a block may use without cudaFuncAttributeMaxDynamicSharedMemorySize.
 constexpr uint64_t kSharedWithoutAsking = 48 << 10;
 
-// Instructions of a warp before a kernel counts as endless: some minutes, because a program may
-// legitimately run long.
+// The instructions that a warp may issue before its kernel counts as endless. They take some
+// minutes, because a program may legitimately run long.
 constexpr uint64_t kWarpBudget = 20'000'000'000;
 
 uint64_t count(const dim3& d) { return uint64_t{d.x} * d.y * d.z; }
@@ -66,7 +66,8 @@ cudaError_t refuse_launch(cudaError_t error, const device::LaunchRefusal& refusa
   return fail(error, device::describe(fault));
 }
 
-// Errors that the real runtime returns from the launch itself. Adds the cluster to the shape.
+// Returns the errors that the real runtime returns from the launch itself. Adds the cluster to the
+// shape.
 cudaError_t check_launch(Runtime& r, KernelEntry& entry, const device::KernelInfo& info,
                          const LaunchRequest& request, device::Shape* shape) {
   using Limit = device::LaunchRefusal::Limit;
@@ -154,7 +155,8 @@ void print_fault(const device::Fault& fault, const std::string& kernel,
                             describe(fault), more));
 }
 
-// Numba's kernels have lines of the PTX unless the program asks for others.
+// Returns a hint for kernels of Numba, which have lines of the PTX unless the program asks for
+// lines of Python.
 std::string hint_at_lines(const std::string& symbol, const std::string& file) {
   return file.rfind("<PTX", 0) == 0 && is_name_of_numba(symbol)
              ? "; @cuda.jit(lineinfo=True) gives the line of Python"
@@ -195,7 +197,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
     return name ? error_name(code) : error_text(code);
   };
   options.warp_budget = kWarpBudget;
-  // The picture of a line shows races, too.
+  // The picture of a line shows races, too, so they are checked for it.
   options.check_hazards = r.tool == Tool::check || r.launch_detail;
   options.keep_going = r.tool == Tool::check;
   options.trap_uninitialised = false;  // a GPU continues with the bits in memory
@@ -296,7 +298,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   shape.block = {request.block.x, request.block.y, request.block.z};
   shape.dynamic_shared = static_cast<uint32_t>(request.shared);
   if (const cudaError_t error = check_launch(r, entry, info, request, &shape)) return error;
-  // No call has waited since an earlier fault: the device executes nothing more.
+  // No call has waited since a fault happened: the device executes nothing more.
   if (r.gpu().fault) return cudaSuccess;
 
   r.gpu().heap_in_use |= info.uses_heap;

@@ -32,8 +32,8 @@ std::shared_ptr<KernelCall> prepare_launch(Runtime& runtime, KernelEntry& entry,
                                            void** args);
 cudaError_t launch(Runtime& runtime, KernelCall& call, cudaStream_t stream);
 
-// Under `lab32 check`: the memory before a launch that find_stale_loads() is to repeat; null: it
-// need not be.
+// Under `lab32 check`: the memory before a launch that find_stale_loads() will repeat. Null: the
+// launch need not be repeated.
 std::unique_ptr<device::SavedMemory> save_for_stale_trial(Runtime& runtime,
                                                           const device::KernelInfo& info);
 struct PreparedLaunch {
@@ -63,10 +63,10 @@ uint32_t registers_of(const Runtime& runtime, const device::KernelInfo& info);
 cudaError_t find_cluster(Runtime& runtime, const KernelEntry& entry, const device::KernelInfo& info,
                          const std::optional<dim3>& asked, dim3* cluster, bool* explicitly);
 
-// The maximal number of blocks in a cluster.
+// The most blocks that a cluster of this kernel may have.
 uint32_t cluster_limit(const KernelEntry& entry);
 
-// Resident blocks on a multiprocessor; 0: no block fits.
+// The number of blocks that reside on a multiprocessor; 0: not even one block fits.
 uint32_t resident_blocks(Runtime& runtime, KernelEntry& entry, uint64_t threads, uint64_t shared);
 
 }  // namespace lab32::cudart

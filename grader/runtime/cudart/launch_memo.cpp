@@ -8,7 +8,7 @@
 namespace lab32::cudart {
 namespace {
 
-// The speed of the last comparison in bytes of memory per second.
+// The speed of the last comparison, in bytes of memory per second.
 double& comparison_speed() {
   static double bytes_per_second = 4e9;
   return bytes_per_second;
@@ -40,7 +40,7 @@ std::map<uint32_t, KnownFill>& known_fills() {
   return known;
 }
 
-// Bytes that the next look() has to read.
+// The bytes that the next comparison has to read.
 uint64_t bytes_to_read(const sim::Memory& memory) {
   if (!last_digests()) return sim::digest_bytes(memory);
   uint64_t bytes = 0;
@@ -85,10 +85,11 @@ void LaunchMemo::record_fill(const sim::Allocation& allocation, const Fill& fill
 }
 
 bool LaunchMemo::Entry::is_worthwhile(const sim::Memory& memory) const {
-  // Limits of a comparison's cost: a part of the time spent, and of a run's time. The first is
-  // lower, because two comparisons are wasted if memory turns out to differ.
+  // Limits of a comparison's cost, as a part of the time spent and as a part of a run's time. The
+  // first limit is lower, because two comparisons are wasted if memory turns out to differ.
   constexpr double kPartOfSpent = 0.05, kPartOfRun = 0.5;
-  // The list of allocations grows with every allocation of the program.
+  // The list of allocations grows with every allocation of the program, and so does the cost of a
+  // comparison.
   constexpr size_t kMost = 20'000;
   if (seconds_ == 0 || memory.allocations().size() >= kMost) return false;
   const double look = static_cast<double>(bytes_to_read(memory)) / comparison_speed();
@@ -145,7 +146,7 @@ void LaunchMemo::Entry::record_run(const sim::Memory& memory, const device::Run&
 }
 
 LaunchMemo::Entry& LaunchMemo::entry(const std::string& key) {
-  // A program whose launches all differ does not profit, so the memory is limited.
+  // A program whose launches all differ gains nothing, so the number of entries is limited.
   constexpr size_t kMost = 1024;
   if (known_.size() >= kMost && known_.count(key) == 0) known_.clear();
   return known_[key];

@@ -21,7 +21,7 @@
 namespace lab32::cudart {
 namespace {
 
-// The architecture in `.target sm_90` of the PTX.
+// The architecture that the PTX names in `.target sm_90`.
 std::string ptx_target(const std::string& ptx) {
   const size_t at = ptx.find(".target");
   const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
@@ -197,7 +197,7 @@ device::Buffer Registry::locate(const VariableEntry& entry) {
 
 namespace {
 
-// Beyond this number, the message recommends --list-unsupported.
+// Beyond this number of lines, the message recommends --list-unsupported.
 constexpr size_t kMostLines = 4;
 
 void print_each(const char* of, const std::vector<std::string>& lines) {
@@ -224,7 +224,7 @@ void examine_unused(const Binary& binary, const std::string& arch, CodeRefusals*
     if (ptx::may_have_unknown_opcodes(ptx))
       add_all(device::refusals_of(shorten_paths(ptx)), "", all);
   } catch (const Error&) {
-    // The module has no code for this device. Its first use will report that.
+    // The module has no code for this device, which its first use will report.
   }
 }
 

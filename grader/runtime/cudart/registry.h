@@ -31,7 +31,8 @@ struct Binary {
   // The loaded module on each device; null before its first use there.
   std::array<std::unique_ptr<device::LoadedModule>, kMostDevices> modules;
   std::string arch;  // architecture of the PTX: "sm_90"
-  // The kernels that order memory for the host, too, which then need not wait by a call.
+  // The kernels that order memory for the host, too. The host then need not wait for them by a
+  // call.
   std::set<std::string> order_for_host;
   CubinInfo cubin;
   // Host pointers to managed variables, which are set at load.
@@ -45,15 +46,15 @@ struct Binary {
 struct KernelEntry {
   Binary* binary = nullptr;
   std::string symbol;
-  // Unique, also among kernels that were unloaded.
+  // A unique number, also among kernels that were unloaded.
   const uint64_t number = next_number();
 
   struct DeviceState {
     device::Kernel* kernel = nullptr;  // null until first used
-    // The value that cudaFuncSetAttribute() has set; -1: none.
+    // The value that the program has set with cudaFuncSetAttribute(); -1: none.
     int max_dynamic_shared = -1;
     int carveout = -1;
-    int cluster[3] = {0, 0, 0};  // set at run time for a kernel whose source sets none
+    int cluster[3] = {0, 0, 0};  // set at run time, for a kernel whose source sets no cluster
     int cluster_policy = 0;
     bool non_portable_cluster = false;
   };
@@ -74,7 +75,7 @@ struct VariableEntry {
   uint64_t bytes = 0;
 };
 
-// Registry::load() throws it after it has printed the reason.
+// Thrown by Registry::load() after it has printed the reason.
 struct NotLoaded {};
 
 class Registry {
@@ -98,7 +99,7 @@ class Registry {
   KernelEntry* find_kernel(const void* function);
   // A module's kernel by its symbol; the same entry for each call. nullptr: no such kernel.
   KernelEntry* find_kernel(Binary& module, const std::string& symbol);
-  // The address of the kernel's host function; nullptr: it has none.
+  // The address of the kernel's host function; nullptr: the kernel has none.
   const void* host_of(const KernelEntry& kernel) const;
   const VariableEntry* find_variable(const void* host) const;
 
@@ -108,7 +109,7 @@ class Registry {
   // Returns the kernel, ready to run. Throws Error if it needs something that the simulator does
   // not support.
   device::Kernel& load(KernelEntry& entry);
-  // The program's own modules that earlier calls have not returned.
+  // The modules that came with the program and that earlier calls have not returned.
   std::vector<Binary*> take_unexamined();
   // The address and size of a variable.
   device::Buffer locate(const VariableEntry& entry);

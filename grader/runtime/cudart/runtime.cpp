@@ -109,7 +109,7 @@ std::string pieces_key(const std::string& symbol, const device::Shape& shape,
 
 TimeEstimates::EstimateLookup TimeEstimates::look_up(const std::string& launch,
                                                      const std::string& pieces) {
-  // A program whose launches all differ does not profit, so the memory is limited.
+  // A program whose launches all differ gains nothing, so the number of entries is limited.
   constexpr size_t kMost = 4096;
   if (first_.size() >= kMost && first_.count(pieces) == 0) {
     known_.clear();
@@ -126,8 +126,8 @@ Gpu::Gpu(int which, const model::Profile& profile, sim::Memory& memory, double& 
       reached_by(own),
       device(device::make_sim_device(profile, memory)),
       timeline(host_time),
-      // The defaults of an H200, except printf's, which is the simulator's limit for a launch (an
-      // H200's is 8,650,752).
+      // The limits' defaults on an H200, except printf's buffer, which is as large as the
+      // simulator's limit for a launch (an H200's has 8,650,752 bytes).
       limits{{cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 1 << 20},
              {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
              {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 11796480}} {}

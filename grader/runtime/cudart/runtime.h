@@ -59,8 +59,8 @@ class LaunchMemo {
     // Restores what the launch left the last time, if that is known and memory is equal. Returns
     // the warp instructions that the launch issues.
     std::optional<uint64_t> replay(sim::Memory& memory);
-    // The launch was simulated, in `seconds` of host time. `silent`: it printed nothing, launched
-    // no kernels and had no fault.
+    // Call when the launch was simulated, in `seconds` of host time. `silent`: it printed nothing,
+    // launched no kernels and had no fault.
     void record_run(const sim::Memory& memory, const device::Run& run, double seconds, bool silent);
     // The findings of the run whose effects replay() restores.
     const std::optional<std::vector<counters::Finding>>& hazards() const { return hazards_; }
@@ -73,17 +73,18 @@ class LaunchMemo {
     using Effects = std::vector<std::pair<uint32_t, sim::Memory::Image::Piece>>;
 
     double seconds_ = 0;  // duration of the shortest run; 0: no run yet
-    // Seconds of the runs since the last comparison that found different memory.
+    // The seconds that the runs took since the last comparison that found different memory.
     double seconds_since_mismatch_ = 0;
-    std::optional<Digest> found_;   // before the current run
-    std::optional<Digest> before_;  // before the run whose effects are known
-    Effects effects_;               // the allocations that it changed, with their contents
-    Digest after_;                  // digest of all allocations after the launch
+    std::optional<Digest> found_;  // before the current run
+    // digest of all allocations before the run whose effects are known
+    std::optional<Digest> before_;
+    Effects effects_;  // the allocations that this run changed, with their contents
+    Digest after_;     // digest of all allocations after this run
     uint64_t warp_instructions_ = 0;
     std::optional<std::vector<counters::Finding>> hazards_;
   };
 
-  // The entry for a key of kernel, shape and arguments, bit by bit.
+  // The entry of launches with this key: kernel, shape and arguments, bit by bit.
   Entry& entry(const std::string& key);
 
  private:
@@ -110,14 +111,15 @@ class Timeline {
   double now_ = 0;
 };
 
-// Within device memory, over the host's link, between two devices over NVLink, or through the host
-// if neither device has access to the other.
+// The way of a copy: within device memory, over the host's link, between two devices over NVLink,
+// or through the host if neither device has access to the other.
 enum class Route : uint8_t { memory, host, peer, staged };
 
 // The modelled time of a copy in seconds.
 double copy_seconds(const model::Profile& profile, uint64_t bytes, Route route);
 double fill_seconds(const model::Profile& profile, uint64_t bytes);
-// The model's prediction for the launch; without one, its sectors divided by peak bandwidth.
+// The model's prediction for the launch in seconds; without one, its sectors divided by peak
+// bandwidth.
 double launch_seconds(const model::Profile& profile, const device::Run& run);
 
 // The modelled time of a launch that a program repeats. Only the first two runs are modelled, since
@@ -180,7 +182,7 @@ struct Gpu {
   std::optional<cudaError_t> fault;  // fault of a kernel; after it the device executes nothing more
   unsigned flags = 0;
   std::map<cudaLimit, size_t> limits;
-  // A kernel that calls malloc() was launched, so the heap's size is fixed.
+  // Set when a kernel that calls malloc() was launched: the heap's size is then fixed.
   bool heap_in_use = false;
 
   // Waits for all work of the device, and prints what its kernels have printed.
@@ -214,9 +216,9 @@ struct Runtime {
   Graphs graphs;
   Captures captures{graphs};
   std::map<std::string, unsigned> stale_trials;     // by kernel: launches (stale_trial.cpp)
-  std::set<std::string> said_grid_races_unchecked;  // kernels that the message was printed for
+  std::set<std::string> said_grid_races_unchecked;  // kernels for which the message was printed
   bool said_uninitialised =
-      false;  // under `run`: a kernel has used memory that nothing has written
+      false;  // under `run`: whether a kernel has used memory that nothing has written
   // The error that every call returns after a call has reported a kernel's fault. Each call stores
   // it for cudaGetLastError() again. cudaSuccess: no fault was reported.
   cudaError_t sticky = cudaSuccess;

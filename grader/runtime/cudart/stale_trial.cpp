@@ -11,7 +11,8 @@ namespace {
 
 using Loads = device::LaunchOptions::Loads;
 
-// The first launches of a kernel are tried if they take no more instructions and memory than this.
+// The first launches of a kernel are repeated if they take no more instructions and memory than
+// this.
 constexpr unsigned kTrialLaunches = 3;
 constexpr uint64_t kMostTrialInstructions = 20'000'000, kMostTrialBytes = uint64_t{256} << 20;
 
@@ -59,7 +60,7 @@ void find_stale_loads(Runtime& r, const PreparedLaunch& launch, device::SavedMem
     stale = std::move(again.stale);
     return !(again.fault && is_limit_of_launch(*again.fault)) && (again.fault || !after->same());
   };
-  // Programs may allow several results, each from another order of the blocks.
+  // A program may allow several results, each of which comes from another order of the blocks.
   const auto varies_with_order = [&] {
     return gives_other_memory(Loads::newest, 1) || gives_other_memory(Loads::newest, 2);
   };

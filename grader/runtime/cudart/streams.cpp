@@ -22,7 +22,8 @@ Contexts::Context Contexts::make(unsigned flags, int device) {
 void Contexts::drop(Context context) {
   made_.erase(context);
   if (current() == context) context_stack().pop_back();
-  // Other threads may have the context on their stacks, so its address is never reused.
+  // Other threads may have the context on their stacks, so the object is kept and its address is
+  // never reused.
   context->memory.clear();
 }
 
@@ -87,7 +88,7 @@ void Contexts::set_current(Context context) {
 }
 
 cudaStream_t Streams::make(unsigned flags, int priority) {
-  // 1 and 2 are cudaStreamLegacy and cudaStreamPerThread.
+  // The numbers 1 and 2 are taken by cudaStreamLegacy and cudaStreamPerThread.
   auto* stream = new CUstream_st{static_cast<int>(call_device()), Contexts::current(), flags,
                                  priority, ++serial_ + 2};
   streams_.insert(stream);

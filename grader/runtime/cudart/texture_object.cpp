@@ -10,7 +10,7 @@
 namespace lab32::cudart {
 namespace {
 
-// The enumeration iterates over bits, then signedness, then channels.
+// The enumeration goes through the bits, then the signedness, then the number of channels.
 constexpr int kFirstHalf = cudaResViewFormatHalf1, kAll = cudaResViewFormatFloat4;
 
 bool is_compressed(cudaResourceViewFormat format) {
@@ -24,7 +24,7 @@ cudaExtent extent_of(const Arrays& arrays, const cudaResourceDesc& r) {
   return arrays.find(r.res.mipmap.mipmap)->levels.front()->extent;
 }
 
-// Keeps the levels and layers from the first to the last; false: they do not exist.
+// Keeps the levels (or layers) from the view's first to its last. False: they do not exist.
 bool keep_levels(const cudaResourceViewDesc& view, sim::TexelArray* texels) {
   if (view.firstMipmapLevel > view.lastMipmapLevel || view.lastMipmapLevel >= texels->levels.size())
     return false;
@@ -53,7 +53,8 @@ std::optional<cudaChannelFormatDesc> format_of_view(cudaResourceViewFormat forma
   if (format <= cudaResViewFormatNone || format > kAll) return std::nullopt;
   constexpr int kChannels[] = {1, 2, 4};
   const int channels = kChannels[(format - 1) % 3];
-  const int kind = (format - 1) / 3;  // for 8, 16 and 32 bits: unsigned, signed; then floats
+  // Integers of 8, 16 and 32 bits come first, unsigned before signed; floats follow.
+  const int kind = (format - 1) / 3;
   const bool floating = format >= kFirstHalf;
   const int bits = floating ? (kind == 6 ? 16 : 32) : 8 << kind / 2;
   const auto of = [&](int channel) { return channel < channels ? bits : 0; };
@@ -65,7 +66,7 @@ std::optional<cudaChannelFormatDesc> format_of_view(cudaResourceViewFormat forma
 
 cudaError_t apply_view(const Arrays& arrays, const cudaResourceDesc& resource,
                        const cudaResourceViewDesc& view, sim::TexelArray* texels) {
-  // Linear memory has no views: an H100 ignores the description.
+  // Linear memory has no views: an H100 ignores their description.
   if (resource.resType != cudaResourceTypeArray &&
       resource.resType != cudaResourceTypeMipmappedArray)
     return cudaSuccess;

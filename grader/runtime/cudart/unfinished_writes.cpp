@@ -9,7 +9,7 @@
 namespace lab32::cudart {
 
 UnfinishedWrites::Contents UnfinishedWrites::contents() const {
-  // Copying more before each launch would cost more than the launch.
+  // Copying more than this before each launch would cost more than the launch.
   constexpr uint64_t kMost = 512 << 20;
   Contents all;
   uint64_t bytes = 0;

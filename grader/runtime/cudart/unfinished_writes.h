@@ -23,11 +23,12 @@ class UnfinishedWrites {
   // The contents of all managed and pinned memory, to be taken before a launch.
   using Contents = std::vector<std::pair<const sim::Allocation*, std::vector<std::byte>>>;
   Contents contents() const;
-  // Adds what differs from `before`. A word that was written without being changed does not count.
+  // Adds the words that differ from `before`. A word that was written without being changed does
+  // not count.
   void add_changes(const Contents& before, const std::string& kernel);
   // Adds a range that a copy writes.
   void add(uint64_t begin, uint64_t bytes, const std::string& call);
-  // The host has waited: it may access everything.
+  // Call when the host has waited: it may then access everything.
   void clear();
 
   struct Work {
@@ -37,7 +38,7 @@ class UnfinishedWrites {
   // The work that writes this address; nullptr: none does.
   const Work* writer(uint64_t address) const;
   bool closes_page_of(uint64_t address) const { return pages_.count(address / kPage) != 0; }
-  // Lets the host access the page, or stops it again.
+  // Lets the host access the page, or stops it from accessing it again.
   void open_page_of(uint64_t address) const { permit(address / kPage, address / kPage + 1, true); }
   void close_page_of(uint64_t address) const {
     if (closes_page_of(address)) permit(address / kPage, address / kPage + 1, false);
@@ -47,7 +48,7 @@ class UnfinishedWrites {
   static constexpr uint64_t kPage = 4096, kWord = 4;
   struct Page {
     std::bitset<kPage / kWord> words;
-    size_t work = 0;  // the last that writes to it
+    size_t work = 0;  // index of the last work that writes to the page
   };
   void add_words(uint64_t begin, uint64_t end);
   void close_pages() const { permit_all(false); }

@@ -80,7 +80,8 @@ CUresult describe(const char* name, CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array)
   });
 }
 
-// cudaErrorInvalidValue: the runtime has no such description.
+// Converts a description to the runtime's. cudaErrorInvalidValue: the runtime has no such
+// description.
 cudaError_t resource_of(const CUDA_RESOURCE_DESC& d, cudaResourceDesc* out) {
   *out = {};
   switch (d.resType) {

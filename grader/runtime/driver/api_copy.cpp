@@ -38,7 +38,7 @@ struct CopySide {
   const void* host;
   CUdeviceptr device;
   CUarray array;
-  size_t x, y, z, pitch, rows;  // x in bytes; rows of a slice
+  size_t x, y, z, pitch, rows;  // x and pitch in bytes; `rows`: of a slice
 };
 
 // The box's array is null if the side is memory.
@@ -97,7 +97,7 @@ Body copy_slices(const CUDA_MEMCPY3D* p) {
                     {p->WidthInBytes, p->Height, p->Depth});
 }
 
-// Bytes of an array, continued from row to row.
+// Copies bytes between an array and memory, where the array's bytes continue from row to row.
 Body array_bytes(CUarray array, size_t offset, void* other, size_t bytes, bool to_array,
                  cudaMemcpyKind kind) {
   return [=](Runtime& r) {

@@ -175,7 +175,7 @@ class Arguments {
       }
       if (!block) return CUDA_ERROR_INVALID_VALUE;
       const size_t all = info.parameter_offsets.back() + info.parameter_bytes.back();
-      // A GPU's driver returns this error.
+      // The error that a GPU's driver returns in this case.
       if (bytes > all) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
       if (bytes < all)
         throw lab32::Error(

@@ -12,7 +12,7 @@ using lab32::cudart::MemoryKind;
 
 namespace {
 
-// The allocation belongs to the current context.
+// Records that the allocation belongs to the current context, if the call has succeeded.
 CUresult set_owner(CUresult result, uint64_t address) {
   if (result == CUDA_SUCCESS) Contexts::current()->memory.insert(address);
   return result;
@@ -28,7 +28,7 @@ CUresult allocate(const char* name, CUdeviceptr* out, size_t bytes, Allocate&& a
   return set_owner(result, reinterpret_cast<uint64_t>(made));
 }
 
-// Memory that the device can access.
+// A range of memory that the device can access.
 struct AccessibleRange {
   uint64_t begin = 0, bytes = 0;
   int device = 0;
@@ -72,7 +72,7 @@ CUcontext owner_of(Runtime& r, const AccessibleRange& range) {
   return current && current->device == range.device ? current : r.contexts.primary(range.device);
 }
 
-// The memory was freed; the context that owned it forgets it.
+// Call when the memory was freed: the context that owned it forgets it.
 void clear_owner(uint64_t address) {
   const std::lock_guard<std::recursive_mutex> lock(lab32::cudart::runtime_lock());
   if (CUcontext owner = lab32::cudart::runtime().contexts.owner(address))

@@ -87,7 +87,7 @@ CUresult find_variable(const CUmod_st& module, const char* name, CUdeviceptr* ad
   return CUDA_SUCCESS;
 }
 
-// Returns as many handles as there is room for.
+// Stores the handles of as many kernels as there is room for.
 void list_kernels(Runtime& r, const CUmod_st& module, void** out, unsigned room) {
   for (const std::string& symbol : module.binary->here()->kernel_symbols())
     if (room-- > 0)

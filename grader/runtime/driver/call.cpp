@@ -45,11 +45,12 @@ CUresult call(const char* name, Needs needs, Waits waits,
 
 }  // namespace lab32::driver
 
-// The table of the driver's functions, for libcuda.so.1, for cuGetProcAddress, and for the
-// runtime's functions that return driver entry points; and the functions that only refuse.
+// The table of the driver's functions, and the functions that exist only to be refused.
+// libcuda.so.1, cuGetProcAddress, and the runtime's functions that return driver entry points use
+// it.
 
-// Other C++ names, because the toolkit's header declares the functions with their parameters, which
-// the refusing functions ignore.
+// The functions get other C++ names, because the toolkit's header declares them with their
+// parameters, which a refusing function ignores.
 #define WORKS(symbol, name, version)
 #define REFUSES(symbol, name, version)                       \
   extern "C" CUresult refuse_##symbol() asm(#symbol);        \
@@ -90,8 +91,8 @@ const Symbol kSymbols[] = {
 #undef REFUSES
 };
 
-// The newest function of that name in CUDA `version`. If `form` asks for it, the variant for the
-// per-thread stream, where there is one.
+// The newest function of that name that CUDA `version` has. If `form` asks for it, the variant for
+// the per-thread stream, if there is one.
 const Symbol* find(const char* name, int version, Form form) {
   const Symbol* best = nullptr;
   for (const Symbol& s : kSymbols) {

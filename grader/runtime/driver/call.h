@@ -33,7 +33,8 @@ using cudart::Waits;
 // current.
 enum class Needs : uint8_t { nothing, init, context };
 
-// Both APIs use the same numbers, except for errors that only one of them has.
+// Converts an error of the runtime. Both APIs use the same numbers, except for errors that only one
+// of them has.
 CUresult result_of(cudaError_t error);
 // The driver's name of the runtime's error.
 const char* error_name(cudaError_t error);
@@ -42,7 +43,7 @@ constexpr cudaError_t error(CUresult result) { return static_cast<cudaError_t>(r
 
 inline void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
-// CUDA_SUCCESS, or the error for what the program has not called.
+// CUDA_SUCCESS, or the error that says what the program has not called before.
 CUresult error_of_missing(Needs needs);
 
 // As cudart::call(), but an error that `body` returns does not change cudaGetLastError().
@@ -66,7 +67,7 @@ CUresult forward(const char* name, Same&& same) {
 
 }  // namespace lab32::driver
 
-// Macros for functions that are the runtime's under another name.
+// Macros for driver functions that do the same as a runtime function of another name.
 
 #define LAB32_SAME(name, symbol, parameters, ...)      \
   CUresult symbol parameters {                         \
@@ -88,9 +89,9 @@ std::optional<std::string> refused_symbol(const std::string& symbol);
 // The message that a call of the refused function prints.
 std::string refusal_of(const std::string& name);
 
-// Memory that the program maps itself (virtual_memory.cpp).
+// Memory that the program has mapped itself (virtual_memory.cpp).
 
-// The piece of memory that is mapped at the address; false: none.
+// The piece of memory that is mapped at the address. False: none.
 bool find_mapped(uint64_t address, uint64_t* begin, uint64_t* bytes);
 
 }  // namespace lab32::driver

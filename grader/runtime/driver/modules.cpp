@@ -25,7 +25,7 @@ constexpr char kNoPtx[] =
     "the cubin has no PTX, and the simulator runs PTX, not machine code: load PTX, or a cubin "
     "compiled with -lineinfo, which contains its PTX";
 
-// "sm_90a" from `.target sm_90a, debug`; empty if the text is not PTX.
+// Returns "sm_90a" for a text with `.target sm_90a, debug`; empty if the text is not PTX.
 std::string ptx_target(const std::string& ptx) {
   const size_t at = ptx.find(".target");
   const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
@@ -67,7 +67,7 @@ cudart::DeviceCode from_fatbin(const void* image, const std::string& arch) {
   const cudart::FatEntry* cubin = nullptr;
   for (const auto& entry : binary.entries) {
     has_ptx |= entry.kind == Kind::ptx && entry.arch <= architecture_number(arch);
-    // A cubin of the same generation, not newer than the GPU.
+    // Takes a cubin of the GPU's generation that is not newer than the GPU.
     if (entry.kind == Kind::cubin && entry.arch <= architecture_number(arch) &&
         entry.arch / 10 == architecture_number(arch) / 10)
       cubin = &entry;
@@ -119,7 +119,7 @@ std::string ptx_in_cubin(const std::string& cubin) {
   const ElfFile elf = read_elf(cubin, "the cubin");
   const ElfSection* section = elf.find(".nv_debug_ptx_txt");
   if (!section) return {};
-  // The section's text ends with zeros.
+  // The section's text ends with zeros, which are dropped.
   std::string text(section->data);
   std::replace(text.begin(), text.end(), '\0', '\n');
   return ptx_target(text).empty() ? std::string() : text;
@@ -233,8 +233,8 @@ void complete_link(CUlinkState_st& state, const std::string& arch) {
   try {
     code = assemble_ptx(code.ptx, arch);
   } catch (const BadImage& bad) {
-    // Each text assembles on its own. ptxas gets all texts as one, in which a declaration may come
-    // in the wrong order; this is not an error of the program.
+    // Each text was assembled on its own before. ptxas now gets all of them as one text, in which a
+    // declaration may come in the wrong order; this is not an error of the program.
     if (state.texts.size() < 2 || bad.log.find("nresolved extern") != std::string::npos)
       throw BadImage{CUDA_ERROR_UNKNOWN, bad.log};
   }

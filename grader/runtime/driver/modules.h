@@ -40,14 +40,14 @@ struct BadImage {
 // The code that a GPU of `arch` would run. Throws BadImage, and Error for a cubin without its PTX,
 // which only the simulator cannot run.
 cudart::DeviceCode read_image(const void* image, const std::string& arch);
-// PTX with the machine code that ptxas generates, if ptxas is installed.
+// Assembles PTX. The machine code is absent if ptxas is not installed.
 cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
                                 toolchain::Linking linking = toolchain::Linking::none);
 
 // The PTX in a cubin made with -lineinfo or -G; empty otherwise.
 std::string ptx_in_cubin(const std::string& cubin);
 
-// The bytes of the ELF file at `image`.
+// A copy of the ELF file that begins at `image`, whose headers give its length.
 std::string elf_at(const void* image);
 
 // Maps lines of the PTX in a cubin to source lines.
@@ -82,7 +82,8 @@ void complete_link(CUlinkState_st& state, const std::string& arch);
 
 struct CUmod_st {
   lab32::cudart::Binary* binary = nullptr;
-  CUcontext context = nullptr;  // destroyed with this context; null: a library's, which remains
+  // the context with which it is destroyed; null: it is a library's, which remains
+  CUcontext context = nullptr;
   CUlib_st* library = nullptr;
 };
 

@@ -75,8 +75,8 @@ bool modes_are_valid(const TensorDescription& t) {
          (t.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float(t.type));
 }
 
-// CUDA_ERROR_INVALID_VALUE for descriptions that an H100's driver refuses. Throws Error for valid
-// maps that the simulator does not support.
+// Returns CUDA_ERROR_INVALID_VALUE for descriptions that an H100's driver refuses. Throws Error for
+// valid maps that the simulator does not support.
 CUresult encode(const TensorDescription& t, sim::TensorMap* map) {
   constexpr cuuint64_t kMostSize = cuuint64_t{1} << 32, kStrideEnd = cuuint64_t{1} << 40;
   constexpr cuuint32_t kMostBox = 256, kMostStep = 8;

@@ -41,7 +41,7 @@ bool has_code(const FatEntry& cubin) {
                      [](const std::string& name) { return !name.empty(); });
 }
 
-// The fat binaries of a file: one for each compilation, and the linked one.
+// The fat binaries of a file: one for each compilation, and one for the linked code.
 std::vector<FatBinary> binaries_of(const ElfFile& elf) {
   std::vector<FatBinary> binaries;
   const auto blocks_in = [&](const char* name) {
@@ -51,7 +51,7 @@ std::vector<FatBinary> binaries_of(const ElfFile& elf) {
   FatBinary linked;
   linked.parts = blocks_in("__nv_relfatbin");
   for (std::vector<FatEntry>& entries : blocks_in(".nv_fatbin")) {
-    // Linking leaves cubins for the other section's code, even if there is none.
+    // Linking leaves cubins for the code of the other section, even if there is none.
     const bool left = std::all_of(entries.begin(), entries.end(), [&](const FatEntry& e) {
       return e.kind == FatEntry::Kind::cubin && (!linked.parts.empty() || !has_code(e));
     });

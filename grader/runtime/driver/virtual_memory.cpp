@@ -34,14 +34,14 @@ struct MappedRanges {
   std::map<CUmemGenericAllocationHandle, PhysicalPiece> pieces;
   CUmemGenericAllocationHandle serial = 0;
 
-  // The reserved range that contains all the bytes; nullptr: none.
+  // The reserved range that contains all these bytes; nullptr: none does.
   Allocation* range_with(uint64_t at, uint64_t bytes) {
     const auto after = ranges.upper_bound(at);
     if (after == ranges.begin()) return nullptr;
     Allocation* const a = std::prev(after)->second;
     return at < a->end && bytes <= a->end - at ? a : nullptr;
   }
-  // The piece that is mapped at the address.
+  // The piece that is mapped at the address; nullptr: none.
   std::pair<const CUmemGenericAllocationHandle, PhysicalPiece>* mapped_piece(uint64_t at) {
     for (auto& entry : pieces)
       if (entry.second.at && at >= entry.second.at && at - entry.second.at < entry.second.bytes)

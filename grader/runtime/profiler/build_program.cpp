@@ -61,7 +61,7 @@ std::vector<fs::path> read_dependencies(const fs::path& rule) {
   return files;
 }
 
-// Names and contents of all files that the program was made of.
+// A hash of the names and contents of all files that the program was made of.
 std::string state_of(const std::vector<fs::path>& files) {
   std::string all;
   for (const fs::path& file : files) {
@@ -71,8 +71,8 @@ std::string state_of(const std::vector<fs::path>& files) {
   return toolchain::cache_key(all);
 }
 
-// Whether the finished program in the directory is up to date. A file beside it lists the files
-// that it was made of, and their state.
+// Whether the finished program in the directory is up to date. A file beside it has the hash and
+// the list of the files that it was made of.
 bool is_current(const fs::path& directory) {
   std::ifstream list(directory / "made-of");
   std::string state, line;
@@ -167,7 +167,7 @@ class Builder {
 
     std::error_code error;
     std::string key = tools.identity + fs::current_path(error).string() + "\n";
-    // nvcc reads more options from these variables.
+    // nvcc reads more options from these variables, so they are examined, too.
     for (const Variable& flags : {variables::kNvccPrepend, variables::kNvccAppend})
       if (is_set(flags)) key += flags.name + ("=" + value_of(flags)) + "\n";
     for (const std::string& word : options_) key += word + "\n";
@@ -217,7 +217,8 @@ class Builder {
   }
 
  private:
-  // A single file in one step; several files one at a time, so that each reports its includes.
+  // Compiles and links. A single file takes one step; several files are compiled one at a time, so
+  // that each reports its includes.
   void make() {
     std::vector<std::string> objects;
     for (const std::string& input : inputs_) {

@@ -59,7 +59,7 @@ Topic topic_of(Finding::Kind kind) {
   return Topic::barrier;
 }
 
-// The topic of a fault that is not among the launch's findings, although it should be.
+// The topic of a fault that is missing among the launch's findings.
 Topic topic_of(sim::TrapKind kind) {
   switch (kind) {
     case sim::TrapKind::uninitialised:
@@ -160,7 +160,8 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
   Entries entries;
   Sources sources;
   std::string stopped;
-  bool of_numba = false;  // some finding has a line of PTX, and could have one of Python
+  // whether some finding has a line of PTX where it could have one of Python
+  bool of_numba = false;
   const auto note_place = [&](const LaunchProfile& r, const std::string& file) {
     of_numba |= file.rfind("<PTX", 0) == 0 && is_name_of_numba(r.symbol);
   };
@@ -250,7 +251,7 @@ void add_host_findings(const std::vector<record::HostFinding>& findings, CheckRe
 
 namespace {
 
-// The word in a form that a shell reads unchanged.
+// Quotes the word so that a shell reads it unchanged.
 std::string shell_word(const std::string& word) {
   const char* const plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+=:,@%-";
@@ -260,7 +261,8 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-// `lab32 explain` draws lines of the first source.
+// The command that draws the first finding; empty if `lab32 explain` cannot, since it draws lines
+// of the first source only.
 std::string command_that_draws(const CheckOptions& options, const CheckReport& report) {
   const std::string& file = options.program.file;
   std::error_code no_such_file;

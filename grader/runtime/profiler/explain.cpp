@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The kernel's plain name: "scale" for "void scale<float>(T1 *, int)".
+// The kernel's name alone: "scale" for "void scale<float>(T1 *, int)".
 std::string plain_name(const std::string& kernel) {
   const std::string head = kernel.substr(0, kernel.find_first_of("<("));
   return head.substr(head.find_last_of(" :") + 1);
@@ -118,7 +118,7 @@ pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile
     }
     return fmt::format("{:#x}", address);
   };
-  std::string own = file;  // the name that line information uses
+  std::string own = file;  // the name of the file in line information
   if (launch.run.fault) own = launch.run.fault->file;
   if (launch.run.launch_detail)
     for (const counters::LineDetail& line : launch.run.launch_detail->lines) own = line.file;
@@ -144,7 +144,7 @@ class OutputToErrors {
   int kept_;
 };
 
-// Wrong accesses rank before slow ones.
+// True if `a` should be drawn rather than `b`. Wrong accesses rank before slow ones.
 bool is_worse(const pictures::Launch& a, const pictures::Launch& b) {
   const auto wrong = [](const pictures::Launch& launch) {
     return launch.fault.has_value() + launch.race.has_value();

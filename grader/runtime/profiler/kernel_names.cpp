@@ -13,7 +13,7 @@ namespace {
 
 struct Unreadable {};
 
-// A type, as the text before and after the declared name: `int (*` NAME `)[4]`.
+// A type as the text before and the text after the declared name: `int (*` NAME `)[4]`.
 struct Type {
   std::string before, after;
   bool wraps = false;  // an array or function, so a pointer to it needs parentheses
@@ -66,8 +66,9 @@ class MangledNameReader {
     return name.rfind("_GLOBAL__N_", 0) == 0 ? "<unnamed>" : name;
   }
 
-  // S_, S0_, ..., SZ_, S10_ count in base 36, starting at one less than the number; T_, T0_ do so
-  // in base 10.
+  // Reads the number of a substitution or template parameter. S_, S0_, ..., SZ_, S10_ count in base
+  // 36 and T_, T0_, ... in base 10; the number that is written is one less than the position from
+  // 0.
   size_t sequence(int base) {
     if (accept("_")) return 0;
     size_t value = 0;

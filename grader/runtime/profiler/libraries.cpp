@@ -66,7 +66,8 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program,
   Command command;
   command.argv = {std::filesystem::absolute(program).string()};
   command.environment = {"LD_TRACE_LOADED_OBJECTS=1"};
-  // As in `lab32 run`, since NVIDIA's own cuBLAS would need more libraries.
+  // The program gets these paths in `lab32 run`, too; NVIDIA's own cuBLAS would need more
+  // libraries.
   const std::string more = value_of(variables::kLibraryPath);
   command.environment.push_back("LD_LIBRARY_PATH=" + first.string() +
                                 (more.empty() ? "" : ":" + more));

@@ -46,7 +46,7 @@ Value allocated_registers(const LaunchProfile& r) {
   return ratio_or_zero(of_warp * warps(r), threads(r));
 }
 
-// The sum of the metrics by operation, which leave out cp.async.
+// The sum of the metrics by operation, none of which includes cp.async.
 uint64_t shared_bank_conflicts(const counters::Counters& c) {
   return c.shared_wavefronts() - c.shared_ideal() -
          (c.shared_copy.wavefronts - c.shared_copy.ideal);
@@ -55,7 +55,7 @@ uint64_t wavefronts(const counters::Counters& c) {
   return c.shared_wavefronts() - c.shared_copy.wavefronts + c.other.remote_atom_wavefronts;
 }
 
-// nullopt if some of these accesses are not counted.
+// nullopt if the launch has some such accesses that are not counted.
 Value texels(const counters::Counters& c, uint64_t value) {
   return c.other.texture_unknown > 0 ? std::nullopt : Value(static_cast<double>(value));
 }

@@ -23,8 +23,8 @@ bool is_architecture(std::string_view name) {
                    {"arch", "gpu-architecture", "code", "gpu-code", "gencode", "generate-code"});
 }
 
-// Options with which nvcc prints text or writes a file for a single architecture; the result is not
-// a program.
+// Options with which nvcc prints text or writes a file for one architecture. The result is then no
+// program.
 bool asks_for_output_file(std::string_view name) {
   return is_one_of(
       name, {"version", "V", "help", "h", "E", "preprocess", "M", "generate-dependencies", "MM",
@@ -240,10 +240,10 @@ Words words_for_simulator(const Words& words, const std::string& device, const f
 
   Words made = {"-gencode", "arch=compute_" + own + ",code=[" + codes + "]", "-cudart", "shared",
                 "-L" + runtime.string(),
-                // Searched after the toolkit's own headers: the cublas_v2.h for toolkits without
-                // cuBLAS.
+                // This folder is searched after the toolkit's own headers. It has the cublas_v2.h
+                // for toolkits without cuBLAS.
                 "-isystem", (runtime / "include").string()};
-  // Before the paths in environment variables, which may contain a real runtime.
+  // These options come before the paths in environment variables, which may contain a real runtime.
   for (const std::string& linker :
        {std::string("--disable-new-dtags"), "-rpath=" + escaped_for_shell(runtime.string())}) {
     made.push_back("-Xlinker");

@@ -66,7 +66,8 @@ CommandWords split_command(const std::vector<std::string>& words,
 // ---------------------------------------------------------------------------------------------
 // Recognises code for earlier toolkits, which CUDA 13 does not compile, in nvcc's messages.
 
-// What replaces the first such function, member or option. nullopt: the messages name none.
+// A hint that names the replacement of the first such function, member or option. nullopt: the
+// messages name none.
 std::optional<std::string> replacement_of_old_code(const std::string& messages);
 
 }  // namespace lab32::profiler

@@ -96,7 +96,7 @@ int profile(const ProfileOptions& options) {
   else
     metrics = metrics_of(options.metrics);
 
-  // Fails before the program runs, which may take long.
+  // The check fails before the program runs, which may take long.
   if (!options.csv.empty()) check_writable(options.csv, "--csv");
   RecordedRun run = run_recorded(options.program, options.device, options.arguments, "profile",
                                  {std::nullopt, options.gpus});

@@ -133,7 +133,7 @@ std::string unmatched_text(const LaunchProfile& r) {
   return out;
 }
 
-// Bytes that moved other than by loads and stores.
+// The bytes that were moved otherwise than by loads and stores.
 std::string other_traffic(const counters::OtherTraffic& w, const std::string& mark) {
   std::string out;
   const auto add = [&](const char* name, uint64_t requests, uint64_t sectors) {
@@ -308,7 +308,8 @@ std::string table_title(const std::string& number, const std::string& name) {
   return out + std::string(kWidth, '-') + "\n";
 }
 
-// The stream and device: "stream 7, sim:h200"; the device's number if there are several.
+// The stream and the device: "stream 7, sim:h200"; with the device's number if there are several
+// devices.
 std::string place_text(const LaunchProfile& r, const std::vector<uint64_t>& streams, bool several) {
   const std::string of = several ? fmt::format(" of device {}", r.device) : "";
   return fmt::format("{}{}, {}", numbers_text("stream", "streams", streams), of, r.device_name);

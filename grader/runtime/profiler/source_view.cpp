@@ -28,7 +28,8 @@ uint64_t waste_of_sectors(const Counters& c) {
 }
 uint64_t waste_of_wavefronts(const Counters& c) { return c.shared_wavefronts() - c.shared_ideal(); }
 
-// The waste from which a line is marked: that of the third worst line. 0: no line wastes anything.
+// The waste from which on a line is marked: that of the third worst line. 0: no line wastes
+// anything.
 uint64_t threshold(const Files& files, uint64_t (*waste)(const Counters&)) {
   std::vector<uint64_t> all;
   for (const auto& [file, lines] : files)
@@ -60,11 +61,11 @@ Cells count_and_cost_cells(uint64_t first, uint64_t second) {
   return first == 0 ? Cells{} : Cells{grouped(first), grouped(second)};
 }
 
-// A kind of figures, in two columns.
+// Figures of one kind, which fill two columns.
 struct FigureColumns {
   const char* name;  // heading
   std::array<const char*, 2> columns;
-  bool always;  // false: only if a launch has such figures
+  bool always;  // false: the columns appear only if a launch has such figures
   Cells (*cells_of)(const Counters&);
   const char* legend = "";
 };
@@ -138,7 +139,7 @@ class SourceTable {
       shown_.push_back(column);
     }
     if (!other_ways_) return;
-    for (ShownColumn& column : shown_)  // the heading needs room above its columns
+    for (ShownColumn& column : shown_)  // the heading above the two columns needs room
       column.width[1] +=
           std::max(0, columns(column.figures->name) - 1 - column.width[0] - column.width[1]);
   }

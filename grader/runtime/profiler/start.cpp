@@ -45,7 +45,7 @@ class Image {
     };
     for (const std::string& variable : environment())
       if (!is_ours(variable)) environment_.push_back(variable);
-    // Searched first, so that no real runtime is found before the simulated one.
+    // This directory is searched first, so that no real runtime is found before the simulated one.
     const std::string libraries = value_of(variables::kLibraryPath);
     set_variable(variables::kLibraryPath,
                  runtime_directory().string() + (libraries.empty() ? "" : ":" + libraries));
@@ -184,7 +184,7 @@ using List = int (*)(const char* const* files, const char* profile, Tell tell, v
 
 constexpr int kUnsupported = 2;
 
-// The simulated runtime lists what it refuses.
+// Finds the function with which the simulated runtime lists what it refuses.
 List find_lister() {
   const std::string library = (runtime_directory() / kRuntime).string();
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -193,7 +193,7 @@ List find_lister() {
   return reinterpret_cast<List>(list);
 }
 
-// Imports of lab32's own libraries are not the program's.
+// Imports of lab32's own libraries are not counted as the program's.
 bool is_inside_runtime(const std::string& path) {
   std::error_code error;
   return std::filesystem::equivalent(std::filesystem::path(path).parent_path(), runtime_directory(),

@@ -37,7 +37,7 @@ std::string profile_of(const std::string& device);
 // the program cannot be started.
 int run_and_wait(const ProgramStart& start);
 
-// Runs a program to its end and collects the launches that it recorded.
+// The result of a program that has run to its end, with the launches that it recorded.
 
 struct RecordedRun {
   int status = 0;  // the program's own, or 128 + signal
@@ -47,7 +47,7 @@ struct RecordedRun {
 // A text such as "exit status: 3", or the signal that killed the program. `status` is not 0.
 std::string ending_words(int status);
 
-// Settings of Start that not every tool uses.
+// Settings of ProgramStart that not every tool uses.
 struct RunSettings {
   std::optional<uint64_t> schedule = std::nullopt;
   unsigned gpus = 1;

@@ -34,7 +34,7 @@ void fields(V& visit, Ref<V, device::Shape> r) {
   visit("dynamic_shared", r.dynamic_shared);
 }
 
-// Few positions are in functions that were inlined.
+// The field is absent if the number is 0: few positions are in functions that were inlined.
 template <class V>
 void optional_field(V& visit, const char* name, Ref<V, int> r) {
   std::optional<int> some;

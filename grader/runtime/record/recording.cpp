@@ -70,7 +70,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Writer and Reader are the two V of profile_fields.h.
+// JsonWriter and JsonReader are the two V of profile_fields.h.
 class JsonWriter {
  public:
   static constexpr bool kReads = false;
@@ -98,7 +98,7 @@ class JsonReader {
   const Json& from_;
 };
 
-// The type determines how many elements an array of numbers or texts has.
+// The number of elements of these arrays of numbers or texts is known from their type.
 template <class T>
 constexpr bool kArray = false;
 template <class T, size_t n>

@@ -47,13 +47,13 @@ struct LibraryCall {
   std::vector<Finding> findings;
 };
 
-// A fault in the host's part of the program: a call that failed, an access that it may not make,
-// memory that it never frees.
+// A fault in the host's part of the program: a call that failed, an access that the host may not
+// make, memory that it never frees.
 struct HostFinding {
   enum class Kind : uint8_t { memory, race, initialisation };
   Kind kind = Kind::memory;
   std::string call;     // "cudaMemcpy"; empty: the program's own code
-  bool launch = false;  // the call was to start a kernel, and none has run
+  bool launch = false;  // whether the call was to start a kernel that then did not run
   std::string file;     // empty, line 0: not known
   int line = 0;
   std::string text;
@@ -68,7 +68,7 @@ struct Recording {
   std::vector<std::string> unsupported;
 };
 
-// A single line with its line end.
+// The record as a single line of JSON, with its line end.
 std::string to_line(const LaunchProfile& record);
 std::string to_line(const LibraryCall& call);
 std::string to_line(const HostFinding& finding);

@@ -1,10 +1,10 @@
-"""A student's first hour on a new Debian: what README says, done in a root that debootstrap makes.
+"""A student's first hour on a new Debian: does what README says in a root that debootstrap makes.
 
 usage: clean_root.py WHEEL FOLDER SUITE        as root; SUITE: bookworm, trixie
 
-FOLDER gets the root, and is to be empty or not there. First the way with apt and a network, then that
-of a user without root, apt and network, who has a folder of wheels. Each step is told with its seconds; the
-first that does not end as it should ends this with status 1.
+The root is made in FOLDER, which must be empty or absent. lab32 is installed twice: with apt and a network, and
+by a user who has a folder of wheels, but neither root nor apt nor a network. Each step is printed with its time
+in seconds. If a step ends in another way than expected, the script ends with status 1.
 """
 
 import shutil

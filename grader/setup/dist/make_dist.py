@@ -1,11 +1,12 @@
-"""Makes what is handed to students, to Gradescope, to Autolab and to containers, of a wheel that is built.
+"""Makes the packages for students, Gradescope, Autolab and containers from a wheel that was built before.
 
 usage: make_dist.py VERSION WHEEL OUT [LAB...]
 
 OUT/students/lab32-VERSION.tar.gz and the wheel, OUT/gradescope/autograder.zip,
 OUT/autolab/autograde.tar and autograde-Makefile, OUT/prairielearn with files for a course, OUT/github with a workflow,
-OUT/classroom50 with files for a classroom, OUT/container with all that an image is made of. LABs are those that the autograders grade; all of
-them if none is named. The content of an archive depends only on the wheel: it has no time and no user.
+OUT/classroom50 with files for a classroom, OUT/container with all that an image is made of. The autograders grade
+the LABs, or all labs if none is named. The content of an archive depends only on the wheel: it contains no time
+and no user.
 """
 
 import gzip
@@ -30,12 +31,12 @@ EPOCH = (2020, 1, 1, 0, 0, 0)
 
 
 def autograder(platform, wheel, version, labs):
-    """{name: (content, executable)} of what a platform gets."""
+    """Returns {name: (content, executable)} of the files for a platform."""
     return {wheel.name: (wheel.read_bytes(), False)} | fill_template(AUTOGRADER[platform], version, labs)
 
 
 def fill_template(names, version, labs):
-    """{name: (content, executable)} of files in autograder/, with what they leave open."""
+    """Returns {name: (content, executable)} of files in autograder/, with their placeholders filled in."""
     files = {}
     for name in names:
         text = (HERE / "autograder" / name).read_text()
@@ -52,7 +53,7 @@ def write_folder(folder, files):
 
 
 def prairielearn(out, version, labs):
-    """serverFilesCourse/lab32 of a course, and a question for each lab."""
+    """Writes serverFilesCourse/lab32 of a course, and a question for each lab."""
     write_folder(out / "serverFilesCourse/lab32", fill_template(PRAIRIELEARN, version, labs))
     for lab in labs:
         text = (HERE / "autograder/info.json").read_text().replace("@LAB@", lab)
@@ -62,13 +63,13 @@ def prairielearn(out, version, labs):
 
 
 def github(out, wheel, version, labs):
-    """.github of a repository that holds labs/."""
+    """Writes the folder .github for a repository that contains labs/."""
     write_folder(out / "workflows", fill_template(["lab32.yml"], version, labs))
     write_folder(out / "lab32", {wheel.name: (wheel.read_bytes(), False)})
 
 
 def write_students_pack(wheel, version):
-    """The wheel, and beside it labs and handouts, as `lab32 init` would write them."""
+    """Writes the wheel and, beside it, labs and handouts as `lab32 init` would write them."""
     readme = (HERE / "students.md").read_text()
     readme = readme.replace("@VERSION@", version).replace("@WHEEL@", wheel.name)
     files = {wheel.name: (wheel.read_bytes(), False), "README.md": (readme.encode(), False)}

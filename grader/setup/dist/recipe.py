@@ -1,10 +1,10 @@
-"""The steps of a Dockerfile or an Apptainer definition, read, or carried out in a root without either.
+"""Reads the steps of a Dockerfile or an Apptainer definition, and can run them in a root without either program.
 
 usage: recipe.py RECIPE CONTEXT ROOT [COMMAND...]
 
-Copies and runs in ROOT, a Debian that debootstrap has made, what RECIPE says; files come from the
-folder CONTEXT. COMMAND runs there at the end, with the image's PATH, in its working directory. It takes
-root: steps run in a chroot, with mounts that end with them.
+Carries out the copies and commands of RECIPE in ROOT, a Debian that debootstrap has made; files come from the
+folder CONTEXT. COMMAND runs there at the end, in the image's working directory with its PATH. The script needs
+root, because the steps run in a chroot, with mounts that end with each step.
 """
 
 import json
@@ -84,7 +84,7 @@ exec chroot "$@"
 
 
 def run_recipe(recipe, root, *words):
-    # The network's names and certificates are this machine's; all else is as in a new one.
+    # Proxies and certificates are those of this machine; all other settings are those of a new machine.
     keep = {k: v for k, v in os.environ.items() if k.lower().endswith(("_proxy", "_cert", "_ca_bundle"))}
     settings = keep | {"PATH": recipe.path, "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
     outside = ["unshare", "--mount", "--pid", "--fork", "sh", "-euc", INSIDE, "sh", root]

@@ -1,4 +1,4 @@
-"""What of labs, handouts and data students get: no solutions, no answers, no reasons.
+"""Copies the parts of labs, handouts and data that students get: no solutions, no answers, no reasons.
 
 usage: students.py TREE LAB32 [COURSE]
 
@@ -32,8 +32,8 @@ class AllBut(set):
 
 
 def records(packed):
-    """{files below data/: {column: the values of the rows that students get}}: what the grader and the
-    notebooks read. What concerns one lab stands in its grader/labs/<lab>/notebook.py."""
+    """Returns {files below data/: {column: the values of the rows that students get}} for all files that the grader
+    and the notebooks read. The files of a single lab are listed in its grader/labs/<lab>/notebook.py."""
     withheld = set().union(*(labs.notebook_attribute(lab, "WITHHELD_KERNELS", set()) for lab in labs.names()))
     found = {
         "devices/*.toml": {},
@@ -55,7 +55,7 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
 def sealed_rubric(lab, limits, program):
-    """The text of a lab's rubric, its answers hashed, without reasons and comments."""
+    """Returns the text of a lab's rubric with hashed answers, and without reasons and comments."""
     lines = subprocess.run(
         [program, "seal", lab], env=os.environ | {"LAB32_ROOT": str(ROOT)},
         stdout=subprocess.PIPE, text=True, check=True,
@@ -73,7 +73,7 @@ def sealed_rubric(lab, limits, program):
 
 
 def rows_of(text, wanted):
-    """The rows with one of the wanted values, of a CSV with `# key: value` lines above it."""
+    """Keeps the rows of a CSV that have one of the wanted values; the CSV may begin with lines `# key: value`."""
     if not wanted:
         return text
     lines = text.splitlines(keepends=True)
@@ -98,8 +98,8 @@ def lab_of(path):
 
 
 def copy_texts(tree, packed, with_notes):
-    """labs/ and handouts/ without the instructors' page; hidden files are editors'. Links to files that are not packed
-    become plain words."""
+    """Copies labs/ and handouts/ without the instructors' page and without hidden files, which belong to editors.
+    Links to files that are not packed become plain words."""
 
     def left_out(folder, names):
         paths = [Path(folder, name) for name in names]

@@ -1,10 +1,10 @@
-"""Makes OUT/lab32-VERSION-*.whl of what `make PORTABLE=yes build` has built in PROGRAMS.
+"""Makes OUT/lab32-VERSION-*.whl from the programs that `make PORTABLE=yes build` has built in PROGRAMS.
 
 usage: make_wheel.py VERSION PROGRAMS OUT [COURSE]
 
-The wheel has the program, the runtime library, labs, handouts, data and the Python package; it asks
-pip for nvcc and nvdisasm. What Linux distributions do not all have is put into it by auditwheel, which
-also says on which of them it runs. COURSE is a course.toml: the wheel has its labs that are released, with its points.
+The wheel has the program, the runtime library, labs, handouts, data and the Python package, and depends on the
+wheels of nvcc and nvdisasm. auditwheel adds the libraries that some Linux distributions lack, and marks the wheel
+with the distributions on which it runs. COURSE is a course.toml: the wheel has its released labs, with its points.
 """
 
 import json
@@ -19,8 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 # glibc 2.35 and the libstdc++ of GCC 12: Debian 12, Ubuntu 22.04 and later.
 PLATFORM = "manylinux_2_35"
-MACHINES = {62: "x86_64", 183: "aarch64"}  # by the header of an ELF file
-# Debian and Ubuntu have it on every machine; ours would need a newer glibc than the rest does.
+MACHINES = {62: "x86_64", 183: "aarch64"}  # by the number in the header of an ELF file
+# Debian and Ubuntu have this library on every machine; the copy of the build machine would need a newer glibc
+# than the rest of the wheel does.
 SYSTEM = "libcrypt.so.1"
 EXTRAS = {
     "notebooks": "ipykernel matplotlib nbclient nbformat numpy pandas",
@@ -29,7 +30,7 @@ EXTRAS = {
 
 
 def pins(path):
-    """{name: "name==version"} of a list for pip."""
+    """Reads a list for pip: {name: "name==version"}."""
     lines = (ROOT / path).read_text().splitlines()
     return {line.partition("==")[0]: line for line in lines if re.match(r"[A-Za-z]", line)}
 
@@ -41,7 +42,7 @@ def project(version):
     page = {name: python[name] for name in ("Jinja2", "MarkupSafe")}  # of `lab32 report`
     extras = {extra: [python[name] for name in names.split()] for extra, names in EXTRAS.items()}
     extras["cublas"] = list(pins("grader/setup/openblas.txt").values())
-    # JSON's strings and lists of strings are TOML's.
+    # Strings and lists of strings are written in TOML as in JSON.
     return f"""[build-system]
 requires = {json.dumps([hatchling])}
 build-backend = "hatchling.build"
@@ -79,7 +80,7 @@ def main():
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
     subprocess.run([ROOT / "grader/setup/install", stage / "tree", programs, *sys.argv[4:]], check=True)
-    # The tree lies in the package, and not the package in the tree.
+    # In the wheel the tree is inside the package; in the checkout the package is inside the tree.
     (stage / "tree/grader/python/lab32").rename(stage / "lab32")
     shutil.rmtree(stage / "tree/grader/python")
     (stage / "tree").rename(stage / "lab32/tree")
@@ -94,7 +95,7 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     for older in out.glob(f"lab32-*{machine}.whl"):
         older.unlink()
-    # auditwheel starts patchelf by its name. The libraries of another machine are those that it is linked with.
+    # auditwheel starts patchelf by its name, so PATH has its folder. For another machine, the libraries are those of its sysroot.
     foreign = f"{ROOT}/build/sysroot-{machine}/usr/lib/{machine}-linux-gnu:/usr/{machine}-linux-gnu/lib"
     libraries = "" if machine == platform.machine() else foreign
     subprocess.run(

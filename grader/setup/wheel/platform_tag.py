@@ -1,4 +1,4 @@
-"""For hatchling: the wheel has programs, for any Python 3."""
+"""A hook for hatchling: the wheel has programs of one machine, and works with any Python 3."""
 
 import os
 

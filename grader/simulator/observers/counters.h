@@ -39,7 +39,7 @@ struct OtherTraffic {
 #define OTHER_TRAFFIC(type, name) type name{};
 #include "simulator/observers/counters.def"
 
-  // Sums of loads, stores and atomics.
+  // The sums over loads, stores and atomics.
   GlobalTraffic texels() const;
   BulkTraffic bulk() const;
   GlobalTraffic remote_shared() const;
@@ -51,7 +51,7 @@ struct Counters {
 #define COUNTERS(type, name) type name{};
 #include "simulator/observers/counters.def"
 
-  // Sums of loads, stores and atomics.
+  // The sums over loads, stores and atomics.
   uint64_t global_requests() const {
     return load.requests + store.requests + red.requests + atom.requests;
   }

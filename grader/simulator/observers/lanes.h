@@ -17,15 +17,16 @@ inline uint32_t lane_count(uint32_t mask) {
   return static_cast<uint32_t>(__builtin_popcount(mask));
 }
 
-// Packs the addresses of the lanes in `mask`, in lane order; returns how many.
+// Packs the addresses of the lanes in `mask` into `out`, in lane order. Returns how many there are.
 inline uint32_t gather(const uint64_t* address, uint32_t mask, uint64_t* out) {
   uint32_t n = 0;
   for (; mask != 0; mask &= mask - 1) out[n++] = address[__builtin_ctz(mask)];
   return n;
 }
 
-// True when all 32 addresses are address[0] + lane * stride. Vectors of four, because this test
-// runs before every count and the plain loop costs three times as much.
+// True when all 32 addresses are address[0] + lane * stride. The addresses are compared four at a
+// time as vectors, because this test runs before every count and the plain loop costs three times
+// as much.
 inline bool is_affine(const uint64_t* address, int64_t* stride) {
   typedef uint64_t Four __attribute__((vector_size(32)));
   const uint64_t base = address[0];

@@ -1,4 +1,4 @@
-"""lab32 new-lab LAB: writes a small complete lab, whose checks need no code, to be changed into one's own.
+"""lab32 new-lab LAB: writes a small complete lab, whose checks need no code, as a start for a lab of one's own.
 
 Its solution has full marks, its skeleton fewer, and its wrong submission loses the points that it names.
 """

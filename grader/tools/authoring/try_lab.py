@@ -26,10 +26,10 @@ from lab32 import ROOT
 from mutants import mutants
 
 SEED = 20
-LEAST_SHARE = 0.95  # of its `ideal` that the solution takes; with less, the ideal is too lax
+LEAST_SHARE = 0.95  # of an `ideal`; if the solution takes less, the ideal is too lax
 SCALES = {"n / 16": 1 / 16, "n": 1, "16 n": 16}
 VERDICT = re.compile(r'// verdict: ([^|]+) \| ([^|]+) \| "(.*)"')
-# What a lab with level = "core" has besides its checks.
+# The files that a lab with level = "core" has besides its checks.
 CORE_PARTS = ["handouts/{}-notes.md", "handouts/zh/{}.md", "labs/{}/report.ipynb", "data/measured/h200-{}.csv",
               "grader/labs/{}/golden/solution.txt", "grader/labs/{}/notebook.py"]  # fmt: skip
 LEAST_SUBMISSIONS = 6
@@ -41,7 +41,7 @@ class Findings:
     faults: list = field(default_factory=list)
 
     def add(self, what, summary, faults=()):
-        """A line of the screen, and the faults below it."""
+        """Adds a line to the screen, with the faults below it."""
         self.lines.append(f"  {what:<12} {summary}")
         self.lines += [f"    ! {fault}" for fault in faults]
         self.faults += faults
@@ -58,7 +58,7 @@ class Lab:
         return self.root / f"{top}/{self.name}/{self.name}.cu"
 
     def grade(self, text, rubric=None):
-        """The lab's part of the result."""
+        """Grades a submission; returns the lab's part of the result."""
         with tempfile.TemporaryDirectory(dir=self.folder) as place:
             (Path(place) / self.name).mkdir()
             (Path(place) / self.name / f"{self.name}.cu").write_text(text)
@@ -74,7 +74,7 @@ class Lab:
         return sorted((self.root / f"grader/labs/{self.name}/submissions/{kind}").glob("*.cu"))
 
     def rubric_at(self, scale):
-        """A folder with the rubric whose declared counters have `n` times `scale`."""
+        """Makes a folder with the rubric, in which `n` of each declared counter is multiplied by `scale`."""
         text = tomlkit.parse((self.root / f"data/limits/{self.name}.toml").read_text())
         for key, row in self.rows.items():
             if "counter" in row:
@@ -114,7 +114,7 @@ def try_skeleton(lab, found, skeleton):
 
 
 def differences(file, result):
-    """How the verdicts differ from those that the file's first lines name."""
+    """Lists the differences between the verdicts and those that the file's first lines name."""
     named = {m[1]: (m[2], m[3].replace('\\"', '"')) for m in VERDICT.finditer(file.read_text())}
     tests = {test["name"]: test for test in result["tests"]}
     tests["lab"] = {"status": result["status"], "message": result.get("message", "")}
@@ -150,7 +150,7 @@ def try_submissions(lab, found, pool, most):
 
 
 def counts_of(result):
-    """{check: [(counter, reached, ideal)]} of the figures that a result has."""
+    """Returns {check: [(counter, reached, ideal)]} for the checks of a result that have figures."""
     found = {}
     for test in result["tests"]:
         figures = test.get("figures", {})
@@ -194,12 +194,12 @@ def try_mutants(lab, found, pool, count):
         if result["status"] != "error" and result["score"] >= result["max_score"] and mutant.key() not in explained
     ]  # fmt: skip
     found.add("mutants", f"{len(chosen) - len(survivors)} of {len(chosen)} lose points")
-    for mutant in survivors:  # perhaps no worse: the author decides
+    for mutant in survivors:  # the mutant may be as good as the solution: the author decides
         found.lines.append(f"    ? line {mutant.line} keeps all points: {mutant.new.strip()}")
 
 
 def try_hints(lab, found):
-    # The message about requests has its own words.
+    # The counter of requests needs no `idea`, because its message is complete without one.
     without = [f"[{key}] has no `idea`" for key, row in lab.rows.items()
                if row.get("counter", "requests") != "requests" and not row.get("idea")]  # fmt: skip
     for key, row in lab.rows.items():

@@ -30,7 +30,7 @@ class Kernels {
   explicit Kernels(const std::string& file);
   const std::string& text() const { return text_; }
   const ptx::Module& module() const { return module_; }
-  // By base name and template values; throws Error when there is none.
+  // Finds a kernel by its base name and template values; throws Error if there is none.
   std::unique_ptr<sim::KernelProgram> program(const std::string& name, uint64_t params) const;
 
  private:

@@ -36,7 +36,7 @@ sys.path[:0] = [str(ROOT / "grader/tests/python"), str(ROOT / "grader/tests/pyth
 from synthetic_class import LABS, corpus, make  # noqa: E402
 
 SEED = 32  # seed of the random inputs
-# Shares of a hundred files; the rest is not handed in.
+# The kinds of a hundred files; a student hands in no file for the remaining ones.
 MIX = {"solution": 30, "correct": 10, "wrong": 35, "skeleton": 10, "broken": 5}
 BROKEN = "this is no CUDA\n"
 
@@ -150,7 +150,7 @@ class Killer:
         self.plan_next_kill()
 
     def graded_again(self):
-        """The records from before a kill that were written again."""
+        """Lists the records from before a kill that were written again."""
         return [name for name, written in self.finished.items()
                 if (self.records / name).stat().st_mtime_ns != written]  # fmt: skip
 
@@ -185,7 +185,7 @@ def grade_class(options, folder, environment):
 
 
 def slowest(folder, most=6):
-    """The checks that took the most time over all students, and the longest for one student."""
+    """Prints the checks that took the most time over all students, and the longest for one student."""
     seconds = {}
     for path in (folder / "out/results").iterdir():
         for lab in json.loads(path.read_text())["labs"]:
@@ -196,7 +196,7 @@ def slowest(folder, most=6):
 
 
 def comparable(lab):
-    """A lab's result without seconds and modelled times. Modelled times affect no score; they depend slightly on
+    """Returns a lab's result without seconds and modelled times. Modelled times affect no score; they depend slightly on
     the addresses of arrays in device memory, and so on the labs before this one."""
     lab = json.loads(json.dumps(lab))
     for test in lab["tests"]:
@@ -222,7 +222,7 @@ def grade_alone(folder, lab, text, environment):
 
 
 def compare_gradings(options, folder, environment):
-    """How many files have a different result when they are graded alone."""
+    """Returns the number of files whose result differs when they are graded alone."""
     holders = {}
     for path in sorted((folder / "out/submissions").glob("*/*/*.cu")):
         holders.setdefault((path.stem, path.read_text()), []).append(path.parts[-3])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def times(labs, launches, path):
-    """Times; for labs, also the time of a copy of the same number of bytes."""
+    """Yields the rows of times; for labs, also the time of a copy of the same number of bytes."""
     measured = {row["id"]: row for row in csv.DictReader(open(path))}
     if not labs:
         yield ["id", "set", "kernel", "warm_us", "cold_us"]
@@ -35,7 +35,7 @@ def times(labs, launches, path):
 
 
 def counters(launches, every, path):
-    """Nsight Compute's counters, a column each; ncu profiled the launches in `every`, in order."""
+    """Yields rows with Nsight Compute's counters, a column each. ncu has profiled the launches in `every`, in order."""
     lines = open(path).read().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
     values, metrics = {}, []

@@ -18,7 +18,7 @@
 __device__ inline unsigned first() { return blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ inline unsigned step() { return gridDim.x * blockDim.x; }
 
-// The arrays with other element types.
+// The words of an array as other types: a 32-bit integer, bytes, a double, four floats.
 __device__ inline unsigned word(const float* from, unsigned i) {
   return reinterpret_cast<const unsigned*>(from)[i];
 }
@@ -35,7 +35,7 @@ __device__ inline const float4* quads(const float* from) {
 }
 __device__ inline float sum4(float4 v) { return v.x + v.y + v.z + v.w; }
 
-// Reduces over a warp; all lanes get the result.
+// Adds up the values of a warp; all lanes get the sum.
 __device__ inline float warp_sum(float v) {
   for (unsigned d = 16; d > 0; d /= 2) v += __shfl_xor_sync(0xffffffff, v, d);
   return v;
@@ -44,12 +44,12 @@ __device__ inline float warp_max(float v) {
   for (unsigned d = 16; d > 0; d /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, d));
   return v;
 }
-// Reduces over a warp; lane 0 gets the result.
+// Adds up the values of a warp; lane 0 gets the sum.
 __device__ inline float sum_for_first_lane(float v) {
   for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
   return v;
 }
-// Reduces over a block of whole warps; thread 0 gets the result.
+// Adds up the values of a block of whole warps; thread 0 gets the sum.
 __device__ inline float block_sum(float v) {
   __shared__ float part[32];
   v = sum_for_first_lane(v);

@@ -36,7 +36,7 @@ struct Argument {
     return bits;
   }
 
-  // `seed`: the argument's position, from 1.
+  // `seed` is the argument's position, from 1, so that arguments differ.
   std::vector<uint32_t> words(uint32_t seed) const {
     std::vector<uint32_t> out(std::stoul(a));
     const auto fill = [&](auto word_of) {
@@ -97,8 +97,8 @@ struct Launch {
   std::string arguments;
 };
 
-// The cells of a line of CSV; commas inside double quotes do not separate them. (base/files.h needs
-// more than a program can link that is built on a GPU machine with nvcc alone.)
+// The cells of a line of CSV; commas inside double quotes do not separate them. (A program that is
+// built on a GPU machine with nvcc alone cannot link base/files.h.)
 inline std::vector<std::string> split_csv(const std::string& line) {
   std::vector<std::string> cells(1);
   bool quoted = false;

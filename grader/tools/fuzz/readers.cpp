@@ -58,7 +58,7 @@ void read_listing(const std::string& text) { sass::parse_listing(text); }
 
 // The TOML of a rubric, since instructors may write their own.
 void read_rubric(const std::string& text) {
-  // Checks that the seed files name, so that their rubrics are read to the end.
+  // The names of checks in the seed files, so that their rubrics are read to the end.
   grading::Rubric(write_input("coalescing.toml", text).parent_path(), "coalescing",
                   {{"A1 requests", "build.cpp", 1, {"random_patterns"}},
                    {"B1 scale: sectors", "optimise.cpp", 2, {"n", "ideal"}}});
@@ -70,7 +70,7 @@ void read_rubric(const std::string& text) {
 using grading::RubricKey;
 using Form = grading::ValueRange::Form;
 
-// The common keys, and a key of each other form.
+// The keys that every row may have, and one key of each other form.
 std::vector<RubricKey> all_keys() {
   std::vector<RubricKey> keys;
   for (const RubricKey& key : grading::common_keys())
@@ -197,7 +197,7 @@ void read_record(const std::string& text) {
     record::to_line(launch);
 }
 
-// Read as by __cudaRegisterFatBinary. The program's loader guarantees the length.
+// Reads the text as __cudaRegisterFatBinary does. The loader of a program guarantees the length.
 void read_container(std::string bytes) {
   constexpr size_t kHeader = 16, kLength = 8;
   if (bytes.size() < kHeader) return;

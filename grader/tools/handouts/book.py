@@ -30,7 +30,7 @@ def chapters():
 
 
 def pages(language):
-    """The files of a book, in order."""
+    """Lists the Markdown files of the book in a language, in the order of its chapters."""
     names = chapters()
     if language == "zh":
         translated = [HANDOUTS / "zh" / f"{name}.md" for name in names]
@@ -58,7 +58,7 @@ def chapter(path, book):
     text = re.sub(r"<!--.*?-->\n?", "", path.read_text(), flags=re.DOTALL)
     text = re.sub(r"(?<!!)\[(?P<words>[^\]]*)\]\((?P<target>[^)]*)\)", link, text)
     text = re.sub(r"(!\[[^\]]*\])\(([^)]*)\)", rf"\1({path.parent}/\2)", text)
-    # A book opens what a page on a screen folds.
+    # Sections that a page on a screen folds are open in a book.
     text = text.replace("<details>", "<details open>")
     return re.sub(r"^# (.*)$", rf"# \1 {{#{anchor(path)}}}", text, count=1, flags=re.MULTILINE)
 
@@ -135,7 +135,7 @@ def run_or_exit(*words):
 
 
 def make_book(language, folder):
-    """Writes the two files of one language."""
+    """Writes the HTML and the PDF of the book in one language."""
     title, contents = TITLES[language]
     html, pdf = (folder / f"lab32-{language}.{kind}" for kind in ("html", "pdf"))
     with tempfile.TemporaryDirectory() as scratch:

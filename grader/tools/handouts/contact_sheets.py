@@ -28,7 +28,7 @@ from lab32.pictures.png import png
 from lab32.report import page as report
 from lab32.results import BINARY, load
 
-WIDTH, HEIGHT, GAP, CAPTION = 1560, 1560, 12, 18  # of a sheet, in pixels of its contents: two columns
+WIDTH, HEIGHT, GAP, CAPTION = 1560, 1560, 12, 18  # of a sheet in pixels; its contents have two columns
 A4 = 60  # pixels per inch: six pages fit on a sheet
 
 
@@ -150,7 +150,7 @@ def source(lab, state):
 
 @functools.cache
 def grade_state(scratch, state):
-    """The results of all labs."""
+    """Grades all labs in a state of a student's work; returns the file of results."""
     directory = {"skeleton": "labs", "solved": "solutions"}.get(state, scratch / state)
     for lab in LABS if directory == scratch / state else ():
         write_submission(directory / lab, lab, state)

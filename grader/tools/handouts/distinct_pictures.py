@@ -11,14 +11,14 @@ from lab32.report import plots
 
 
 def appearance_of_access(access, number):
-    """The form, cost and height of a drawn access; the lanes themselves may differ."""
+    """Returns the form, cost and height of a drawn access, which is a key for accesses that look alike."""
     r = access["requests"][number]
     inactive = any(a is None for a in r["address"])
     return access["space"], r["kind"], r["bytes"], r["matrix"], r["cost"], r["ideal"], inactive, len(rows_of(r)), access["ptx_level"]
 
 
 def appearance(launch, kind):
-    """A key that is equal for pictures of a kind that look alike."""
+    """Returns a key that is equal for pictures of a kind that look alike."""
     facts = launch[kind]
     if kind == "steps":
         return facts["threads"], len(facts["steps"]), facts["more"], any(s["warp_barrier"] for s in facts["steps"])

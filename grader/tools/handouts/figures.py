@@ -16,7 +16,7 @@ CHINESE = ROOT / "handouts/zh/figures"
 
 
 def pictures_on_pages(pages):
-    """The names of the pictures on these pages."""
+    """Returns the names of the pictures that these pages show."""
     return set(re.findall(r"figures/([\w/-]+\.svg)", "".join(page.read_text() for page in pages)))
 
 

@@ -101,7 +101,7 @@ def look_up_cell(name, cells, column):
 
     def has_cells(row):
         values = iter(row.items())
-        # Each search continues after the match of the one before.
+        # `values` is an iterator, so the search for each cell continues behind the match of the cell before.
         return all(any(is_cell(cell, *entry) for entry in values) for cell in cells)
 
     rows = [row for row in found.rows if has_cells(row)]

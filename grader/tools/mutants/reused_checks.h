@@ -129,7 +129,7 @@ class ReusedChecks {
   std::optional<report::Lab> first_;
   std::map<std::string, std::set<std::string>>
       asked_by_;                            // {check: what it requested}, for the first file
-  std::set<std::string>* asked_ = nullptr;  // the entry of the running check
+  std::set<std::string>* asked_ = nullptr;  // the entry of the check that is running
   grading::KernelCode first_code_, code_;
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint32_t kWordBytes = 4, kWordsPerLine = kLineBytes / kWordBytes;
 
-// For atomics: the number of lanes on each word of the lines gathered so far.
+// For atomics only: the number of lanes on each word of each line gathered so far, at most 32
+// lines.
 using WordCounts = std::array<std::array<uint8_t, kWordsPerLine>, kWarpSize>;
 
 bool is_atomic(const sim::Access& access) {

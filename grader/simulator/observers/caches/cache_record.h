@@ -13,23 +13,23 @@
 
 namespace lab32::counters {
 
-// How the caches treat an instruction, by site.
+// How the caches treat an instruction. CacheObserver gets one for each site of the program.
 struct CacheUse {
   bool skips_l1 = false;  // .cg, .cv, volatile, and accesses with a scope beyond the block
   bool on_float = false;  // atomics: the operand is a float
   uint8_t group = 0;      // below kLoadGroups: the LoadGroup that counts its loads
 };
 
-// Results of the loads of a group of instructions.
+// Results of the loads of a group of instructions. Instructions are dealt to the groups by number.
 constexpr size_t kLoadGroups = 32;
 struct LoadGroup {
   uint64_t asked = 0, hits = 0;  // sectors, in L1
   // Counts of accesses: all; those that wait for L2, because a sector has missed or has not yet
   // arrived; and, among these, those that wait for device memory.
   uint64_t accesses = 0, waits_for_l2 = 0, waits_for_dram = 0;
-  // These three counts, only for the first access of each warp.
+  // The three counts above, restricted to the first access of each warp.
   uint64_t first = 0, first_waits_for_l2 = 0, first_waits_for_dram = 0;
-  uint64_t cycles = 0;  // that L1 is busy with the accesses
+  uint64_t cycles = 0;  // cycles for which the accesses keep L1 busy
 };
 
 // One line of one access.
@@ -39,8 +39,8 @@ struct LineAccess {
   uint64_t kind : 2;  // sim::AccessKind
   uint64_t skips_l1 : 1;
   uint64_t on_float : 1;
-  uint64_t last : 1;    // the last line of its access
-  uint64_t alone : 1;   // the only line of its access
+  uint64_t last : 1;    // whether this is the last line of its access
+  uint64_t alone : 1;   // whether this is the only line of its access
   uint64_t engine : 1;  // made by the copy engine, which bypasses L1
   uint64_t group : 5;   // CacheUse::group
   // Stores: bytes written to each sector. Atomics: the most lanes on one word of each sector.

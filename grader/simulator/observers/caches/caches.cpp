@@ -37,9 +37,10 @@ struct CacheObserver::Launch {
   uint64_t wave() const { return uint64_t{shape.multiprocessors} * shape.resident_blocks; }
 
   void add_block(std::unique_ptr<Recorded> block);
-  void replay();  // the recorded blocks of the next wave
-  // The turn by which a sector requested now has arrived: all warps issue one access, then the
-  // first one issues again. Turns count from one.
+  void replay();  // replays the recorded blocks of the next wave
+  // The turn by which a sector that is requested now has arrived. In a turn, one warp issues one
+  // access. A sector has arrived when all `warps` warps have issued one more access and the first
+  // one is due again. Turns count from one.
   uint64_t round_end(uint32_t multiprocessor, uint64_t warps) const {
     return ((time[multiprocessor] - 1) / warps + 1) * warps + 1;
   }
@@ -59,19 +60,22 @@ struct CacheObserver::Launch {
   std::mutex mutex;
   bool started = false;
   std::map<uint64_t, std::unique_ptr<Recorded>> waiting;  // recorded blocks, by index
-  uint64_t next = 0;                                      // first block of the next wave
-  uint64_t recorded_in_wave = 0;                          // recorded blocks of the next wave
-  CacheSets l1s;                                          // one cache for each multiprocessor
-  std::vector<uint64_t> time;                             // by multiprocessor: accesses replayed
-  std::vector<uint8_t> reaches_l2;  // by multiprocessor: the next access probably needs L2
+  // index of the first block of the next wave
+  uint64_t next = 0;
+  // number of recorded blocks of the next wave
+  uint64_t recorded_in_wave = 0;
+  CacheSets l1s;               // one cache for each multiprocessor
+  std::vector<uint64_t> time;  // by multiprocessor: accesses replayed
+  // By multiprocessor: whether the next access probably needs L2.
+  std::vector<uint8_t> reaches_l2;
   L2 l2;
   HitCount load, store, atomic;
   uint64_t recorded = 0, dropped = 0;
   uint64_t l1_store_cycles = 0;  // L1 cycles of all stores, recorded or not
   std::array<LoadGroup, kLoadGroups> groups;
   std::array<uint64_t, kLoadGroups> fills{};  // sectors that missed
-  // Lines requested lately from device memory, and the turn by which they arrive. Multiprocessors
-  // advance together, so a turn of one can be compared with that of another.
+  // A line that was lately requested from device memory, and the turn by which it arrives.
+  // Multiprocessors advance together, so a turn of one can be compared with that of another.
   struct Fetch {
     uint64_t line = ~uint64_t{0}, arrival = 0;
   };
@@ -131,7 +135,7 @@ void CacheObserver::Launch::prefetch(const std::vector<WarpRoundRobin>& queues,
     l2.prefetch_lines(m % shape.l2.sides, t.next().line);
 }
 
-// Prefetches for the further lines of an access.
+// Prefetches the table entries of the further lines of an access, which are [next, end).
 void CacheObserver::Launch::prefetch(uint32_t multiprocessor, const LineAccess* next,
                                      const LineAccess* end) {
   constexpr std::ptrdiff_t kSet = 8, kLine = 4, kFar = 2;

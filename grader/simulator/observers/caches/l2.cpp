@@ -19,12 +19,13 @@ uint64_t read_word(const uint8_t* from) {
   return word;
 }
 
-// The first place below `used` with this mark for which `is_it` returns true.
+// Returns the first place below `used` whose byte equals `mark` and for which `is_it` returns true.
+// Several lines of a set may have the same mark, so `is_it` compares the lines.
 template <class IsIt>
 std::optional<uint32_t> place_of_mark(const uint8_t* row, uint32_t used, uint8_t mark, IsIt is_it) {
   for (uint32_t at = 0; at < used; at += kWord) {
-    // The top bit of each equal byte. Bits of other bytes may also be set, but only above an equal
-    // byte.
+    // `equal` gets the top bit of each byte that equals the mark. The top bits of other bytes may
+    // be set, too, but only above an equal byte, so the lowest one is right.
     const uint64_t differs = read_word(row + at) ^ kEachByte * mark;
     uint64_t equal = (differs - kEachByte) & ~differs & kEachByte << 7;
     for (; equal != 0; equal &= equal - 1) {
@@ -137,15 +138,15 @@ void CacheSets::make_room(const Key& key, uint32_t sectors) {
 
 namespace {
 
-// The map of addresses to slices (measured: data/measured/model/h200-slices.csv). 256 bytes are in
-// one slice and the next 256 in another, and these two slices also have the next 512 bytes. So 16
-// KiB are in a group of 32 slices, and so are the next 16 KiB; the next 32 KiB are in the next
-// group.
+// The map of addresses to slices (measured: data/measured/model/h200-slices.csv). 256 bytes lie in
+// one slice and the next 256 in another one; the following 512 bytes lie in these two slices again.
+// 16 KiB thus fill the 32 slices of a group, and the following 16 KiB fill them again. The next 32
+// KiB lie in the next group.
 constexpr uint64_t kGranule = 256, kPairBytes = 1024, kGroup = 32, kGroupBytes = 32768;
 // Cost of a warp's additions to distinct words of one line, in additions of one lane, for floats
 // and integers alike (measured: data/measured/model/h200-atomics.csv, `line`).
 constexpr double kWholeLine = 3.2;
-// Lines that the 132 * 2048 threads of a large GPU write at about the same time.
+// The number of lines that the 132 * 2048 threads of a large GPU write at about the same time.
 constexpr size_t kLinesInFlight = 270000;
 
 uint32_t count(uint8_t sectors) { return static_cast<uint32_t>(__builtin_popcount(sectors)); }
@@ -177,7 +178,7 @@ double L2::busiest_slice() const {
   return most;
 }
 
-// The high bits of the hash, since the low ones choose the set.
+// Uses the high bits of the hash, because the low bits choose the set.
 uint32_t L2::home(uint64_t line) const {
   return static_cast<uint32_t>((hash_line(line) >> 48) % shape_.sides);
 }
@@ -216,7 +217,8 @@ void L2::look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind)
   counters_.l2.hits += hits;
 }
 
-// All sectors that device memory returns when these are read.
+// The sectors that device memory returns when `sectors` are requested: it is read in accesses of
+// dram_access_sectors_ neighbouring sectors.
 uint8_t L2::whole_accesses(uint8_t sectors) const {
   uint8_t all = 0;
   for (uint32_t first = 0; first < kSectorsPerLine; first += dram_access_sectors_) {
@@ -236,9 +238,10 @@ void L2::open_dram_page(std::vector<Bank>& banks, uint64_t line) {
   ++counters_.dram_pages;
 }
 
-// Partly written lines come from all running threads in no order. Neighbouring lines of one warp
-// share a page hardly more often than randomly chosen lines do (measured: single words 64 to 4160
-// bytes apart).
+// Returns a random one of the partly written lines that left L2 lately, and adds `line` to them. It
+// stands for `line` when DRAM pages are counted: such lines come from all running threads in no
+// order, and neighbouring lines of one warp share a page hardly more often than randomly chosen
+// lines do (measured: single words 64 to 4160 bytes apart).
 uint64_t L2::random_line_in_flight(uint64_t line) {
   const size_t n = completed_++;
   if (in_flight_.size() < kLinesInFlight)
@@ -269,7 +272,7 @@ uint32_t L2::fetch(uint32_t side, uint64_t line, uint8_t sectors) {
     counters_.dram_read += uint64_t{count(wanted)} * kSectorBytes;
     ++counters_.l2_fills;
     open_dram_page(read_, line);
-    // A partly written sector is complete after the read.
+    // Reading a partly written sector completes it.
     const auto completed = static_cast<uint8_t>(at.partial & come);
     partial_.sectors -= count(completed);
     at.partial &= static_cast<uint8_t>(~completed);
@@ -296,7 +299,7 @@ void L2::mark_dirty(CachedLine& at, uint8_t sectors) {
 }
 
 void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes) {
-  // A write always counts as a hit.
+  // A write counts as a hit whether or not L2 has the line.
   look_up(count(sectors), count(sectors), &CacheCounters::l2_write);
   const uint32_t at_home = home(line);
   uint8_t whole = 0;
@@ -372,7 +375,7 @@ void L2::write_back_excess() {
     while (!waiting.lines.empty()) {
       const uint64_t line = waiting.lines.front();
       CachedLine* at = sides_.peek(sides_.key_of(line, home(line)));
-      // The line may have been written back or completed since.
+      // Since the line was queued, it may have been written back or completed.
       const bool still = at != nullptr && needs_write_back(*at);
       if (still && waiting.sectors * kSectorBytes <= limit) break;
       waiting.lines.pop_front();

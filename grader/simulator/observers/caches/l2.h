@@ -14,14 +14,15 @@
 
 namespace lab32::counters {
 
-// 16 bytes, because the modelled caches are much larger than the host's.
+// An entry has only 16 bytes, because the modelled caches are much larger than the host's.
 struct CachedLine {
-  uint64_t line : 48;                            // address / 128
-  uint64_t valid : 4;                            // sectors that hold data, one bit each
-  uint64_t dirty : 4;                            // sectors not yet written to device memory
-  uint64_t partial : 4;                          // partly written sectors; these are not valid
-  uint64_t from_dram : 1;                        // L1: the last requested sectors missed in L2, too
-  uint32_t arrival;                              // L1: the turn by which they arrive
+  uint64_t line : 48;      // address / 128
+  uint64_t valid : 4;      // sectors that hold data, one bit each
+  uint64_t dirty : 4;      // sectors not yet written to device memory
+  uint64_t partial : 4;    // partly written sectors; these are not valid
+  uint64_t from_dram : 1;  // L1: the last requested sectors missed in L2, too
+  // L1: the turn by which the last requested sectors arrive
+  uint32_t arrival;
   std::array<uint8_t, kSectorsPerLine> written;  // bytes written to each partial sector
 };
 static_assert(sizeof(CachedLine) == 16);
@@ -51,7 +52,8 @@ class CacheSets {
   // A set has at most 128 places (ways times tags).
   CacheSets(uint64_t bytes, uint32_t ways, uint32_t tags = 1, uint32_t caches = 1);
 
-  // The place of a line in one of the caches.
+  // Identifies a line in one of the caches: its set, and a mark, one byte of its hash by which it
+  // is searched in the set.
   struct Key {
     uint64_t line, set;
     uint8_t mark;
@@ -103,11 +105,11 @@ class CacheSets {
   }
 
   uint64_t sets_, inverse_;  // sets of one cache; 2^64 / sets, to avoid a division
-  uint32_t near_, places_;   // places of a set: ways, and ways times tags
-  uint32_t sectors_;         // sectors that fit in a set
+  uint32_t near_, places_;   // near_: ways of a set; places_: ways times tags
+  uint32_t sectors_;         // number of sectors that fit in a set
   uint32_t row_;             // bytes of a row
   std::vector<Set> heads_;
-  RawArray<uint8_t> rows_;  // for each set: marks, then slots
+  RawArray<uint8_t> rows_;  // for each set a row of marks, then a row of slots
   // Slots of the ways, and slots of the additional tags, of which few are in use at a time.
   RawArray<CachedLine> lines_, far_lines_;
 };
@@ -125,11 +127,11 @@ struct L2Shape {
   // lines are written back.
   uint64_t dirty_limit = 0, partial_dirty_limit = 0;
   uint32_t dram_access_bytes = 64;  // device memory is read in these pieces
-  // A bank of device memory has one open page and serves waiting accesses to it first.
+  // A bank of device memory has one open page, and serves waiting accesses to this page first.
   uint32_t dram_page_bytes = 1024, dram_banks = 1;
 };
 
-// Bytes of each sector of a line.
+// One number for each sector of a line: the bytes that a store writes, or the lanes of an atomic.
 using SectorBytes = std::array<uint8_t, kSectorsPerLine>;
 
 class L2 {
@@ -153,7 +155,7 @@ class L2 {
   // Resets the counters; the contents stay.
   void reset_counters();
   const CacheCounters& counters() const { return counters_; }
-  // The largest amount of atomic work of a slice, in integer additions to one address.
+  // The largest amount of atomic work that one slice has done, in integer additions to one address.
   double busiest_slice() const;
 
  private:
@@ -171,12 +173,13 @@ class L2 {
   void write_back(CachedLine& at);
   void write_back_excess();
 
-  struct DirtyQueue {  // dirty sectors, and the lines in the order in which they became dirty
+  // Sectors that wait to be written back, and their lines, oldest first.
+  struct DirtyQueue {
     uint64_t sectors = 0;
     std::deque<uint64_t> lines;
   };
 
-  // The last pages that a bank was accessed at. Another access to one of them opens no page.
+  // The pages that a bank accessed last. Another access to one of them opens no page.
   static constexpr size_t kRecentPages = 4;
   struct Bank {
     std::array<uint64_t, kRecentPages> pages;
@@ -187,11 +190,13 @@ class L2 {
   uint32_t dram_access_sectors_;  // sectors in one access to device memory
   CacheSets sides_;
   DirtyQueue dirty_, partial_;
-  // Atomic work of each slice, in integer additions to one address.
+  // The atomic work that each slice has done, in integer additions to one address.
   std::vector<double> slice_work_;
   std::vector<uint64_t> last_updated_;  // by slice: line and sectors
-  std::vector<Bank> read_, written_;    // device memory serves several reads, then several writes
-  std::vector<uint64_t> in_flight_;     // the latest partly written lines
+  // Open pages as reads and as writes meet them: device memory serves several reads, then several
+  // writes.
+  std::vector<Bank> read_, written_;
+  std::vector<uint64_t> in_flight_;  // the latest partly written lines
   size_t completed_ = 0;
   CacheCounters counters_;
 };

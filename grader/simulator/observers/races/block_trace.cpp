@@ -7,7 +7,7 @@
 namespace lab32::counters {
 namespace {
 
-// Longer traces evict the host's caches and save no time.
+// Longer traces would evict other data from the host's caches and save no time.
 constexpr size_t kMostBytes = 2'400'000;
 
 using Event = BlockTrace::Event;
@@ -245,7 +245,7 @@ void BlockTrace::replay(RaceCheck& check, const Cursor& end, const std::byte* va
         check.bad_warp_op(e.warp, e.site, e.mask, e.detail);
         break;
       case Event::Type::fault:
-        // The facts were reported when a block first had this trace.
+        // No facts are passed, because they were reported when a block first had this trace.
         check.fault({static_cast<sim::FaultEvent::Kind>(e.bytes), e.site, e.detail, std::nullopt,
                      static_cast<sim::ValueUse>(e.mask)});
         break;

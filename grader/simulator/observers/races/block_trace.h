@@ -36,7 +36,7 @@ class BlockTrace {
     uint8_t warp;  // block_barrier: the number of warps
     sim::AccessKind kind;
     uint8_t bytes;  // per lane; fault: its kind
-    uint32_t site;  // mbarrier: its offset in shared memory
+    uint32_t site;  // for an mbarrier: its offset in shared memory
     uint32_t mask;  // mask of lanes, or of the row's elements; fault: how the value was used
     // access or copy: odd if the addresses of each half-warp have the same stride; the other bits
     // of the end of a copy are RawAccess::mbarrier. block_barrier: 1 if it is of the whole block.
@@ -109,19 +109,20 @@ class BlockTrace {
     return true;
   }
 
-  // Replays the events before `end`. values: the stored values of these events, packed by pack().
+  // Replays the events before `end`. `values` has the stored values of these events, as pack()
+  // wrote them.
   void replay(RaceCheck& check, const Cursor& end, const std::byte* values) const;
   // Passes an access or the beginning or end of a copy to the check.
   static void send(RaceCheck& check, Event::Type type, uint32_t warp, const sim::RawAccess& access);
-  // Copies the values of a store without gaps, lane by lane.
+  // Copies the values of a store lane by lane, without gaps between lanes.
   static void pack(const Event& event, const std::byte* values, std::byte* to);
 
  private:
   struct alignas(32) Row {
     std::array<uint32_t, 32> element;  // 0 outside the mask
   };
-  // With steps: the first address of each half-warp and the stride. With a row: `first` is the
-  // index in rows_.
+  // The addresses of an event. With steps, `first` and `second` are the first addresses of the two
+  // half-warps, and `step` is their stride. With a row, `first` is the index in rows_.
   struct Place {
     uint32_t first, second, step;
     bool operator==(const Place& o) const {
@@ -152,7 +153,7 @@ class BlockTrace {
   uint32_t threads_ = 0, shared_bytes_ = 0;
   std::vector<Event> events_;
   std::vector<Place> places_;
-  // Distinct rows in the order of their first use. The loops of a kernel use few.
+  // The distinct rows in the order of their first use. The loops of a kernel use few of them.
   std::vector<Row> rows_;
   std::unordered_multimap<uint64_t, uint32_t> row_of_;  // by hash
   size_t value_bytes_ = 0;

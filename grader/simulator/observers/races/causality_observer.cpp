@@ -30,7 +30,8 @@ void CausalityObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t k
                                         bool completes) {
   if (!follows_) return;
   causality().mbarrier_arrive(block_, warp, mask, key, completes);
-  // The waiting threads may belong to other blocks.
+  // In a cluster, the threads that wait for this mbarrier may belong to other blocks, so the order
+  // is kept by a key that all blocks of the cluster share.
   if (in_cluster_ > 1)
     causality().arrive(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key, true);
 }

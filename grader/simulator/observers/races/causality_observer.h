@@ -39,7 +39,8 @@ class CausalityObserver : public sim::Observer {
     std::unique_ptr<Causality> causality = std::make_unique<Causality>();
     sim::BlockInfo shape{};  // all blocks have this shape
   };
-  // follows: false until the run whose order counts.
+  // `follows`: whether the observer builds the order from the beginning. GlobalRaceObserver builds
+  // it only in the second run of a launch.
   CausalityObserver(std::shared_ptr<Order> order, bool follows)
       : order_(std::move(order)), follows_(follows) {}
   Causality& causality() const { return *order_->causality; }

@@ -76,7 +76,7 @@ void ClusterAccessCheck::access(const HappensBefore& order, uint32_t warp,
           {access.site, early,
            facts(sim::TrapReason::block_not_started, warp, first, owner, example)});
     }
-    // Only the last access of a lane by this instruction is kept.
+    // Only a lane's last access by this instruction is kept.
     std::vector<Remote>& before = remote_[{owner, warp, access.site}];
     before.erase(std::remove_if(before.begin(), before.end(),
                                 [&](const Remote& r) { return (r.lanes & ~lanes) == 0; }),
@@ -149,7 +149,7 @@ void CopyEngineCheck::note_synchronisation() {
 
 void CopyEngineCheck::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   if (!checked_ || access.kind == sim::AccessKind::load) return;
-  // Threads may synchronise by an atomic.
+  // An atomic may synchronise threads.
   if (access.kind != sim::AccessKind::store) note_synchronisation();
   ++now_;
   uint64_t of_row[kWarpSize];
@@ -177,7 +177,7 @@ void CopyEngineCheck::read(uint32_t warp, const EngineEvent& event) {
        word * kEngineWord < end && word < words_.size(); ++word) {
     const Write& write = words_[word];
     if (write.when == 0 || fence_of_thread_[write.thread] > write.when) continue;
-    // A thread that synchronised after the write has fenced.
+    // After the write, threads synchronised, and one of them then executed the fence.
     if (fenced_ && last_fence_ > write.synchronisation) continue;
     report(sim::TrapReason::proxy_fence, event.site, thread, write.thread, word * kEngineWord,
            kEngineWord, sim::AccessUse::read);

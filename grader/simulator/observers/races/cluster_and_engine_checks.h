@@ -26,7 +26,7 @@ class ClusterAccessCheck {
 
   explicit ClusterAccessCheck(const sim::BlockInfo& first);
   void join(const sim::BlockInfo& block);
-  // All blocks have started. Later accesses have larger stamps.
+  // Call when all blocks have started. Later accesses have larger stamps.
   void started(const HappensBefore& order) { start_ = order.block_start(); }
 
   uint32_t threads() const { return blocks_count_ * warps_ * 32; }
@@ -34,8 +34,8 @@ class ClusterAccessCheck {
   // Bytes from the shared memory of one block to that of the next rank.
   uint32_t stride() const { return stride_; }
 
-  // The lanes have observed the end of a phase of the cluster's barrier, so all blocks have
-  // started.
+  // Call when these lanes have observed the end of a phase of the cluster's barrier, which means
+  // that all blocks have started.
   void passed_barrier(uint32_t warp, uint32_t mask) { past_barrier_[warp] |= mask; }
   // An access before the owner's start, or not ordered before the owner's end. end_block() returns
   // them.
@@ -105,7 +105,7 @@ class CopyEngineCheck : public sim::Observer {
   // The last write of a thread to a word of shared memory.
   struct Write {
     uint32_t when = 0, synchronisation = 0,
-             thread = 0;  // when 0: unwritten, or written by the copy engine
+             thread = 0;  // `when` is 0 if the word is unwritten, or was written by the copy engine
   };
   // Bytes that a copy reads, with the copying thread and its group. After the thread has waited for
   // the group, the entry stays until the next synchronisation of threads.
@@ -115,8 +115,8 @@ class CopyEngineCheck : public sim::Observer {
     bool waited = false;
   };
 
-  // Some threads have synchronised: earlier accesses of one may be ordered before later ones of
-  // another.
+  // Call when some threads have synchronised: earlier accesses of one of them may now be ordered
+  // before later ones of another.
   void note_synchronisation();
   void read(uint32_t warp, const sim::EngineEvent& event);
   void report(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,

@@ -108,7 +108,7 @@ std::string missing_order(const Finding& f) {
          only_atomics;
 }
 
-// A load that may miss a store, although both are atomic.
+// Describes a load that may miss a store, although both are atomic.
 std::string stale_value(const Finding& f, const std::string& what, const std::string& store,
                         const std::string& load) {
   if (f.update)
@@ -191,7 +191,7 @@ std::string race(const Finding& f) {
   return text;
 }
 
-// The usual fix of an error that the simulator itself found.
+// The usual fix of an error that the simulator itself has found.
 const char* fix_of(const sim::TrapFacts& fault) {
   using Reason = sim::TrapReason;
   switch (fault.reason) {
@@ -249,7 +249,7 @@ const char* fix_of(const sim::TrapFacts& fault) {
   return "compare the index with the number of elements before the access";
 }
 
-// " (called on line 42)" for a line of an inlined function.
+// " (called on line 42)" if the line belongs to an inlined function, else "".
 std::string call_of(const Finding& f) {
   return f.call_line == 0 ? "" : fmt::format(" (called on line {})", f.call_line);
 }

@@ -25,8 +25,8 @@ struct Finding {
   Kind kind = Kind::race;
   bool note = false;  // harmless under the memory model: both stores have the same value
   std::string file;
-  int line = 0;       // of the later access; 0: unknown
-  int call_line = 0;  // the call of the function that contains the line; 0: none was inlined
+  int line = 0;       // line of the later access; 0: unknown
+  int call_line = 0;  // line of the call, if the line above is in an inlined function; 0: it is not
   uint64_t count = 0;
 
   using Index3 = std::array<uint32_t, 3>;  // x, y, z
@@ -65,7 +65,8 @@ struct Finding {
   std::optional<uint64_t> element;
   uint64_t offset = 0;
   sim::ValueUse used_as = sim::ValueUse::none;  // uninitialised: how the value was used
-  uint32_t mask = 0, absent = 0;  // warp_mask: lanes named, those of them that are absent
+  // warp_mask: lanes that the operation names, and those of them that are absent
+  uint32_t mask = 0, absent = 0;
   // Set for memory and barrier, and for uninitialised reads of global or local memory.
   std::optional<sim::TrapFacts> fault;
 };
@@ -91,12 +92,13 @@ struct Hazard {
   // Accesses of lanes that raced with an earlier one, for each word (byte at granule 1).
   uint64_t count = 0;
   sim::BlockInfo block{};
-  uint64_t sequence = 0;  // number of the access in its block
+  uint64_t sequence = 0;  // the number of the access in its block
   Party earlier, later;
   uint64_t offset = 0;  // in shared memory
   sim::ValueUse used_as =
-      sim::ValueUse::none;              // uninitialised: the first use that was more than a copy
-  uint32_t mask = 0, absent = 0;        // warp_mask: lanes named, those of them that are absent
+      sim::ValueUse::none;  // uninitialised: the first use that was more than a copy
+  // warp_mask: lanes that the operation names, and those of them that are absent
+  uint32_t mask = 0, absent = 0;
   std::optional<sim::TrapFacts> fault;  // found by the simulator itself (sim::FaultEvent)
   // In a cluster: the block of the later party, the block of the earlier party, and the block that
   // owns the memory. Threads and offset are relative to these blocks. Empty outside a cluster.
@@ -114,7 +116,7 @@ struct Hazard {
 Finding finding_of(const Hazard& hazard, const std::vector<sim::SharedVariable>& variables,
                    const PositionOf& position);
 
-// Text for findings. Findings become English only in the functions below.
+// Text for findings. Only the functions below turn findings into English.
 
 // "line 7: thread 3 of block 0 reads ..., which ...; how it is usually fixed". One sentence: what
 // happened, where, and what to consider.

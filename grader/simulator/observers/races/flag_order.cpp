@@ -18,7 +18,8 @@ void FlagOrder::acquire_pending(Thread& own, uint32_t warp, uint32_t lane) {
   own.pending = nullptr;
 }
 
-// Adds what the thread has fenced.
+// Adds to the token what the thread has fenced, so that a thread that observes its write is ordered
+// after that.
 void FlagOrder::publish(HappensBefore::Token& to, uint32_t thread, const Thread& from) {
   if (from.published != nullptr) order_.merge(to, *from.published);
   if (from.fenced) order_.merge(to, thread, *from.fenced);

@@ -20,7 +20,7 @@ class FlagOrder {
  public:
   explicit FlagOrder(HappensBefore& order) : order_(order) {}
 
-  // A new block, or a barrier of the whole block, which orders all earlier accesses.
+  // Call for a new block, or at a barrier of the whole block, which orders all earlier accesses.
   void clear();
   // Call before these threads synchronise with each other.
   void join(const uint32_t* lane_mask_of_warp, uint32_t warps);
@@ -32,7 +32,7 @@ class FlagOrder {
  private:
   struct Thread {
     std::optional<HappensBefore::View> fenced;  // at the thread's own last fence
-    HappensBefore::Token published;             // fenced by threads that it synchronised with
+    HappensBefore::Token published;             // what threads had fenced that it synchronised with
     HappensBefore::Token pending;               // observed, but not yet fenced
   };
   void publish(HappensBefore::Token& to, uint32_t thread, const Thread& from);
@@ -62,7 +62,7 @@ class VolatileWords {
     std::vector<std::pair<uint64_t, Access>> accesses;  // with their numbers, oldest first
     std::unordered_map<uint32_t, uint64_t> last;        // number of each thread's last access
   };
-  static constexpr size_t kMost = 64;  // accesses that are remembered for a word
+  static constexpr size_t kMost = 64;  // number of accesses that are remembered for a word
 
   uint64_t number_ = 0;
   std::unordered_map<uint64_t, Word> words_;

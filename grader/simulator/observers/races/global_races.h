@@ -83,7 +83,8 @@ class GlobalRaceObserver : public CausalityObserver {
   // Shared by all forks of one run, which uses one host thread.
   struct State {
     std::unordered_map<uint64_t, Word> words;
-    // races_of_earlier_runs: races that earlier runs, with another order of blocks, have found.
+    // `races_of_earlier_runs` are the races that earlier runs, with another order of blocks, have
+    // found.
     std::map<Key, Race> races, races_of_earlier_runs;
     uint64_t sequence = 0;
     uint64_t accesses = 0;  // of single threads

@@ -31,7 +31,7 @@ bool HappensBefore::is_whole_warp(uint32_t warp, uint32_t mask) const {
 
 void HappensBefore::synchronise_warp(uint32_t warp) {
   if (vectors_in_use_) {
-    // The vectors of single lanes become common to all lanes.
+    // What single lanes knew becomes common to all lanes of the warp.
     std::vector<uint32_t> lanes(warp + 1, 0);
     lanes[warp] = 0xffffffffu;
     synchronise_threads(lanes.data(), warp + 1);
@@ -168,7 +168,7 @@ bool Causality::Release::covers(uint32_t thread, uint32_t stamp) const {
 }
 
 Causality::~Causality() {
-  // Logs that pass on each other's prefixes form reference cycles.
+  // Logs that pass on each other's prefixes form reference cycles, which are broken here.
   for (const std::weak_ptr<Log>& made : all_logs_)
     if (const std::shared_ptr<Log> log = made.lock()) log->forwarded.clear();
 }

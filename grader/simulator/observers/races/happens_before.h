@@ -40,7 +40,8 @@ class HappensBefore {
 
   // The accesses that are ordered before a release. A thread that acquires the token is ordered
   // after them. A null token has none.
-  using Vector = std::vector<uint32_t>;  // for each thread: accesses with smaller stamps
+  // for each thread a stamp: its accesses with smaller stamps
+  using Vector = std::vector<uint32_t>;
   using Token = std::shared_ptr<const Vector>;
   void release(Token& token, uint32_t warp, uint32_t mask);
   void acquire(const Token& token, uint32_t warp, uint32_t mask);
@@ -58,7 +59,7 @@ class HappensBefore {
     Token vector;
   };
   View view_of(uint32_t thread);
-  // Adds to a token what another one has, or the accesses up to a view of the thread.
+  // Adds to a token what another token has, or the accesses up to a view of the thread.
   void merge(Token& to, const Vector& from) const;
   void merge(Token& to, uint32_t thread, const View& view) const;
 

@@ -124,7 +124,8 @@ HazardObserver::KnownTrace& HazardObserver::oldest_trace() {
       });
 }
 
-// Returns true if the block repeats a known trace, so that the check need not see the event.
+// Compares the event with the trace that the block repeats so far. Returns true if it is the next
+// event of a known trace, so that the check need not see it.
 bool HazardObserver::follow(const Event& event, const uint64_t* row, const std::byte* values) {
   if (mode_ == Mode::following) {
     if (current_->trace.matches_at(cursor_, event, row) || switch_trace(event, row)) {
@@ -219,7 +220,7 @@ void HazardObserver::copy_ends(uint32_t warp, const sim::RawAccess& access) {
   see(Event::Type::copy_ends, warp, access);
 }
 
-// An access with a list of addresses.
+// Handles an access whose addresses are listed lane by lane.
 void HazardObserver::see(Event::Type type, uint32_t warp, const sim::RawAccess& access) {
   if (in_cluster()) {
     uint64_t address[kWarpSize];

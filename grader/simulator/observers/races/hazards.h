@@ -20,11 +20,11 @@ namespace lab32::counters {
 
 class HazardObserver : public sim::Observer {
  public:
-  // granule: size in bytes of the compared pieces. 4, or 2 or 1 if the kernel has narrower accesses
-  // to shared memory. named_barriers: true if a barrier may synchronise only some warps of the
-  // block. Otherwise RaceCheck remembers two warps for each word and kind of access, which
-  // suffices: a third warp with a conflicting access differs from at least one of them.
-  // orders: race_check.h.
+  // `granule`: the size in bytes of the pieces that are compared: 4, or 2 or 1 if the kernel has
+  // narrower accesses to shared memory. `named_barriers`: true if a barrier may synchronise only
+  // some warps of the block. If it is false, RaceCheck remembers two warps for each word and kind
+  // of access, which suffices: a third warp with a conflicting access differs from at least one of
+  // them. `orders`: see race_check.h.
   HazardObserver(uint32_t granule, bool named_barriers, std::vector<sim::SharedVariable> variables,
                  PositionOf position, SiteOrders orders = {});
 

@@ -137,7 +137,7 @@ void RaceCheck::fence(uint32_t warp, uint32_t mask, uint32_t site) {
   if (!orders_.empty()) flags_.fence(warp, mask, orders_[site]);
 }
 
-// Strong accesses order others, after they have been checked themselves.
+// Strong accesses give order to others, after they have been checked themselves.
 void RaceCheck::follow_order(uint32_t warp, const sim::RawAccess& access) {
   const ptx::MemoryOrder& order = orders_[access.site];
   if (!order.strong) return;

@@ -134,7 +134,8 @@ class RaceCheck {
     uint64_t explained = 0;
     // Counts of the current block that are not yet added to the sums.
     uint64_t in_block = 0, explained_in_block = 0;
-    bool value_used = false;  // a value read this way was used for more than a copy
+    // a value that was read before it was written was used for more than a copy
+    bool value_used = false;
   };
 
  public:
@@ -170,7 +171,8 @@ class RaceCheck {
   void copy_ends(uint32_t warp, const sim::RawAccess& access);
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block);
   void warp_barrier(uint32_t warp, uint32_t mask);
-  // `site`: the fence, which has an order only if the observer has any.
+  // `site` is the fence instruction. Its memory order is looked up in SiteOrders, if these are not
+  // empty.
   void fence(uint32_t warp, uint32_t mask, uint32_t site);
   void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
@@ -231,7 +233,8 @@ class RaceCheck {
     uint32_t thread = 0, site = 0;  // of the newest
     uint32_t count = 0;
   };
-  std::unordered_map<uint64_t, Copy> copies_;  // by cell: begun and not waited for
+  // by cell: copies that have begun and were not waited for
+  std::unordered_map<uint64_t, Copy> copies_;
   // By mbarrier: the cells of copies that it counts, until a thread waits for it.
   std::unordered_map<uint64_t, std::vector<uint64_t>> awaited_;
   bool copying_ = false;  // the access is the beginning or end of a copy

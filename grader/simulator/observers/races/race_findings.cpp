@@ -222,7 +222,8 @@ std::vector<Finding> RaceCheck::findings(const std::vector<sim::SharedVariable>&
     if (key.kind == Finding::Kind::race) earlier = line_of(key.earlier);
     if (key.kind == Finding::Kind::uninitialised) {
       entry.count -= std::min(entry.count, recorded.explained);
-      // An unwritten word may be read as long as the kernel only copies the value.
+      // An unwritten word may be read as long as the kernel only copies its value, so such reads
+      // are not findings.
       if (entry.count == 0 || (!entry.fault && !recorded.value_used)) continue;
     }
     if (later < earlier) std::swap(later, earlier);

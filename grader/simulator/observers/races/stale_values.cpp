@@ -10,7 +10,7 @@ using Kind = sim::AccessKind;
 
 // How many successive loads of a block from one word may miss its newest value.
 constexpr uint32_t kMissedByPolls = 4, kMissedByLoads = 64;
-// Reads of a word that are remembered, each of another block.
+// The number of reads of a word that are remembered, each of another block.
 constexpr size_t kReads = 16;
 
 uint64_t hash_of(uint64_t word) { return (word >> 2 ^ word >> 18) & 0xffff; }

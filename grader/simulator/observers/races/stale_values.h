@@ -11,7 +11,7 @@
 // Updates read the newest value. A load that repeats gets the newest value in the end, so waiting
 // loops end.
 //
-// What it leaves out: the order of stores is that of the run, so an update never misses a store.
+// The trial leaves out: the order of stores is that of the run, so an update never misses a store.
 // Loads of shared memory, loads of 1 or 2 bytes and words that are accessed in several sizes give
 // the newest value. Plain loads race instead (global_races.h), and so do loads that need not see
 // what the launch writes (ld.global.nc). The history of a word is short (kVersions), and only
@@ -65,8 +65,8 @@ class StaleValues : public CausalityObserver {
   struct Version {
     uint64_t number = 0;  // 0: from before the launch
     AccessOfThread write;
-    uint32_t lanes = 0, stamp = 0;      // the lanes of the writing warp
-    Causality::LogPrefix releases;      // that a load of this version observes
+    uint32_t lanes = 0, stamp = 0;      // the lanes of the writing warp, and the stamp of the write
+    Causality::LogPrefix releases;      // the releases that a load of this version observes
     std::array<std::byte, 16> value{};  // unused in the newest version: the value is in memory
   };
   struct Read {
@@ -89,10 +89,10 @@ class StaleValues : public CausalityObserver {
     std::vector<Version> versions;  // the newest last
     std::unordered_map<uint64_t, BlockReads> by_block;
     std::vector<Read> reads;  // recent ones, one for each block
-    uint64_t least = 0;       // no read may return an older version
+    uint64_t least = 0;       // the oldest version that a read may still return
   };
   struct Missed {
-    uint64_t count = 0, first = 0;  // first: number of the load in the launch
+    uint64_t count = 0, first = 0;  // first: the number of the first such load in the launch
     bool polls = false;
     AccessOfThread load, store;
     uint64_t address = 0;

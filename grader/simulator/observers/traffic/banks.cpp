@@ -60,7 +60,8 @@ uint32_t lanes_per_phase(uint32_t bytes) {
 uint32_t most_lanes_in_a_bank(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
   uint8_t lanes[kBanks] = {};
   uint8_t most = 0;
-  for (; mask != 0; mask &= mask - 1) {  // 8-byte lanes occupy two banks: the first is counted
+  // 8-byte lanes occupy two banks, of which the first is counted
+  for (; mask != 0; mask &= mask - 1) {
     const uint64_t at = offset[__builtin_ctz(mask)] / std::max(bytes, kBankBytes);
     const uint32_t bank = at * std::max(bytes, kBankBytes) / kBankBytes % kBanks;
     most = std::max(most, ++lanes[bank]);
@@ -78,7 +79,7 @@ uint32_t lanes_from(uint32_t first, uint32_t width) {
   return (width == kWarpSize ? kAllLanes : (uint32_t{1} << width) - 1) << first;
 }
 
-// True if every active lane finds lane ^ distance idle or at its own address.
+// True if, for every active lane l, lane l ^ distance is inactive or accesses the same address.
 bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left)), other = lane ^ distance;
@@ -87,7 +88,7 @@ bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
   return true;
 }
 
-// The number of lanes in a phase.
+// The number of lanes that form one phase of the access.
 uint32_t width_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
   const uint32_t width = lanes_per_phase(bytes);
   const bool merged =
@@ -107,8 +108,9 @@ Wavefronts wavefronts_by_phases(const uint64_t* offset, uint32_t bytes, uint32_t
   return w;
 }
 
-// Full warp, lane l at offset[0] + l * stride; stride is a multiple of bytes and not 0. Lanes of a
-// phase share banks if they are gcd(stride, phase) elements apart, and no two lanes share a word.
+// For a full warp whose lane l accesses offset[0] + l * stride, where the stride is a multiple of
+// `bytes` and not 0. Lanes of a phase share banks if they are gcd(stride, phase) elements apart,
+// and no two lanes share a word.
 Wavefronts affine_wavefronts(int64_t stride, uint32_t bytes) {
   const uint32_t width = lanes_per_phase(bytes), phases = kWarpSize / width;
   const uint32_t elements = static_cast<uint32_t>(std::llabs(stride)) / bytes;
@@ -126,8 +128,8 @@ bool are_within_one_row(const uint64_t* offset, uint32_t mask) {
   return high - low < kBanks;
 }
 
-// Lanes `elsewhere` access another block's memory. They count when phases are tested for merging
-// (H100: data/measured/moves).
+// Lanes `elsewhere` access the memory of another block of the cluster. They take no wavefront here,
+// but they count in the test whether phases merge (H100: data/measured/moves).
 Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge,
                             uint32_t elsewhere = 0) {
   if (mask == 0) return {};

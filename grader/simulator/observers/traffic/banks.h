@@ -22,11 +22,11 @@ struct Wavefronts {
   bool estimated = false;  // counted by a rule that is wrong for some measured patterns
 };
 
-// Loads and stores of up to 4 bytes per lane are one phase; 8 bytes per lane take two phases of a
-// half-warp, 16 bytes four phases of a quarter-warp. A phase is 128 bytes, each bank once. It takes
-// as many wavefronts as the fullest bank has distinct words. Loads merge neighbouring phases if
-// every active lane finds lane ^ 1 idle or at its own address, or every active lane finds lane ^ 2
-// so.
+// An access of up to 4 bytes per lane is one phase; 8 bytes per lane take two phases of a half-warp
+// each, 16 bytes four phases of a quarter-warp each. A phase is at most 128 bytes, so that each
+// bank can be used once. It takes as many wavefronts as there are distinct words in its fullest
+// bank. Two neighbouring phases of a load merge into one if, for every active lane l, lane l ^ 1 is
+// inactive or has the same address, or if this holds for lane l ^ 2.
 Wavefronts load_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
                            uint32_t elsewhere = 0);
 Wavefronts store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask);
@@ -49,8 +49,8 @@ Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask);
 Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask,
                            bool bypass_l1);
 
-// The conflict degree of each bank: its distinct words in the phase with the most; for atomics, its
-// lanes.
+// The conflict degree of each bank: the number of distinct words (for atomics: of lanes) that one
+// phase accesses in it, in the phase with the most.
 std::array<uint32_t, kBanks> bank_degrees(const uint64_t* offset, uint32_t bytes, uint32_t mask,
                                           sim::AccessKind kind, bool matrix);
 

@@ -20,7 +20,7 @@ namespace lab32::counters {
 // Selects what is recorded. By default all lines of the file are recorded, each in the block with
 // its worst access.
 struct DetailFilter {
-  std::string file;         // as the PTX names it, or a suffix of that name after a '/'
+  std::string file;         // the name in the PTX, or the end of it behind a '/'
   std::optional<int> line;  // only this one
   // First and last line of a range that is not recorded.
   std::optional<std::pair<int, int>> except;
@@ -41,7 +41,7 @@ struct RequestDetail {
   std::array<uint64_t, 32> address{};  // lanes outside mask: 0
   std::vector<std::string> place;      // by lane, "tile[3][0]"; empty if no variable is known
   uint32_t cost = 0, ideal = 0;        // sectors, or wavefronts
-  uint32_t site = 0;                   // the instruction: a line may have several
+  uint32_t site = 0;                   // the instruction, because a line may have several
   uint64_t sequence = 0;               // number of the access in its block
 };
 
@@ -138,7 +138,7 @@ class DetailObserver : public sim::Observer {
   uint64_t sequence_ = 0;  // accesses of the current block
   std::map<Key, Line, LineOrder> lines_;
   bool has_detail_ = false,
-       records_steps_ = false;  // detail_ is set; detail_ is that of the current block
+       records_steps_ = false;  // whether detail_ is set; whether it is that of the current block
   std::vector<size_t> step_of_warp_;
   LaunchDetail detail_;  // without `lines`
 };

@@ -10,10 +10,11 @@ namespace {
 
 uint64_t sector_of(uint64_t address) { return address / kSectorBytes; }
 
-// The L1 set, one of four, of a line (address / 128). The set is linear over the line's bits; two
-// of them choose within an aligned group of four lines. Solved from the measured patterns, which
-// reach bit 16 of the line, so lines 16 MB apart may differ in unknown bits. The two highest bits,
-// in which the blocks of a cluster differ, are those of an H100 (histogram of data/measured/moves).
+// The L1 set, one of four, in which a line (address / 128) is looked up. The set is linear over the
+// line's bits; two of them choose within an aligned group of four lines. The coefficients are
+// solved from the measured patterns, which reach bit 16 of the line, so lines 16 MB apart may
+// differ in unknown bits. The two highest bits, in which the blocks of a cluster differ, are those
+// of an H100 (histogram of data/measured/moves).
 uint32_t set_of(uint64_t line, bool in_cluster = false) {
   static constexpr uint8_t kFlip[17] = {1, 2, 3, 1, 2, 3, 2, 1, 2, 1, 3, 1, 3, 2, 2, 1, 2};
   uint32_t set = line & 3;

@@ -165,7 +165,8 @@ void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access
   c.other.remote_banks.lanes += lane_count(access.mask);
   c.other.remote_banks.wavefronts += there.cost;
   c.other.remote_banks.ideal += there.ideal;
-  // The L1 sets of lines in blocks of higher rank are unknown.
+  // The rule for L1 sets is not known for blocks of rank 4 and above, so such atomics are
+  // estimates.
   bool far = false;
   for (uint32_t rest = access.mask; atomic && rest != 0; rest &= rest - 1)
     far |= sim::rank_of(access.address[__builtin_ctz(rest)]) >= kRanksKnown;

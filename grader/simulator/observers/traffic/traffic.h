@@ -98,17 +98,18 @@ class TrafficObserver : public sim::Observer {
   uint32_t not_served(uint32_t warp, const sim::Access& access);
 
   Tally& tally_of(uint32_t site, sim::AccessSpace space, sim::AccessKind kind);
-  // Counters of an instruction's traffic that is not a load or store of its own block's memory.
+  // Counters of an instruction whose traffic is not a load or store of its own block's memory.
   Counters& other_counters(uint32_t site) { return other_counters_[site]; }
 
   static constexpr uint32_t kNone = 0xffffffffu;
   uint64_t block_ = 0;
   uint64_t block_barriers_ = 0;
-  // The pieces of memory that each lane of the block has loaded (0) or stored (1) by unmatched
-  // accesses, by warp and space. A barrier ends what it can keep of shared memory.
+  // The pieces of memory that lanes of the block have loaded (index 0) or stored (index 1) by
+  // unmatched accesses, for each warp; global and shared memory separately. A barrier clears those
+  // of shared memory, because a lane cannot keep such values in registers across it.
   using Pieces = std::array<std::unordered_set<uint64_t>, 2>;
   std::map<uint32_t, Pieces> served_global_, served_shared_;
-  std::vector<uint32_t> index_;  // (site, space, kind) -> position in tallies_
+  std::vector<uint32_t> index_;  // (site, space, kind) -> index in tallies_
   std::vector<Tally> tallies_;
   std::map<uint32_t, Counters> other_counters_;  // by site
   std::vector<sim::IssueTally> issues_;

@@ -37,7 +37,7 @@ def masks():
 
 
 def shape(size, top):
-    """32 multiples of `size` below `top`, in a random shape that kernels produce."""
+    """Returns 32 multiples of `size` below `top`, in a random pattern such as kernels produce."""
     n = top // size
     kind = rng.randrange(7)
     if kind == 0:  # anywhere within a window
@@ -193,7 +193,7 @@ def systematic(space):
         every = op.endswith(("red_add_u32", "atom_add_u32", "inc_u32"))
         for addresses, mask in multiplicities(size, every):
             add(op, addresses, mask)
-    # In random order, so that a measurement that runs out of time has covered some of everything.
+    # The order is random, so that a measurement that runs out of time has covered patterns of every kind.
     shuffled = rows[:]
     rng.shuffle(shuffled)
     write(shuffled)
@@ -239,7 +239,7 @@ def vectors():
             add(op, addresses, mask)
         with_random(op, size, 1 << 20, 14)
     lanes = range(32)
-    for chunks in (1, 3, 5, 7, 9, 17):  # of a row that is filled; one more is left out
+    for chunks in (1, 3, 5, 7, 9, 17):  # filled chunks of a row; one more chunk is a gap
         for first in range(8):
             to = [(first + l // chunks * (chunks + 1) + l % chunks) for l in lanes]
             for op in ("g_both16cg", "s_both16cg"):

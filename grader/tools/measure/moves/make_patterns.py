@@ -50,7 +50,7 @@ def below(n):
 
 
 def shapes(size):
-    """32 places in an array of this size, in a random shape that kernels produce."""
+    """Returns 32 places in an array of this size, in a random pattern such as kernels produce."""
     w, h, d = size
     z = below(d)
     flat = h == 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stores the tables that measure.sh had ncu print, unchanged: collect.py FOLDER
 
-Only the lines above a table, which name the user's process, are replaced by where it was measured.
+Only the lines above a table, which name the user's process, are replaced by lines that name the GPU and the driver.
 """
 import pathlib
 import sys
