@@ -51,8 +51,9 @@ void set_if_in_own_shared(const Exec& x, const Inst& in) {
   set_if_in_range(x, in, kSharedBase + block.shared().base(), kBlockWindow);
 }
 
-// mapa: the same offset in another block's shared memory; the later access checks whether the block
-// exists. getctarank: the rank of an address.
+// mapa returns the same offset in another block's shared memory; the access that uses it later
+// checks whether that block exists. getctarank returns the rank of the block to which an address
+// belongs.
 template <class T>
 void map_address(const Exec& x, const Inst& in) {
   constexpr T kRank = T{0xff} << kRankShift;
@@ -73,7 +74,7 @@ void rank_of_address(const Exec& x, const Inst& in) {
   }
 }
 
-// An address is global if it is in no other window, valid or not.
+// An address counts as global if it lies in no other window, even if no allocation contains it.
 void set_if_in_device_memory(const Exec& x, const Inst& in, bool constant) {
   const Memory& memory = *x.warp->block().launch().memory;
   const std::byte* a = x.regs + in.src[0].offset;
@@ -147,15 +148,17 @@ ExecFn pick_isspacep(const ptx::Instruction& in) {
   }
 }
 
-// Hints: they move no data, and no counter of ours counts them.
+// prefetch, applypriority and similar instructions are hints: they move no data, and the simulator
+// has no counter for them.
 ExecFn pick_prefetch(const ptx::Instruction&) { return no_effect; }
 ExecFn pick_applypriority(const ptx::Instruction&) { return no_effect; }
 ExecFn pick_policy_fractional(const ptx::Instruction&) { return make_policy; }
 ExecFn pick_policy_range(const ptx::Instruction&) { return make_policy; }
 ExecFn pick_policy_cvt(const ptx::Instruction&) { return make_policy; }
 
-// Memory is sequentially consistent here: each access is complete before the next one starts. But a
-// plain load in a loop sees what other blocks store only if the loop has a fence.
+// The simulator's memory is sequentially consistent: each access is complete before the next one
+// starts. However, a plain load in a loop sees the stores of other blocks only if the loop has a
+// fence.
 ExecFn pick_membar(const ptx::Instruction&) { return fence; }
 ExecFn pick_fence(const ptx::Instruction&) { return fence; }
 

@@ -1,4 +1,5 @@
-// atom and red. Lanes are served in lane order; blocks in block order (order_guard.h).
+// Executes atom and red. The lanes of a warp are served in lane order, and the blocks in the order
+// of their numbers (order_guard.h).
 #include <cmath>
 #include <cstring>
 
@@ -19,9 +20,9 @@ bool operator==(const Wide& a, const Wide& b) { return a.low == b.low && a.high 
 
 enum class Window : uint8_t { global, shared, generic };
 
-// PTX ISA, atom and red: add.f32 on global memory flushes subnormal inputs and results to zero of
-// the same sign, whatever the compiler's -ftz; on shared memory it does not. The ISA says nothing
-// of the other types; f64 has no flushing anywhere.
+// PTX ISA, atom and red: on global memory add.f32 flushes subnormal inputs and results to zero of
+// the same sign, whatever the compiler's -ftz; on shared memory it does not. The ISA does not
+// mention the other types; no f64 instruction flushes.
 template <class T, class Op>
 T apply_at(Window where, T old, T v) {
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Add>)
@@ -35,8 +36,8 @@ Window window_of(const ptx::Instruction& in) {
   return Window::generic;
 }
 
-// The host's own atomic update, for words that several host threads may update concurrently. It
-// does not return the old value.
+// Updates a word by an atomic operation of the host, because several host threads may update it
+// concurrently. The old value is not returned.
 template <class T, class Op>
 void update_shared_by_threads(std::byte* at, T v) {
   auto* p = reinterpret_cast<T*>(at);
@@ -53,7 +54,8 @@ void note_waiting(const Exec& x, const Inst& in) {
     x.warp->polling().note(x.warp->address[__builtin_ctz(x.mask)]);
 }
 
-// Checks and reports the access; returns the host pointer to which addresses are added.
+// Checks the access and reports it to the observers. Returns the host pointer to which the lanes'
+// addresses are added.
 std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64_t* address,
                              unsigned bytes, uint8_t operation) {
   Warp& w = *x.warp;
@@ -86,12 +88,13 @@ std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64
 using Serve = void (*)(const Exec& x, const Inst& in, Window where, std::byte* base,
                        const uint64_t* address);
 
-// One kind of update. Only the loops over lanes depend on type and operation; everything else is
-// compiled once, below.
+// The loops over lanes of one operation and type. All other code is the same for every operation
+// and type, and is compiled once, below.
 struct Update {
   uint8_t commuting;    // Op::kId of an integer operation, else 0
   Serve in_lane_order;  // serves lanes in order; stores old values to the result, if there is one
-  Serve update_lanes_in_turn;  // for several host threads at once; null if not allowed
+  // For blocks on several host threads; null if the result depends on their order.
+  Serve update_lanes_in_turn;
 };
 
 void update_by_window(const Exec& x, const Inst& in, Window where, const Update& update,
@@ -144,8 +147,8 @@ struct Atomic {
       return {0, in_lane_order, nullptr};
   }
   static void execute(const Exec& x, const Inst& in) {
-    // A warp that does not read the result does not wait for it: a histogram's long loop is no spin
-    // lock.
+    // A warp that does not read the result does not wait for it: the long loop of a histogram, for
+    // example, is no spin lock.
     if (has_result(in)) note_waiting(x, in);
     static constexpr Update kUpdate = update();
     update_by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));

@@ -281,7 +281,8 @@ ExecFn pick_bulk_wait(const ptx::Instruction&) { return wait_for_group; }
 ExecFn pick_bulk_prefetch(const ptx::Instruction&) { return nothing_to_do; }
 ExecFn pick_tensor_prefetch(const ptx::Instruction&) { return nothing_to_do; }
 ExecFn pick_prefetch_map(const ptx::Instruction&) { return nothing_to_do; }
-// The copy engine and the threads see the same shared memory here. Observers find missing fences.
+// In the simulator the copy engine and the threads see the same shared memory, so the fence has no
+// effect on values. Observers report missing fences.
 ExecFn pick_fence_proxy(const ptx::Instruction& in) {
   return in.has(Mod::async) && !in.has(Mod::global) ? fence_proxy : nothing_to_do;
 }

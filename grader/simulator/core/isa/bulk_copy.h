@@ -38,10 +38,12 @@ struct CopyLane {
 // copy.undefined.
 void read_device(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
                  uint32_t at);
-// Writes `values` to device memory; with a reduction, updates the elements there instead.
+// Writes `values` to device memory. If the operation is a reduction, updates the elements there
+// with `values` instead.
 void write_device(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
                   const std::byte* values, const Reduction& reduction = {});
-// Reports one move to the observers. move.shared is an address here.
+// Reports one move to the observers. The caller passes an address in move.shared; the observers get
+// the offset in the block's shared memory.
 void report_move(const CopyLane& c, const BulkOp& op, BulkMove move);
 // Reports a copy of one contiguous range of bytes.
 void report_whole(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,

@@ -78,8 +78,7 @@ std::vector<Slot> sources_of(const BulkOp& op) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Copies that are pending: from their issue until a thread tests the mbarrier that counts their
-// bytes.
+// A copy is pending from its issue until a thread tests the mbarrier that counts its bytes.
 
 namespace {
 
@@ -156,7 +155,7 @@ void make_copy_pending(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint3
     copy.barrier = barrier;
     return send_to(std::move(copy));
   }
-  // Multicast: to the same offset in each destination block.
+  // A multicast copy goes to the same offset in each destination block.
   for (uint32_t r = c.word(op.blocks); r; r &= r - 1) {
     const uint64_t base = base_of_rank(static_cast<uint32_t>(__builtin_ctz(r)));
     BulkCopy one = copy;

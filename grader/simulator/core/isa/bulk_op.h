@@ -21,7 +21,8 @@ struct BulkOp {
     Slot base;
     int64_t offset = 0;
   };
-  Address to, from, barrier;  // absent ones have no base; `from` or `to` may be a tensor map
+  // An operand that the instruction lacks has no base. `from` or `to` may be a tensor map.
+  Address to, from, barrier;
   Slot bytes;
   Slot blocks;  // multicast: a bit for each block of the cluster, by rank
   std::array<Slot, 5> coordinate;
@@ -48,7 +49,7 @@ struct BulkCopy {
   int lane = 0;
   uint64_t to = 0, barrier = 0;      // addresses in shared memory
   uint32_t bytes = 0;                // that the barrier counts
-  std::vector<std::byte> data;       // empty: a fault, and nothing is written
+  std::vector<std::byte> data;       // empty after a fault: then nothing is written
   std::vector<std::byte> undefined;  // empty: all is defined
   UndefinedOrigins::Id origin = 0;
   Reduction reduction;
@@ -56,8 +57,8 @@ struct BulkCopy {
   // generic proxy instead of the engine's async proxy.
   uint8_t piece = 16;
   bool by_thread = false;
-  // For a tensor's box: bytes of a row in `data`, and the distance between rows in shared memory
-  // (TensorMap).
+  // For the box of a tensor: the bytes of one row in `data`, and the distance in bytes between two
+  // rows in shared memory (TensorMap).
   uint32_t swizzle = 0, row_bytes = 16, pitch = 16;
 };
 

@@ -36,7 +36,8 @@ void copy_async(const Exec& x, const Inst& in) {
     copy.data[static_cast<size_t>(l)].fill(std::byte{0});
   }
   if (reading) {
-    // A lane that reads fewer bytes than it copies may be at the very end of its array.
+    // A lane may read fewer bytes than it copies, at the very end of its array. Each lane is
+    // therefore checked with its own number of bytes.
     for (uint32_t r = reading; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       uint32_t wanted =
@@ -77,7 +78,7 @@ void copy_async(const Exec& x, const Inst& in) {
   w.copies().push_back(copy);
 }
 
-// Completes the copies of the lanes in x.mask that are at least `pending` groups old.
+// Completes the copies of the lanes in x.mask, except those of the newest `pending` groups.
 void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending,
                    uint32_t mbarrier = 0) {
   Warp& w = *x.warp;
@@ -152,7 +153,8 @@ OwnPair matrix_pair_of_lane(int lane, bool transposed) {
   return f;
 }
 
-// All lanes receive elements of each row, so the origin of the first undefined row is used for all.
+// Every lane receives elements of several rows, so the origin of the first undefined row is used
+// for all lanes.
 UndefinedBits::OfLanes origins_of_first_row(Warp& w, const Inst& in, const UndefinedRead& read) {
   UndefinedBits::OfLanes origins = w.origins_of(in, read, kRowBytes);
   origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);

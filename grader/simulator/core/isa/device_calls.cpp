@@ -1,4 +1,4 @@
-// printf and assert, malloc and free.
+// Executes printf and assert, malloc and free when kernels call them.
 #include "simulator/core/isa/device_calls.h"
 
 #include <fmt/format.h>
@@ -80,7 +80,8 @@ class Arguments {
   int count_ = 0;
 };
 
-// A width or a precision. Clamped, because a width of 2^31 keeps the C library busy for seconds.
+// The text of a width or a precision. It is clamped, because a width of 2^31 would keep the C
+// library busy for seconds.
 std::string clamped_width_text(long long value) {
   const auto most = static_cast<long long>(kTextLimit);
   return std::to_string(std::clamp(value, -most, most));
@@ -173,7 +174,8 @@ std::string formatted_text(Warp& warp, int lane, const std::string& text, Argume
         out += print_one(spec + c, device_string(warp, lane, next.next<uint64_t>()).c_str());
         break;
       default:
-        out += text.substr(i, j - i + 1);  // as the device runtime: printed unchanged
+        // The device runtime prints an unknown conversion unchanged, too.
+        out += text.substr(i, j - i + 1);
     }
     i = j;
   }
@@ -186,7 +188,8 @@ void device_printf(Warp& warp, const Inst&, const CallSite& site, uint32_t mask)
   Frame& frame = *warp.current().frame;
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    // Otherwise a kernel that prints endlessly would take hours.
+    // The output limit is reached. Formatting more text would make a kernel that prints endlessly
+    // run for hours.
     if (warp.block().prints_no_more()) continue;
     const std::string text = device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
     Arguments arguments(warp, l, parameter<uint64_t>(warp, site, 1, l));

@@ -36,7 +36,8 @@ void device_free(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask
 
 class Warp;
 
-// The block of a lane and the thread's index in it: the key of the thread's last error.
+// The index of the lane's block and of its thread in the block: the key under which the runtime
+// keeps the thread's last error.
 std::pair<uint64_t, uint32_t> thread_of(const Warp& warp, int lane);
 
 // __cudaCDP2GetParameterBufferV2 and __cudaCDP2LaunchDeviceV2: nvcc compiles <<<>>> in a kernel to
@@ -44,7 +45,7 @@ std::pair<uint64_t, uint32_t> thread_of(const Warp& warp, int lane);
 void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
-// cudaGraphSetConditional. A handle is the address of the word that holds the condition.
+// Executes cudaGraphSetConditional(). A handle is the address of the word that holds the condition.
 void device_set_condition(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
 // ---------------------------------------------------------------------------------------------

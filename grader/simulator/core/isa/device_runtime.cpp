@@ -1,4 +1,4 @@
-// Launches by kernels, and the rest of the runtime on the device.
+// Executes the launches that kernels request, and the other functions of the device runtime.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -158,7 +158,7 @@ struct RuntimeCall {
     if (!site.results.empty())
       std::memcpy(const_cast<std::byte*>(at(frame, site.results[0])), &result, sizeof result);
   }
-  // Stores a value at the address in argument i, in any state space.
+  // Stores a value at the address in argument i, which may be in any state space.
   template <class T>
   void store(size_t i, T value) const {
     std::array<uint64_t, kWarpSize> address{};
@@ -252,8 +252,9 @@ uint64_t text_of(const RuntimeCall& c, bool name) {
 uint64_t error_name(const RuntimeCall& c) { return text_of(c, true); }
 uint64_t error_text(const RuntimeCall& c) { return text_of(c, false); }
 
-// Fills with zeros, whatever the value: on an H100 (CUDA 13.0, driver 580.159.04) 120 fills with
-// five non-zero values, of 1 to 16 bytes, in each kind of stream, wrote zeros.
+// cudaMemsetAsync in a kernel fills with zeros, whatever the value: on an H100 (CUDA 13.0, driver
+// 580.159.04) 120 fills with five non-zero values, of 1 to 16 bytes, in each kind of stream, wrote
+// zeros.
 uint64_t fill(const RuntimeCall& c) {
   const auto value = static_cast<uint8_t>(c.argument<uint32_t>(1));
   if (value != 0) {

@@ -83,7 +83,7 @@ bool has_shape(const ptx::Instruction& in, const Shape& s, Type type) {
   }
 }
 
-// m8n8k4 of halves is four independent products.
+// m8n8k4 of halves computes four independent products.
 bool is_in_quads(const TileForm& f) { return f.a == Type::f16 && f.m == 8 && f.k == 4; }
 
 int selector_of(const ptx::Instruction& in) {
@@ -128,7 +128,7 @@ FragmentOp product_of(const ptx::Instruction& in) {
   TileForm& f = op.form;
   const Shape s = shape_of(in);
   f.m = s.m, f.n = s.n, f.k = s.k;
-  const bool short_form = in.type_count == 2;  // wmma of halves names the sums only
+  const bool short_form = in.type_count == 2;  // wmma of halves names only the types of C and D
   f.d = in.type(0);
   f.a = short_form ? Type::f16 : in.type(1);
   f.b = short_form ? Type::f16 : in.type(2);
@@ -138,7 +138,8 @@ FragmentOp product_of(const ptx::Instruction& in) {
   f.sparse = is_sparse(in);
   check_types(in, f);
   if (!has_shape(in, s, f.a)) refuse(in);
-  // ptxas compiles wmma's product of tf32 to two consecutive instructions.
+  // ptxas compiles wmma's product of tf32 to two consecutive instructions, each of which adds 4
+  // products in one step.
   f.block = is_wmma(in) && f.a == Type::tf32 ? 4 : f.stored_columns();
   if (is_float8(f.a)) f.order = TileForm::Order::halves_apart, f.block = f.stored_columns() / 2;
   const bool in_quads = is_in_quads(f), transposed = s.n == 32;

@@ -11,7 +11,8 @@
 namespace lab32::sim {
 namespace {
 
-// A part of `count` registers from `first` on: `bytes` of each from its byte `shift` on.
+// A part of the registers that an access moves: `bytes` bytes of each of `count` registers, from
+// register `first` on. In each register the part begins at byte `shift`.
 struct RegisterPart {
   const Slot* first;
   unsigned count, bytes, shift;
@@ -40,7 +41,8 @@ void copy_part(const RegisterPart& part, std::byte* regs, uint32_t lanes, std::b
   }
 }
 
-// Called after a store to shared memory, which marks all bytes as defined.
+// Marks the stored bytes of undefined elements as undefined again. Called after a store to shared
+// memory, which has marked all bytes as defined.
 void keep_undefined(Warp& w, const RegisterPart& part, uint32_t lanes, const uint64_t* address) {
   UndefinedBits* const u = w.current().frame->undefined.get();
   if (u == nullptr) return;
@@ -179,7 +181,7 @@ std::vector<FragmentPart> parts_of(const FragmentOp& op) {
 }
 
 ExecFn pick_wmma_load(const ptx::Instruction& in) {
-  fragment_op_of(in);  // refuses what it does not know
+  fragment_op_of(in);  // throws if the form is not supported
   return move_matrix<false>;
 }
 ExecFn pick_wmma_store(const ptx::Instruction& in) {

@@ -233,7 +233,7 @@ void follow_undefined(const FragmentOp& op, const std::byte* regs, std::byte* un
 }
 
 static ExecFn pick_product(const ptx::Instruction& in) {
-  fragment_op_of(in);  // refuses what it does not know
+  fragment_op_of(in);  // throws if the form is not supported
   return multiply;
 }
 

@@ -161,7 +161,8 @@ void report_row_access(const Exec& x, const Inst& in, Where where, AccessKind ki
                                                nullptr, stores ? x.warp->values : nullptr, &row});
 }
 
-// The host address of each half's first byte; null: not the usual case, and nothing was done.
+// The host address of the first byte of each half-warp's row. Null: the access is not of this kind,
+// and it has been neither checked nor reported.
 struct HostRows {
   std::byte* half[2] = {nullptr, nullptr};
   uint64_t stride = 0;
@@ -258,7 +259,8 @@ bool load_row(const Exec& x, const Inst& in) {
   return true;
 }
 
-// The second half is stored last, so that its lanes prevail if both halves store to one address.
+// Stores the second half-warp last, so that its lanes prevail if both half-warps store to one
+// address.
 template <class Mem, Where where>
 bool store_row(const Exec& x, const Inst& in) {
   constexpr unsigned kElement = sizeof(Mem);
@@ -283,7 +285,8 @@ constexpr bool has_rows(Where where) {
   return where == Where::shared || where == Where::global || where == Where::constant;
 }
 
-// One instance for all types, so that the large part is compiled once.
+// Splits an access by window. This function has one instance for all types, so that its large body
+// is compiled only once.
 void access_by_window(const Exec& x, const Inst& in, uint64_t* address,
                       void (*access_part)(const Exec& part, const Inst& in, Where where,
                                           uint64_t* own)) {
@@ -305,7 +308,8 @@ void load(const Exec& x, const Inst& in) {
   }
 }
 
-// Loads that may see what another thread stores meanwhile.
+// Executes loads that may see a value that another thread stores at the same time (volatile and
+// strong loads).
 template <class Mem, Where where>
 void load_volatile(const Exec& x, const Inst& in) {
   x.warp->polling().note_synchronisation();

@@ -200,7 +200,7 @@ void read_element(const LaneMemory& place, const uint64_t* address, unsigned off
   }
 }
 
-// A store writes the low bytes of the register.
+// A store writes only the low bytes of a register that is wider than the type.
 template <class Mem>
 void write_element(const LaneMemory& place, const uint64_t* address, unsigned offset, const Exec& x,
                    const Slot& from) {

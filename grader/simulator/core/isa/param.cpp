@@ -9,8 +9,8 @@ namespace {
 
 using ptx::Type;
 
-// Kernel parameters are device memory (constant); those of functions are in the frame, lane by
-// lane.
+// The parameters of a kernel are constant and in device memory. The parameters of a function are in
+// its frame, which has a copy for each lane.
 
 std::byte* frame_params(const Exec& x, const Inst& in, size_t* stride) {
   const Split& split = x.warp->current();

@@ -1,4 +1,5 @@
-// Which source lane a shuffle reads (PTX ISA 9.7.9.6: c packs a clamp value and a segment mask).
+// Computes the lane from which each lane of a shuffle reads (PTX ISA 9.7.9.6). Operand c of the
+// instruction packs a clamp value and a segment mask.
 #pragma once
 
 #include <cstdint>

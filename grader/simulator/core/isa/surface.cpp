@@ -30,8 +30,8 @@ std::string surface_misfit(const TextureOp& op, const TextureObject& t) {
   if (op.dimensions != t.array.dimensions)
     return fmt::format("has {} dimension{}", t.array.dimensions,
                        t.array.dimensions == 1 ? "" : "s");
-  // There is no valid position to clamp to; an element before the row would belong to another
-  // array.
+  // A row is too short for the access, so there is no valid position to which it could be clamped.
+  // An element that begins before the row would belong to another array.
   if (op.outside == TextureOp::Outside::clamp &&
       op.element_bytes * op.values > t.array.levels[0].width * t.array.format.bytes())
     return "has rows that are shorter than the access, and the clamped position is not known";
@@ -197,7 +197,7 @@ void access_surface(const Exec& x, const Inst& in) {
 }  // namespace
 
 ExecFn pick_suld(const ptx::Instruction& in) {
-  texture_op_of(in);  // refuses what it does not know
+  texture_op_of(in);  // throws if the form is not supported
   return access_surface<load_through>;
 }
 ExecFn pick_sust(const ptx::Instruction& in) {

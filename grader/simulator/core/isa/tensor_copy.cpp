@@ -123,7 +123,8 @@ void report_row(const CopyLane& c, const BulkOp& op, const TensorMap& map, const
   report_move(c, op, move);
 }
 
-// Rows that are shorter than the swizzle's have gaps between them.
+// If the rows are shorter than those of the swizzle mode, there are gaps between them in shared
+// memory.
 void load_box(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const CopyLane c{x, in, __builtin_ctz(r)};
@@ -147,7 +148,8 @@ void load_box(const Exec& x, const Inst& in) {
   }
 }
 
-// The reduction on elements of the map's type; traps if it does not exist.
+// The reduction that the instruction names, for elements of the map's type. Traps if the PTX ISA
+// has no such reduction.
 Reduction reduction_in(const CopyLane& c, uint64_t place, const TensorMap& map) {
   const ptx::Instruction& in = *c.in.ptx;
   ptx::Type type = map.type;
@@ -171,7 +173,8 @@ void store_box(const Exec& x, const Inst& in) {
     const Reduction reduction = reduces ? reduction_in(c, place, map) : Reduction{};
     const TensorBox box = box_at(c, op, map, true);
     check_box_place(c, from, AccessUse::read);
-    // An H100 writes up to the next multiple of an unknown number of bytes there.
+    // Past the end of such a row an H100 writes up to the next multiple of an unknown number of
+    // bytes.
     if (map.size[0] * map.element_bytes % 16 != 0 &&
         box.first[0] + map.box[0] > static_cast<int64_t>(map.size[0]))
       bad_tensor_map(c, place,

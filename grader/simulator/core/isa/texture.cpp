@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kMostTaps = TexelAccess::kMostTexels;
 
-// The texels and weights of one lane's fetch.
+// The texels that the fetch of one lane combines, and their weights.
 struct Footprint {
   std::array<WeightedTexel, kMostTaps> tap;
   std::array<uint64_t, kMostTaps> address;  // 0: the border
@@ -358,7 +358,7 @@ void fetch(const Exec& x, const Inst& in) {
 }  // namespace
 
 ExecFn pick_tex(const ptx::Instruction& in) {
-  texture_op_of(in);  // refuses what it does not know
+  texture_op_of(in);  // throws if the form is not supported
   return fetch;
 }
 ExecFn pick_tex_level(const ptx::Instruction& in) { return pick_tex(in); }

@@ -35,7 +35,8 @@ struct TexelArray {
   bool layered = false;    // slices are layers
   bool cube = false;       // six slices are the faces of a cube (of each layer)
   bool linear = false;     // linear memory, read by index
-  // True for the program's own memory in row order; false: a GPU's own order of texels.
+  // True: the texels are in row order, in memory that the program can access directly. False: their
+  // order is a GPU's own.
   bool in_rows = false;
   std::vector<TexelGrid> levels;
 };

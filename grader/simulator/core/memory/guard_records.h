@@ -37,7 +37,8 @@ class UndoLog {
     uint64_t line[kLines];
     bool all_written[kLines];
   };
-  // Short logs grow piece by piece, long ones by as many pieces as fit a large page of the host.
+  // A short log grows piece by piece. A long one grows by as many pieces as fit in one large page
+  // of the host.
   static constexpr size_t kFewPieces = 8, kPiecesOfPage = PagePool::kPiece / sizeof(Piece);
   size_t next_piece();
   void take_page();
@@ -130,7 +131,8 @@ class WordMap {
   std::unique_ptr<Page*[], FreeTable> table_;
   uint64_t table_pages_ = 0;
   std::vector<uint32_t> used_;
-  std::vector<std::unique_ptr<Page>> store_;  // the first used_.size() pages are in the table
+  // The first used_.size() pages of store_ are in the table.
+  std::vector<std::unique_ptr<Page>> store_;
 };
 
 // ---------------------------------------------------------------------------------------------

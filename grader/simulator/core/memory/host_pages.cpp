@@ -15,7 +15,8 @@ namespace lab32::sim {
 
 namespace {
 
-// Moves pages; the source range stays mapped (Linux 5.7). False: the system does not support this.
+// Moves one piece of pages to another address range; the source range stays mapped (Linux 5.7).
+// False: the system does not support this.
 bool move_pages(std::byte* from, std::byte* to) {
 #ifdef MREMAP_DONTUNMAP
   return mremap(from, PagePool::kPiece, PagePool::kPiece,

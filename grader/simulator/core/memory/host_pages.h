@@ -89,7 +89,7 @@ class RecordPages {
 
   PagePool::Range range_;
   uint64_t* records_;
-  // Says for each piece which of its pages are present.
+  // For each piece: which of its pages are present. Null: none of them.
   std::vector<std::unique_ptr<Present>> present_;
   std::vector<uint64_t> pieces_;  // the pieces whose entry is not null
 };
@@ -116,7 +116,7 @@ class PoisonPages {
 
  private:
   std::byte* begin_ = nullptr;
-  std::vector<bool> waits_;  // by piece: it still maps poison
+  std::vector<bool> waits_;  // by piece: whether it still maps poison
 };
 
 }  // namespace lab32::sim

@@ -79,12 +79,13 @@ Allocation* Memory::reserve(uint64_t bytes, uint64_t align, const std::string& n
 }
 
 Allocation* Memory::allocate_at(uint64_t offset, uint64_t bytes, const std::string& name) {
-  // As cudaMalloc: large buffers start at multiples of 2 MiB. The cost of scattered atomics depends
-  // on this (simulator/observers/README.md).
+  // As with cudaMalloc, large buffers start at multiples of 2 MiB. The cost of scattered atomics
+  // depends on this (simulator/observers/README.md).
   const bool large = bytes >= kLarge;
   Allocation* made =
       large ? place(bytes, kLargeAlign, name, kGuard) : place(bytes, kAlign, name, kGuard, offset);
-  // All of it is written now. With large host pages, one fault provides 512 small pages.
+  // The whole allocation is about to be filled with poison. With large host pages, one page fault
+  // provides 512 small pages.
   if (bytes >= kLargeAlign && bytes < kOnDemand) {
     madvise(host(made->begin), bytes / kLargeAlign * kLargeAlign, MADV_HUGEPAGE);
     PagePool::process_wide().take_all(host(made->begin), host(made->end));
@@ -101,7 +102,7 @@ Allocation* Memory::allocate_small(uint64_t bytes, const std::string& name) {
 }
 
 Allocation* Memory::allocate_shared(uint64_t bytes, const std::string& name) {
-  // Whole pages, so that no neighbour shares one.
+  // The allocation gets whole pages, so that it shares none with a neighbour.
   const uint64_t length = std::max(align_up(bytes, kPage), kPage);
   Allocation* made = place(bytes, kPage, name, kGuard);
   next_ = made->begin - kGlobalBase + length;
@@ -177,14 +178,14 @@ void Memory::release(uint64_t address) {
     last = std::max(align_up(allocation->end - kGlobalBase, kPage), first + kPage);
     munmap(reinterpret_cast<void*>(allocation->begin), last - first);
   } else if (!allocation->untouched.empty()) {
-    moved = true;  // discarded: the pool takes plain memory only
+    moved = true;  // discarded, because the pool takes plain memory only
     allocation->untouched = {};
   } else if (last > first) {
     moved = PagePool::process_wide().give_all(arena_.begin() + first, arena_.begin() + last) > 0;
     if (!moved) madvise(arena_.begin() + first, last - first, MADV_DONTNEED);
   }
-  // Mapped anew, so that it merges with its neighbours: the number of mappings of a process is
-  // limited.
+  // The range is mapped anew, so that the system merges it with its neighbours: the number of
+  // mappings of a process is limited.
   if (moved || allocation->shared_with_host)
     mmap(arena_.begin() + first, last - first, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -255,7 +256,8 @@ void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
       bytes > target->end - to)
     throw Error(fmt::format("copy of {} bytes from {:#x} to {:#x} does not fit its allocations",
                             bytes, from, to));
-  // Collected before anything is marked: the ranges may overlap.
+  // The runs of written and unwritten bytes are collected before any byte is marked, because the
+  // two ranges may overlap.
   std::vector<std::pair<uint64_t, bool>> runs;  // where each ends, and whether it was written
   for (uint64_t at = from; at < from + bytes;) {
     const bool value = source->initialised || written(at, 1);

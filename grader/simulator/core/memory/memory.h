@@ -41,8 +41,9 @@ struct Allocation {
   const uint64_t* reached_by = nullptr;
   bool condition = false;  // the condition of a graph node, which cudaGraphSetConditional() writes
   PoisonPages untouched;   // pieces of a large allocation that still map poison
-  // Of a reserved range that the program maps itself (virtual memory management): the access that
-  // kernels have to each piece. 0: none, 1: read, 3: read and write. Empty: unrestricted.
+  // For a reserved range that the program maps itself (virtual memory management): the access that
+  // kernels have to each piece of kGranularity bytes. 0: none, 1: read, 3: read and write. Empty:
+  // every access is allowed.
   std::vector<uint8_t> pieces;
   static constexpr uint64_t kGranularity = 2 << 20;  // bytes of a piece, as on a card
 
@@ -84,7 +85,8 @@ class Memory {
   // other. Throws Error if pages of that kind cannot be shared.
   uint64_t share(void* host, uint64_t bytes, const std::string& name);
   void release(uint64_t address);
-  // Revives a freed allocation of allocate() at its address, with nothing written.
+  // Makes a freed allocation of allocate() live again at its old address. None of its bytes counts
+  // as written.
   void revive(uint64_t address);
   // Sets `initialised` of all allocations whose bytes have all been written meanwhile.
   void refresh_initialised();
@@ -133,7 +135,7 @@ class Memory {
   const Allocation* nearest(uint64_t address) const;
 
   std::byte* host(uint64_t address) const { return delta_ + address; }
-  // One bit a byte, from kGlobalBase on.
+  // One bit for each byte of device memory, from kGlobalBase on: whether the byte was ever written.
   uint8_t* written_bits() const { return bits_; }
   bool written(uint64_t address, unsigned bytes) const;
   // The first byte of the range that was never written; `end` if all were written.

@@ -85,7 +85,8 @@ void OrderGuard::Worker::update(Allocation& a, uint8_t operation, const uint64_t
     if (at_once()) mark(records_->written, address, mask, bytes);
     record_access(RaceAccess::write, by, address, mask, bytes);
   } else {
-    // Tracking by word distinguishes updates within one block, or of another size, from others.
+    // An atomic that is not strong, or whose size differs from earlier ones, may race with other
+    // updates. Only tracking by word tells whether such updates are those of one block.
     const uint8_t size = std::exchange(size_[a.index], static_cast<uint8_t>(bytes));
     if (race_filter_ && (!by.strong || (size != 0 && size != bytes))) {
       guard_->request_word_tracking(a);

@@ -60,7 +60,7 @@ class OrderGuard {
     // Reports an atomic. `operation` identifies a commuting operation (add, max, …); 0 for others.
     void update(Allocation& a, uint8_t operation, const uint64_t* address, uint32_t mask,
                 unsigned bytes, const Accessor& by);
-    // Report an access of a whole warp.
+    // Reports an access by all lanes of a warp, whose addresses form a row.
     void read_row(Allocation& a, const WarpRow& row, unsigned bytes, const Accessor& by);
     void write_row(Allocation& a, const WarpRow& row, unsigned bytes, const Accessor& by);
     bool at_once() const { return guard_->mode_ == Mode::at_once; }

@@ -11,22 +11,24 @@
 namespace lab32::sim {
 namespace {
 
-// A record, from the lowest bit: whether the word was written; whether it was written in the
-// record's epoch; the thread (11 bits), the epoch (19) and the block + 1 (32). 0: not accessed.
+// The fields of a record, from the lowest bit: whether the word was written; whether it was written
+// in the record's epoch; the thread (11 bits), the epoch (19 bits) and the block + 1 (32 bits). 0:
+// the word was not accessed.
 constexpr uint64_t kWritten = 1, kWrittenNow = 2;
 constexpr int kThreadAt = 2, kEpochAt = 13, kBlockAt = 32;
 constexpr uint64_t kThreadMask = uint64_t{0x7ff} << kThreadAt;
 constexpr uint64_t kSeveralThreads = kThreadMask;
 constexpr uint64_t kEpochMask = uint64_t{0x7ffff} << kEpochAt;
-constexpr uint32_t kLastEpoch = 0x7ffff;  // later ones count as this one
-// Special values in place of a block:
-// several blocks, all of which read
+constexpr uint32_t kLastEpoch = 0x7ffff;  // later epochs count as this one
+// Special values in place of a block. This one: several blocks have accessed the word, and all of
+// them only read it.
 constexpr uint64_t kSeveralBlocks = uint64_t{0xffffffff} << kBlockAt;
-// accessed by atomics only, all of one size, which is in the lower bits
+// The word was accessed only by atomics, all of one size. The lower bits contain this size.
 constexpr uint64_t kStrong = uint64_t{0xfffffffe} << kBlockAt;
 constexpr uint64_t kNarrow = uint64_t{0xfffffffd} << kBlockAt;  // its bytes have records
 constexpr uint64_t kSuspect = uint64_t{0xfffffffc} << kBlockAt;
-constexpr uint64_t kLastBlock = 0xfffffffa;  // later ones count as this one and are always suspect
+// Later blocks count as this one, and their words are always suspect.
+constexpr uint64_t kLastBlock = 0xfffffffa;
 
 uint64_t* reserve_cells(uint64_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -43,8 +45,9 @@ uint64_t suspect_bytes(uint64_t bytes) { return (words_in(bytes) / 64 + 1) * 8; 
 
 enum class Outcome : uint8_t { clear, suspect };
 
-// The rule of the filter: updates a record for one access. `fresh`: block, epoch and thread of the
-// access; of a strong access kStrong and its size, since atomics of different sizes may race.
+// The rule of the filter: updates a record for one access. `fresh` packs block, epoch and thread of
+// the access. For a strong access it is kStrong and the size of the access, because atomics of
+// different sizes may race.
 inline Outcome update_cell(uint64_t& cell, RaceAccess how, uint64_t fresh) {
   const uint64_t c = cell;
   if (how == RaceAccess::strong) {
@@ -103,7 +106,7 @@ bool RaceFilter::make_suspect(uint64_t word) {
   return true;
 }
 
-// Bytes first .. first + count - 1 of a word.
+// Records an access to the bytes first .. first + count - 1 of a word.
 bool RaceFilter::visit_bytes(uint64_t word, RaceAccess how, uint64_t fresh, uint32_t first,
                              uint32_t count) {
   uint64_t* const bytes = narrow_.at(word * 4);

@@ -78,16 +78,16 @@ std::optional<uint32_t> find_repetition(Warp& warp, uint64_t steps) {
 // Random slices have 1 to 2^k instructions, with k less than this.
 constexpr uint32_t kLongestRandomSlice = 10;
 
-// In a launch that keeps going: the instructions that a warp may still issue after a barrier was
-// released without all its threads.
+// After a barrier was released without all its threads (in a launch that keeps going), each warp
+// may issue only this many more instructions.
 constexpr uint64_t kBudgetWithoutAll = 5'000'000;
 
 // Instructions between two updates of the launch's meter. A block that runs alone also updates it
 // at its end. Parallel blocks do not, because each update contends with other host threads.
 constexpr uint64_t kMetered = 4096;
 
-// Rounds of time slices after which endless loops are looked for, and again each time their number
-// has doubled: a million instructions of a warp.
+// The block looks for endless loops after this many rounds of time slices, which are about a
+// million instructions of a warp, and again each time the number of rounds has doubled.
 constexpr uint64_t kFirstLookForLoops = 64;
 // The longest loop that is recognised, in instructions.
 constexpr uint64_t kLongestLoop = 1 << 16;
@@ -272,7 +272,8 @@ void Block::report_deadlock() {
   // reach a barrier.
   for (const auto& warp : warps_)
     if (as_on_a_gpu() && warp->splits().release_for_block_barrier()) return;
-  // A warp that continues without these threads may wait for their work for ever.
+  // A warp that continues without these threads may wait for their results for ever, so its number
+  // of instructions is limited.
   warp_budget_ = std::min(warp_budget_, longest_warp_now() + kBudgetWithoutAll);
   // A warp operation that waits for missing lanes is the more specific reason.
   for (const auto& warp : warps_) {

@@ -42,7 +42,7 @@ class BlockBarriers {
     uint32_t warp;
     uint32_t split;  // id of the split
     uint32_t mask;
-    std::byte* regs;  // of the activation whose instruction waits
+    std::byte* regs;  // registers of the activation whose instruction waits
     const Inst* inst;
     bool waits;
   };
@@ -113,12 +113,13 @@ class Block final : public BlockContext {
 
   uint64_t longest_warp() const { return longest_warp_; }
   uint64_t longest_wait() const { return longest_wait_; }
-  // The longest warp without time slices in which it waited for others.
+  // The most instructions that a warp issued, not counting time slices in which it only waited for
+  // other warps.
   uint64_t busiest_warp() const { return busiest_warp_; }
   // Filled if the launch asks for it, for its first kMostWarpsNoted warps.
   WarpTally& warp_tally() { return warp_tally_; }
   static constexpr uint64_t kMostWarpsNoted = 2'000'000;
-  // The instruction at which the first polling warp is.
+  // The site of the instruction that the first polling warp executes next.
   uint32_t polling_site() const;
 
   void arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) override {

@@ -37,8 +37,8 @@ void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
       warp.trap(*arrival.inst, std::move(facts));
     }
     barrier.wanted = arrival.threads;
-    // The count is in whole warps (PTX ISA): a warp of fewer threads counts as 32 when all of them
-    // have arrived.
+    // The barrier counts whole warps (PTX ISA): a warp of fewer than 32 threads counts as 32 when
+    // all of its threads have arrived.
     uint32_t before = 0;
     for (const WaitingSplit& w : barrier.waiting)
       if (w.warp == warp.index()) before |= w.mask;
@@ -69,8 +69,8 @@ void BlockBarriers::complete(uint32_t index, bool forced) {
   Barrier& barrier = barriers_[index];
   std::array<uint32_t, 32> lanes{};
   for (const WaitingSplit& w : barrier.waiting) lanes[w.warp] |= w.mask;
-  // A forced barrier counts as a barrier of the whole block. Its fault has been reported, and
-  // consequences of the fault should not be.
+  // A forced barrier counts as a barrier of the whole block. Its fault has been reported already,
+  // and the consequences of that fault should not be reported as further faults.
   bool whole = true;
   for (const auto& w : warps_) whole &= (w->live() & ~lanes[w->index()]) == 0;
   if (whole) block_.accesses().pass_barrier();

@@ -71,7 +71,8 @@ class ClusterBarrier final : public ClusterContext {
  public:
   ClusterBarrier(const LaunchContext& launch, bool undefined);
 
-  // `blocks`: by rank; all have been started.
+  // Prepares the barrier for the blocks of a cluster, which are sorted by rank and have all been
+  // started.
   void begin(std::vector<Block*> blocks);
 
   void arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) override;
@@ -124,7 +125,7 @@ class BlockGroup {
   uint64_t local_bytes() const;
   uint64_t issued_at(uint32_t site) const;
   uint32_t polling_site() const;
-  // Linear index of its first block.
+  // The linear index of the group's first block.
   uint64_t first_block() const { return members_.front()->block.info().index; }
   bool trapped() const { return trapped_; }
   // Records a trap of the first block, because the group as a whole cannot continue.
@@ -150,7 +151,8 @@ class BlockGroup {
     bool ended = false;
   };
   uint64_t index_of(uint64_t nth, uint32_t rank) const;
-  // Runs `what` for a member and stores its trap.
+  // Calls `what`, which runs a member for a while. If it throws a trap, stores it in the member's
+  // result.
   template <class What>
   void run(BlockOfGroup& member, What what);
   Block::State run_round_robin(uint64_t slice);

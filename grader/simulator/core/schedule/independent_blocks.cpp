@@ -188,7 +188,8 @@ class AffineAnalysis {
   }
   std::optional<Affine> special(ptx::SpecialReg reg) const {
     using ptx::SpecialReg;
-    // The component of a register, 0 to 2 for .x to .z; 3: another register.
+    // The component of the special register in the vector that begins with `x`: 0 to 2 for .x to
+    // .z. 3: it is a register of another vector.
     const auto side = [&](SpecialReg x) {
       return std::min<size_t>(static_cast<size_t>(reg) - static_cast<size_t>(x), 3);
     };
@@ -343,7 +344,7 @@ bool sums_are_distinct(const Affine& address, const std::vector<Bound>& bounds, 
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return step(a) < step(b); });
   Exact span = reach;
   bool blocks = false;
-  Affine below;  // the sum of the smaller digits
+  Affine below;  // the sum of the terms with smaller steps
   for (const size_t i : order) {
     blocks |= is_of_block(i);
     if (blocks && step(i) < span) return false;
@@ -361,7 +362,7 @@ bool are_independent(const AffineAccess& store, const AffineAccess& other,
               b = ranges.range(other.address, other.bounds);
   if (a.high + store.bytes <= b.low || b.high + other.bytes <= a.low) return true;
   if (store.address.factor != other.address.factor) return false;
-  // Keeps only bounds that hold for both accesses.
+  // A bound is kept only if it holds for both accesses.
   std::vector<Bound> both;
   for (const Bound& bound : store.bounds)
     if (std::any_of(other.bounds.begin(), other.bounds.end(), [&](const Bound& o) {

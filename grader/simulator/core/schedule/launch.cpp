@@ -30,8 +30,8 @@ uint64_t chunk_for(uint64_t blocks, unsigned threads, const Dim3& block) {
 constexpr uint64_t kTrial = 64;
 
 // For each kernel, the allocations in which every block read and wrote only its own words in an
-// earlier launch. The next launch starts with tracking by word for these and skips the failed first
-// attempt. It is checked in the same way.
+// earlier launch. The next launch tracks these by word from the beginning and so avoids the first
+// attempt, which would fail. The guard checks such a launch like any other.
 class WordTrackingHistory {
  public:
   static WordTrackingHistory& process_wide() {
@@ -68,11 +68,13 @@ struct Round {
   std::atomic<uint64_t> limit;
   const uint64_t end;
   const bool to_the_end;  // the round must run all its blocks
-  // In its own cache lines: the other members are read before each block.
+  // This counter has cache lines of its own, because the threads read the other members before each
+  // block.
   alignas(128) std::atomic<uint64_t> next;
 };
 
-// `guard`: null if the blocks are proven independent.
+// Runs blocks of the round on this thread until none is left. `guard` is null if the blocks are
+// proven independent.
 void run_blocks(const LaunchContext& launch, WorkerResult& result, Round& round, OrderGuard* guard,
                 unsigned worker, uint64_t chunk) {
   Block block(launch, result.own_observers(), guard != nullptr ? &guard->worker(worker) : nullptr);
@@ -284,7 +286,7 @@ void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& obser
     try {
       residents.run(0, 4 * issued_in_order + 1'000'000);
     } catch (const OrderMatters&) {
-      return false;  // the same end as in run_in_order()
+      return false;  // the run in normal order ended in this way, too
     } catch (const HeapTouched&) {
       return true;  // only in the reverse order
     }
@@ -318,7 +320,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
       outcome.grid_races_unchecked = true;
       return true;
     } catch (const OrderMatters&) {
-      return false;  // an allocation is used in two ways: track it by word
+      return false;  // an allocation is used in two ways, so it must be tracked by word
     }
     if (guard.has_suspects()) return true;
     guard.commit();

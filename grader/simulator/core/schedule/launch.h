@@ -12,10 +12,10 @@
 namespace lab32::sim {
 
 struct LaunchOutcome {
-  std::optional<Trap> trap;           // the one of the lowest block
-  std::optional<Trap> bad_access;     // the first that did not end a launch that keeps going
+  std::optional<Trap> trap;           // the trap of the lowest block that trapped
+  std::optional<Trap> bad_access;     // the first fault in a launch that keeps going
   std::optional<Trap> uninitialised;  // LaunchContext::note_uninitialised
-  std::optional<OutOfRangeAmount> out_of_range_amount;  // the one of the lowest block
+  std::optional<OutOfRangeAmount> out_of_range_amount;  // that of the block with the lowest index
   std::vector<IssueTally> tally;                        // by site
   std::string output;                                   // printf, in block order
   bool output_lost = false;  // the output exceeded kOutputLimit (block_group.h)
@@ -24,7 +24,8 @@ struct LaunchOutcome {
   // Instructions of each warp, if the launch asks for it: block after block. Empty if some blocks
   // are missing.
   std::vector<uint32_t> warps;
-  // `busiest_warp` leaves out the time slices in which the warp waited.
+  // The most instructions that one warp issued. `busiest_warp` does not count the time slices in
+  // which the warp waited.
   uint64_t longest_warp = 0, busiest_warp = 0;
   // The longest time that a warp waited for a clock, in addition to its instructions.
   uint64_t longest_wait = 0;

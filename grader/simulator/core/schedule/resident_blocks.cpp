@@ -22,7 +22,8 @@ constexpr uint64_t kUnderWay = 8;
 // Slices per warp of all running blocks between two tests for progress. A slice has a hundred
 // instructions on average.
 constexpr uint64_t kWatchedSlices = 64;
-// Tests without a progress event before a deadlock is declared: as many instructions as above.
+// A deadlock is declared after this many tests without a progress event. They take about as many
+// instructions as kIdleRounds rounds do.
 constexpr uint64_t kIdleWatches = 300;
 
 // Whether the instruction can release another block.
@@ -58,7 +59,7 @@ ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Ob
   for (size_t s = 0; s < launch.program->sites.size(); ++s)
     if (is_progress(*launch.program, launch.program->sites[s]))
       progress_sites_.push_back(static_cast<uint32_t>(s));
-  // All blocks of a cooperative launch are expected to synchronise.
+  // The blocks of a cooperative launch are expected to wait for each other.
   if (launch.grid_workspace != 0) slice_ = kPollSlice;
 }
 

@@ -35,7 +35,7 @@ class ThreadPool {
     try {
       for (; threads_ + 1 < n; ++threads_) std::thread([this] { run_jobs(); }).detach();
     } catch (const std::system_error&) {
-      // The threads that exist run all jobs.
+      // The system cannot start more threads, so the existing ones run all jobs.
     }
     job_ = &job;
     next_ = 0;

@@ -124,7 +124,8 @@ struct Ex2Row {
     const double x = a;
     const double shifted = x + kRoundToWhole;
     const double y = (x - (shifted - kRoundToWhole)) * 0x1.62e42fefa39efp-1;  // ln 2
-    // e^y, |y| < 0.35: the term of y^14 is 2^-62 of it.
+    // Computes e^y for |y| < 0.35 by its Taylor series up to y^13. The next term, of y^14, would be
+    // 2^-62 of the result.
     double p = 1.0 / 6227020800;
     p = p * y + 1.0 / 479001600;
     p = p * y + 1.0 / 39916800;
@@ -146,7 +147,8 @@ struct Ex2Row {
 
 struct RsqrtRow {
   static double polynomial(float a) {
-    // Newton's iteration, first in single precision; the start is off by 3.5 % at most.
+    // Newton's iteration, at first in single precision. The initial estimate is off by 3.5 % at
+    // most.
     const float half = 0.5f * a;
     float y = bit_copy<float>(0x5f375a86u - (bits(a) >> 1));
     y = y * (1.5f - half * y * y);
@@ -162,13 +164,14 @@ struct RsqrtRow {
 
 struct Lg2Row {
   static double polynomial(float a) {
-    // a = m * 2^e, m from sqrt(1/2) to sqrt(2).
+    // Splits a into m * 2^e with m from sqrt(1/2) to sqrt(2).
     const uint64_t b = bits(static_cast<double>(a));
     constexpr uint64_t kRootHalf = 0x3fe6a09e667f3bcdu, kBias = 1024;
     const uint64_t e = (b - kRootHalf + (kBias << 52)) >> 52;
     const double m = bit_copy<double>(b - ((e - kBias) << 52));
     const double s = (m - 1) / (m + 1), z = s * s;
-    // log m = 2 artanh s, |s| < 0.172: the term of z^11 is 2^-60 of it.
+    // Computes log m as 2 artanh s, with |s| < 0.172, by a power series in z = s^2 up to z^10. The
+    // next term would be 2^-60 of the result.
     double p = 1.0 / 21;
     p = p * z + 1.0 / 19;
     p = p * z + 1.0 / 17;

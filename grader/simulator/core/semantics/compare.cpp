@@ -100,7 +100,7 @@ ExecFn with_unordered(const Instruction& in, F f) {
   return pick_ordered_comparison(in, f);
 }
 
-// Calls f(operand type tag, comparison, ftz) for the comparisons that the ISA allows for the
+// Calls f(tag of the operand type, comparison, ftz) if the ISA allows the comparison for the
 // operand type.
 template <class F>
 ExecFn with_comparison(const Instruction& in, Type type, F f) {
@@ -197,7 +197,8 @@ uint32_t combine(const Exec& x, const Inst& in, uint32_t result) {
   return in.ptx->has(Mod::op_or) ? result | c : result ^ c;
 }
 
-// p = (a ? b) op c, q = !(a ? b) op c. Both are computed first: c may be p or q.
+// Computes p = (a ? b) op c and q = !(a ? b) op c. Both are computed before either is written,
+// because c may be the register of p or q.
 [[gnu::noinline]] void write_pair(const Exec& x, const Inst& in, uint32_t p, uint32_t q) {
   p = combine(x, in, p);
   q = combine(x, in, q);
@@ -217,7 +218,8 @@ ExecFn pick_setp_form(const Instruction& in) {
   });
 }
 
-// `if_true` in the lanes of `result`, 0 in the others.
+// Writes `if_true` to the active lanes whose bit is set in `result`, and 0 to the other active
+// lanes.
 template <class Bits>
 void write_choice(const Exec& x, const Inst& in, uint32_t result, Bits if_true) {
   std::byte* const d = x.regs + in.dst[0].offset;
@@ -254,7 +256,8 @@ float half_operand(H h, bool ftz) {
   return to_float(h);
 }
 
-// Converts operand `i` of all lanes to floats; of a pair the upper or lower half.
+// Converts operand `i` of all lanes to floats. If the operand is a pair, converts its upper or its
+// lower half.
 template <class T, bool High>
 [[gnu::noinline]] void half_operands(const Exec& x, const Inst& in, int i, float* to) {
   const bool ftz = in.ptx->has(Mod::ftz);
@@ -286,7 +289,8 @@ uint32_t compare_halves(const Exec& x, const Inst& in, CompareFloats compares) {
   return compares(a, b);
 }
 
-// Returns a bit per lane; for pairs one mask for each half.
+// Compares halves in all lanes and returns a bit per lane. For pairs it returns one mask for each
+// half.
 template <class T>
 [[gnu::noinline]] void compare_half_lanes(const Exec& x, const Inst& in, CompareFloats compares,
                                           uint32_t* lo, uint32_t* hi) {

@@ -81,7 +81,8 @@ S load_float(const std::byte* from) {
   return s;
 }
 
-// Every pair of integer types. The types are tested at run time, because there are 64 pairs.
+// Converts between any two integer types. The types are tested at run time, because there are 64
+// pairs.
 void exec_int_to_int(const Exec& x, const Inst& in) {
   const Type to = in.ptx->type(0), from = in.ptx->type(1);
   const bool sat = in.ptx->has(Mod::sat);
@@ -161,14 +162,15 @@ void exec_extend(const Exec& x, const Inst& in) {
   }
 }
 
-// The host's own conversion: exact or to nearest, and it keeps a NaN's payload.
+// Converts as the host does: exactly or to nearest, and with the payload of a NaN unchanged.
 struct Cast {
   template <class D, class S>
   static D apply(S s) {
     return static_cast<D>(s);
   }
 };
-// .rzi of single precision to at most 32 bits. Every host conversion is of a number in range.
+// Converts a float to an integer of at most 32 bits, rounding towards zero (.rzi). Only numbers in
+// range reach the host's conversion, which is undefined for others.
 struct Truncate {
   template <class D>
   static D apply(float s) {
@@ -201,7 +203,8 @@ struct ToFloat {
     return s;
   }
 };
-// .sat, on the bits, so that it is vectorised: negative numbers and NaN become zero.
+// Clamps to [0, 1] (.sat). The function works on the bits, so that it is vectorised: negative
+// numbers and NaN become zero.
 struct Saturate {
   template <class D>
   static float apply(float s) {
@@ -216,7 +219,7 @@ struct ToHalf {
   }
 };
 
-// The conversion's own loop; nullptr: there is none.
+// The loop of a frequent conversion; nullptr: the conversion has no loop of its own.
 template <class D, class S>
 ExecFn fast_form(const Instruction& in) {
   const ptx::Mods& mods = in.mods;

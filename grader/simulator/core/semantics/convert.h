@@ -84,8 +84,8 @@ inline T canonical_nan_of() {
 
 // --- the four kinds of conversion ----------------------------------------------------------------
 
-// Integers are 128 bits wide here, whatever their type. .sat: the nearest end of the result's
-// range.
+// In this section integers are 128 bits wide, whatever their type. .sat clamps to the nearest end
+// of the result's range.
 inline int128 clamp_to(int128 x, ptx::Type to) {
   const uint32_t bits = ptx::bits_of(to);
   const int128 high = (int128{1} << (is_signed(to) ? bits - 1 : bits)) - 1;
@@ -103,8 +103,8 @@ inline D int_to_float(int128 s, const CvtForm& form) {
   return value_of_bits<D>(round_pack<Layout>(negative, 0, magnitude, form.rounding));
 }
 
-// Out of range: the nearest end of the range. NaN: 0, but the top bit alone if either side is 64
-// bits wide: .f64 sources, .s64 and .u64 results (9.7.9.21).
+// A number out of range becomes the nearest end of the range. NaN becomes 0, but a number with only
+// the top bit set if either side is 64 bits wide: .f64 sources, .s64 and .u64 results (9.7.9.21).
 template <class S>
 inline int128 float_to_int(S s, ptx::Type to, const CvtForm& form) {
   const int bits = static_cast<int>(ptx::bits_of(to));
@@ -145,10 +145,10 @@ inline D finish_float(D d, const CvtForm& form) {
   return d;
 }
 
-// The result for NaN, as on an H200. Single precision, and halves converted from it: the canonical
-// NaN. From and to double: the sign and the upper payload bits stay, and the NaN becomes quiet.
-// cvt.f32.f32 and cvt.f32.bf16 without modifiers are moves. tf32 keeps the upper bits of the float
-// result.
+// The result for NaN, as on an H200. A single precision result, or a half that is converted from
+// single precision, is the canonical NaN. If source or result is a double, the sign and the upper
+// payload bits stay, and the NaN becomes quiet. cvt.f32.f32 and cvt.f32.bf16 without modifiers are
+// moves. tf32 keeps the upper bits of the float result.
 template <class D, class S>
 inline D convert_nan(S s, const CvtForm& form) {
   if constexpr (std::is_same_v<D, TF32>) {
@@ -177,7 +177,8 @@ inline D float_to_float(S s, const CvtForm& form) {
   double x = exact_value(s);
   if (std::isnan(x)) return finish_float(convert_nan<D>(s, form), form);
   if constexpr (std::is_same_v<S, float> && !std::is_same_v<D, F16>) {
-    if (form.ftz) x = flush(s);  // not for f16 results, which differ in .rm and .rp only
+    // An operand is not flushed for f16 results, which would differ only in modes .rm and .rp.
+    if (form.ftz) x = flush(s);
   }
   Rounding mode = form.rounding;
   if (form.to_integral) {
@@ -186,7 +187,8 @@ inline D float_to_float(S s, const CvtForm& form) {
   }
   D d = value_of_bits<D>(round_to_format<Layout>(x, mode));
   if constexpr (std::is_same_v<D, float>) {
-    // Tiny as FloatOp has it: once rounded to 24 bits, whatever the exponent.
+    // As in FloatOp, a result is tiny if it is below the normal numbers after rounding to 24 bits,
+    // whatever its exponent.
     const uint64_t scaled = round_to_format<Format32>(x * 0x1p64, mode);
     const bool tiny = std::fabs(value_of_bits<float>(scaled)) < 0x1p-62f;
     if (form.ftz && tiny) d = std::copysign(0.0f, d);

@@ -29,7 +29,8 @@ ExecFn pick_frame(const Instruction& in) {
                           : plain<FloatOp<Raw>, float, Operands>();
 }
 
-// The directed roundings cost more than a loop's branches.
+// Picks a loop that reads the modifiers at run time. A directed rounding costs more than the
+// branches of that loop, so a loop without modifiers would gain nothing.
 template <class Raw, int Operands>
 ExecFn pick_directed(const Instruction& in) {
   if (in.type() != Type::f64) return modified<FloatOp<Raw>, float, Operands>();

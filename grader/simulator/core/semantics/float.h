@@ -30,7 +30,7 @@ inline float canonical_nan() { return bit_copy<float>(0x7fffffffu); }
 inline float canonical_nan(float x) { return is_nan(x) ? canonical_nan() : x; }
 inline double canonical_nan(double x) { return x; }
 
-// [0, 1]; NaN and -0 become +0.
+// Clamps to [0, 1]; NaN and -0 become +0.
 template <class T>
 inline T saturate_unit(T x) {
   return !(x > T{0}) ? T{0} : x > T{1} ? T{1} : x;
@@ -50,10 +50,10 @@ inline bool is_tiny(double exact) {
   return std::fabs(to_float<R>(exact * 0x1p64)) < 0x1p-62f;
 }
 
-// The frame of every arithmetic row: operands flushed, one rounding, NaN made canonical, result
-// flushed and saturated. The hardware (H200) flushes a result that is below the normal numbers
-// after rounding to 24 bits without regard to the exponent's range: (1 - 2^-24) * 2^-126 becomes
-// zero, though as a subnormal it would have been rounded up to 2^-126.
+// Every arithmetic row runs in this frame: it flushes the operands, rounds once, makes NaN
+// canonical, and flushes and saturates the result. The hardware (H200) flushes a result that is
+// below the normal numbers after rounding to 24 bits without regard to the exponent's range: (1 -
+// 2^-24) * 2^-126 becomes zero, though as a subnormal it would have been rounded up to 2^-126.
 template <class Raw>
 struct FloatOp {
   template <class... T>
@@ -81,8 +81,8 @@ inline double last_nan(double r, double a, double b) {
   return bit_copy<double>(is_nan(r) ? of_b : bits(r));
 }
 
-// The NaN that an operation itself makes. An x86 processor makes the H200's, an Arm processor a
-// positive one.
+// The NaN that an operation itself generates. An x86 processor generates the one that an H200 does;
+// an Arm processor generates a positive one, which this function replaces.
 inline float made_nan(float r) { return r; }
 inline double made_nan(double r) {
 #ifdef __aarch64__
@@ -119,7 +119,7 @@ struct Testp {
   }
 };
 
-// The sign of a, the magnitude of b.
+// The result has the sign of a and the magnitude of b.
 struct Copysign {
   template <class T>
   static T apply(T a, T b) {
@@ -200,7 +200,8 @@ struct NegFloat : ExactWhenTiny {
   }
 };
 
-// Bits in the order of the numbers, -0 below +0: negative numbers have their magnitude inverted.
+// Maps floats to integers in the same order, with -0 below +0. For this the magnitude of a negative
+// number is inverted.
 inline int32_t order_key(float x) {
   const auto b = static_cast<int32_t>(bits(x));
   return b ^ ((b >> 31) & 0x7fffffff);
@@ -210,7 +211,7 @@ inline int64_t order_key(double x) {
   return b ^ ((b >> 63) & 0x7fffffffffffffff);
 }
 
-// min and max: the operand that is a number wins over NaN unless .NaN; -0 is below +0.
+// min and max: a number wins over NaN, unless .NaN is given; -0 is below +0.
 template <bool Max, class T>
 inline T pick_extreme(T a, T b) {
   return (order_key(a) < order_key(b)) != Max ? a : b;
@@ -230,7 +231,8 @@ struct MinMaxFloat : ExactWhenTiny {
     return apply(apply(a, b), c);
   }
 };
-// .abs takes magnitudes; .xorsign.abs gives the result the product's sign.
+// With .abs the operation uses the magnitudes of its operands. With .xorsign.abs the result also
+// gets the sign of the operands' product.
 template <class Raw>
 struct OfMagnitudes : ExactWhenTiny {
   template <class... T>

@@ -49,14 +49,14 @@ inline float to_float(F16 h) {
 #else
   const uint32_t sign = (h.bits & 0x8000u) << 16, magnitude = h.bits & 0x7fffu;
   if (magnitude >= 0x7c00) return bit_copy<float>(sign | 0x7f800000u | (magnitude & 0x3ff) << 13);
-  // The exponent field moved into place is 112 too small; the product corrects it, subnormals
-  // included.
+  // After the shift, the exponent is 112 too small. The product corrects this, for subnormal
+  // numbers, too.
   const float scaled = bit_copy<float>(magnitude << 13) * 0x1p112f;
   return bit_copy<float>(sign | bits(scaled));
 #endif
 }
 
-// A double (exact, or rounded to odd) as H; NaN becomes the canonical one.
+// Rounds a double, which is exact or rounded to odd, to type H. NaN becomes the canonical NaN.
 template <class H>
 inline H to_half(double x, Rounding mode) {
   if (std::isnan(x)) return {H::nan};
@@ -79,7 +79,7 @@ template <>
 inline BF16 to_half<BF16>(float x, Rounding mode) {
   if (std::isnan(x)) return {BF16::nan};
   if (mode != Rounding::rn) return to_half<BF16>(static_cast<double>(x), mode);
-  const uint32_t b = bits(x);  // the upper half of a float, ties to even
+  const uint32_t b = bits(x);  // rounds to the upper half of the float's bits, ties to even
   return {static_cast<uint16_t>((b + 0x7fff + (b >> 16 & 1)) >> 16)};
 }
 
@@ -118,7 +118,8 @@ template <>
 inline F16 half_of<E4M3>(uint8_t bits) {
   const int magnitude = bits & 0x7f;
   if (magnitude == 0x7f) return {F16::nan};
-  // As the upper bits of a half it is 2^8 times too small: the exponents' biases are 7 and 15.
+  // As the upper bits of a half, the number is 2^8 times too small, because the exponents' biases
+  // are 7 (E4M3) and 15 (half).
   const float value = to_float(F16{static_cast<uint16_t>(magnitude << 7)}) * 0x1p8f;
   const F16 half = to_half<F16>(value, Rounding::rn);
   return {static_cast<uint16_t>(half.bits | (bits & 0x80) << 8)};
@@ -153,9 +154,9 @@ struct HalfFma {
   static double exact(double a, double b, double c) { return add_odd(a * b, c); }
 };
 
-// Operands flushed, one rounding, result clamped to [0, 1] (NaN: +0) or made non-negative (.relu,
-// NaN stays). As for floats (FloatOp), a result that is below the normal numbers after rounding to
-// full precision is flushed.
+// Executes an operation on halves: flushes the operands, rounds once, and clamps the result to [0,
+// 1] (NaN becomes +0) or makes it non-negative (.relu, where NaN stays). As for floats (FloatOp), a
+// result that is below the normal numbers after rounding to full precision is flushed.
 template <class Op>
 struct HalfOp {
   template <class... H>

@@ -12,7 +12,9 @@ using ptx::Type;
 
 // --- the carry flag -----------------------------------------------------------------------------
 
-// CC.CF is a bit per lane at Inst::mem_base.offset. For subtraction it is the borrow.
+// A sum or difference of one lane and its carry. The carry flag CC.CF of a warp is a word with a
+// bit per lane, at Inst::mem_base.offset in the register file. After a subtraction it holds the
+// borrow.
 struct WithCarry {
   uint64_t value;
   bool carry;
@@ -93,7 +95,8 @@ ExecFn pick_ternary(const Instruction& in) {
   return Integers::pick(in, in.type(), [](auto t) { return ternary<Op, TypeOf<decltype(t)>>(); });
 }
 
-// For rows in which signedness does not matter: half the code, and unsigned loops vectorise.
+// Picks the function of the unsigned type for rows in which signedness does not matter. This halves
+// the code, and unsigned loops vectorise.
 template <class Op>
 ExecFn pick_bits(const Instruction& in) {
   return Unsigned::pick(in, as_bits(in.type()),
@@ -118,8 +121,8 @@ using Int32 = OneOf<uint32_t, int32_t>;
 
 // --- the upper half of a product -----------------------------------------------------------------
 
-// The products of lanes 0, 2, 4, 6 and of 1, 3, 5, 7 are two instructions; what the compiler makes
-// of MulHi brings each half together first.
+// Multiplies lanes 0, 2, 4, 6 by one instruction and lanes 1, 3, 5, 7 by another. The code that the
+// compiler makes of MulHi would first rearrange the lanes.
 template <class T>
 void exec_mul_hi(const Exec& x, const Inst& in) {
 #ifdef __AVX2__

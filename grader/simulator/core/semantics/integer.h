@@ -121,7 +121,7 @@ struct MadWide {
     return Add::apply(MulWide::apply(a, b), c);
   }
 };
-// 24-bit operands; .hi are bits 47..16 of the 48-bit product.
+// The 48-bit product of 24-bit operands. .hi selects its bits 47..16, .lo its bits 31..0.
 template <class T>
 inline Wider<T> product24(T a, T b) {
   if constexpr (std::is_signed_v<T>) {
@@ -214,8 +214,8 @@ struct Clz {
     return a == 0 ? kBits<T> : static_cast<uint32_t>(__builtin_clzll(a)) - (64 - kBits<T>);
   }
 };
-// The highest bit that differs from the sign; all ones if there is none. ShiftAmount: the left
-// shift that makes it the top bit.
+// The position of the highest bit that differs from the sign; all ones if there is none. With
+// ShiftAmount, the result is the left shift that would move this bit to the top.
 template <bool ShiftAmount>
 struct Bfind {
   template <class T>
@@ -237,8 +237,9 @@ struct Brev {
     return static_cast<T>(__builtin_bswap64(x) >> (64 - kBits<T>));
   }
 };
-// The 32-bit forms read the lowest byte of position and length. ptxas builds the 64-bit ones from
-// shifts, which take them whole; the ISA restricts them to 0…255, where the two agree.
+// The position or length operand of bfe and bfi. The 32-bit forms use its lowest byte. ptxas builds
+// the 64-bit forms from shifts, which use the whole operand. The ISA restricts operands to 0…255,
+// where both agree.
 template <class T>
 inline uint64_t field_operand(uint32_t x) {
   return sizeof(T) == 4 ? x & 0xff : x;

@@ -102,7 +102,7 @@ inline void for_lanes(std::byte* d, const std::byte* const* s, F f, std::index_s
   }
 }
 
-// For functions that cost more than the loop: calls them for active lanes only.
+// For functions that cost more than the loop itself: calls f for the active lanes only.
 template <class D, class... S, class F, size_t... I>
 inline void for_active_lanes(const Exec& x, std::byte* d, const std::byte* const* s, F f,
                              std::index_sequence<I...>) {
@@ -114,7 +114,7 @@ inline void for_active_lanes(const Exec& x, std::byte* d, const std::byte* const
 
 }  // namespace detail
 
-// d[lane] = f(src0[lane], …) for all lanes.
+// Computes d[lane] = f(src0[lane], …) for all lanes.
 template <class D, class... S, class F>
 inline void map_whole_warp(const Exec& x, const Inst& in, F f) {
   if (in.dst[0].bytes == 0) return;  // '_'
@@ -127,7 +127,7 @@ inline void map_whole_warp(const Exec& x, const Inst& in, F f) {
 // than a second loop in the code of each row.
 void execute_in_part(const Exec& x, const Inst& in, ExecFn whole_warp, size_t result_bytes);
 
-// d[lane] = f(src0[lane], …) for the active lanes.
+// Computes d[lane] = f(src0[lane], …) for the active lanes.
 template <class D, class... S, class F>
 inline void map_lanes(const Exec& x, const Inst& in, F f) {
   if (x.mask == kFullMask) return map_whole_warp<D, S...>(x, in, f);
@@ -148,7 +148,7 @@ inline void map_active_lanes(const Exec& x, const Inst& in, F f) {
                                     std::index_sequence_for<S...>{});
 }
 
-// A bit per lane of bool f(s0[lane], …), for all lanes.
+// Returns a mask with the bit f(s0[lane], …) of each of the 32 lanes.
 template <class... S, class F, size_t... I>
 inline uint32_t test_slots(const std::byte* const* s, F f, std::index_sequence<I...>) {
   alignas(32) uint8_t flags[kWarpSize];
@@ -217,8 +217,8 @@ void exec_modified(const Exec& x, const Inst& in) {
 
 // Executes `plain`, which has no modifiers, and clamps the result to [0, 1].
 void execute_saturated(const Exec& x, const Inst& in, ExecFn plain);
-// Equivalent to `modified` with .ftz (and perhaps .sat), but faster: runs `plain` on flushed
-// operands, and `modified` only for lanes whose result may be below the normal numbers.
+// Gives the same result as `modified` with .ftz (and perhaps .sat), but faster: runs `plain` on
+// flushed operands, and `modified` only for lanes whose result may be below the normal numbers.
 void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modified);
 
 template <class Op, class T, int Operands>

@@ -40,7 +40,8 @@ struct CNot {
   }
 };
 
-// Bit i of the table is the result where a, b, c have the bits of i (a the highest).
+// lop3: a logical function of a, b and c, given by its truth table. Bit i of the table is the
+// result for operand bits a, b, c that form the binary number i, with a as its highest bit.
 class Lop3 {
  public:
   explicit Lop3(uint32_t table) {
@@ -58,7 +59,7 @@ class Lop3 {
   uint32_t row_[8];
 };
 
-// The funnel: {b, a} shifted; .l gives the upper word, .r the lower one.
+// shf shifts the 64-bit number {b, a}. .l gives its upper word, .r its lower word.
 template <bool Wrap>
 inline uint32_t funnel_count(uint32_t c) {
   return Wrap ? c & 31 : c < 32 ? c : 32;
@@ -78,8 +79,8 @@ struct ShfRight {
   }
 };
 
-// Counts beyond the width shift all bits out. The masked count keeps the C++ shift defined in lanes
-// whose result is discarded.
+// A count beyond the width shifts all bits out. The count is also masked, so that the C++ shift is
+// defined in lanes whose result is discarded.
 struct Shl {
   template <class T>
   static T apply(T a, uint32_t n) {
@@ -98,7 +99,8 @@ struct Shr {
 
 // --- prmt ----------------------------------------------------------------------------------------
 
-// Byte n of {b, a}; with bit 3 of the selector, copies of its sign instead.
+// Byte n of {b, a}, where n is the lower three bits of the selector. If bit 3 is set, the result is
+// eight copies of that byte's sign bit.
 inline uint32_t select_byte(uint64_t both, uint32_t selector) {
   const auto byte = static_cast<uint32_t>(both >> (8 * (selector & 7))) & 0xff;
   return (selector & 8) != 0 ? (byte & 0x80 ? 0xffu : 0u) : byte;
@@ -111,7 +113,8 @@ struct Prmt {
     return d;
   }
 };
-// The named modes: rows of the ISA's table, one nibble a result byte, for c's two low bits 0 to 3.
+// A named mode of prmt: a row of the ISA's table for each value 0 to 3 of c's two low bits. Each
+// nibble selects one byte of the result.
 struct PrmtMode {
   uint16_t selectors[4];
 };
@@ -171,7 +174,7 @@ void exec_lop3_pred(const Exec& x, const Inst& in) {
   if (in.dst_count > 1) write_predicate(x, in.dst[1], p);
 }
 
-// A shift by a run-time amount.
+// Shifts by an amount that is known only at run time.
 template <class Op, class T>
 void exec_shift(const Exec& x, const Inst& in) {
   constexpr uint32_t kBits = 8 * sizeof(T);
@@ -243,12 +246,12 @@ ExecFn pick_prmt(const Instruction& in) {
   return ternary<Prmt, uint32_t>();
 }
 
-// A warp that sleeps loses no time: it only lets other warps run, which they do anyway.
+// nanosleep has no effect: it would let other warps run, which they do anyway.
 ExecFn pick_nanosleep(const Instruction&) { return exec_nothing; }
-// Grids run one after the other, so the grid that it waits for has ended, and no grid waits for
-// this one.
+// griddepcontrol has no effect: grids run one after the other, so the grid for which this one would
+// wait has ended.
 ExecFn pick_griddepcontrol(const Instruction&) { return exec_nothing; }
-// Triggers a profiler's counter, which no program can observe.
+// pmevent triggers a counter of a profiler, which no program can observe.
 ExecFn pick_pmevent(const Instruction&) { return exec_nothing; }
 ExecFn pick_nop(const Instruction&) { return exec_nothing; }
 
@@ -261,7 +264,7 @@ using ptx::Instruction;
 using ptx::Operand;
 using ptx::Type;
 
-// The source is a predicate, or an immediate in a word: `mov.pred %p, -1`.
+// Moves a predicate, or an immediate that fills a word: `mov.pred %p, -1`.
 void exec_mov_pred(const Exec& x, const Inst& in) {
   const Slot& s = in.src[0];
   const uint32_t bits = s.is_predicate
@@ -270,8 +273,9 @@ void exec_mov_pred(const Exec& x, const Inst& in) {
   write_predicate(x, in.dst[0], bits);
 }
 
-// Lane by lane, the sources one after the other, cut into the destinations: packs, unpacks and
-// moves 128-bit registers. The first element of a vector is the lowest in the register.
+// In each lane, joins the sources one behind the other and cuts the result into the destinations.
+// This packs and unpacks vectors and moves 128-bit registers. The first element of a vector is the
+// lowest in the register.
 void exec_mov_bytes(const Exec& x, const Inst& in) {
   for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
@@ -298,8 +302,8 @@ void exec_mov_bytes(const Exec& x, const Inst& in) {
 
 bool is_vector(const Operand& operand) { return operand.kind == Operand::Kind::vector; }
 
-// Packs two halves into a register of twice their width, the lower first, and unpacks them. For
-// whole warps this is half the cost of a shuffle of 64-bit values.
+// Packs two halves into a register of twice their width, the lower half first, or unpacks such a
+// register. For whole warps this takes half the time of a shuffle of 64-bit values.
 template <class Half, class Whole>
 void exec_pack(const Exec& x, const Inst& in) {
   if (in.src[0].bytes != sizeof(Half) || in.src[1].bytes != sizeof(Half) ||

@@ -9,7 +9,7 @@ namespace lab32::sim {
 
 // Packed integers: two or four elements in a 32-bit register.
 
-// Element i of the N elements in a word, extended according to its type.
+// The i-th of the N elements of a word, sign- or zero-extended according to its type.
 template <int N, bool is_signed>
 inline int32_t element(uint32_t word, int i) {
   constexpr int bits = 32 / N;
@@ -27,14 +27,14 @@ inline uint32_t pack(F f) {
   return word;
 }
 
-// add.u16x2, add.s16x2: no carry from one half to the other.
+// add.u16x2 and add.s16x2: there is no carry from one half to the other.
 struct AddX2 {
   static uint32_t apply(uint32_t a, uint32_t b) {
     return pack<2>([&](int i) { return element<2, false>(a, i) + element<2, false>(b, i); });
   }
 };
 
-// relu: a negative result becomes 0.
+// With .relu a negative result becomes 0.
 template <bool is_signed, bool relu>
 struct MinX2 {
   static uint32_t apply(uint32_t a, uint32_t b) {
@@ -60,7 +60,8 @@ struct MaxRelu {
   static int32_t apply(int32_t a, int32_t b) { return std::max(std::max(a, b), 0); }
 };
 
-// cvt.pack.sat: a above b, each clamped to the range of the narrow type; c's low bits above both.
+// cvt.pack.sat clamps a and b to the range of the narrow type and packs a above b. If there is an
+// operand c, its low bits are packed above both.
 template <class Narrow>
 struct Narrowed {
   static constexpr int kBits = 8 * sizeof(Narrow);
@@ -158,7 +159,7 @@ inline int64_t video(VideoOp op, int64_t a, int64_t b) {
   return 0;
 }
 
-// The lowest `bits` bits of a word, as a number.
+// Sign- or zero-extends the lowest `bits` bits of a word.
 inline int64_t extended(uint32_t word, int bits, bool is_signed) {
   const uint64_t raw = word & ((uint64_t{1} << bits) - 1);
   const uint64_t sign = uint64_t{1} << (bits - 1);
@@ -200,8 +201,8 @@ void each_lane(const Exec& x, const Inst& in, F result) {
     store_lane(x.regs + in.dst[0].offset, __builtin_ctz(r), results[__builtin_ctz(r)]);
 }
 
-// d = a op b in each of N elements; .add: the sum of c and all elements, without clamping the
-// elements.
+// Computes d = a op b in each of N elements. With .add, d is the sum of c and all results, which
+// are not clamped.
 template <int N, VideoOp op>
 void execute_simd_video(const Exec& x, const Inst& in) {
   constexpr int kBits = 32 / N;
@@ -238,8 +239,8 @@ void scalar(const Exec& x, const Inst& in) {
   each_lane(x, in, [&](int lane) {
     int64_t value = video(op, extended(operand(x, in, 0, lane), 32, a),
                           extended(operand(x, in, 1, lane), 32, b));
-    // sm_90 lacks these instructions. The code that ptxas emits clamps an unsigned result at 0
-    // only, contrary to the PTX ISA.
+    // An sm_90 GPU lacks these instructions. The code that ptxas emits for them clamps an unsigned
+    // result only at 0, contrary to the PTX ISA.
     if (!d && value >= 0) value = static_cast<uint32_t>(value);
     return finished(x, in, lane, value, d);
   });
@@ -261,9 +262,9 @@ void shift(const Exec& x, const Inst& in) {
   });
 }
 
-// Refuses some forms with c: on a GPU without these instructions the code of ptxas deviates from
-// the ISA for results that do not fit. It compares the sign of an unsigned result, or compares
-// before it truncates.
+// Refuses some forms with a third operand c: on a GPU that lacks these instructions, the code of
+// ptxas deviates from the ISA for results that do not fit. It compares the sign of an unsigned
+// result, or compares before it truncates.
 template <VideoOp op>
 ExecFn pick_with_c(const Instruction& in) {
   const bool fits = in.type() == Type::s32 && (in.has(Mod::sat) || op != VideoOp::absdiff);
