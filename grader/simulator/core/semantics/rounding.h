@@ -1,5 +1,5 @@
-// Exact results in all four rounding modes, without touching the processor's rounding mode (setting
-// it costs more than the operation, and the compiler assumes that it is the default).
+// Exact results in all four rounding modes. The functions do not change the processor's rounding
+// mode: setting it costs more than the operation, and the compiler assumes that it is the default.
 //
 // There are two methods. A result of two or three floats is computed in double so that only one
 // rounding, to odd, happens there; rounding that to float in any mode is right (Boldo & Melquiond,
@@ -54,7 +54,7 @@ inline int top_bit(uint128 m) {
   return high != 0 ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(static_cast<uint64_t>(m));
 }
 
-// Shifts right; lost bits stay visible as a set last bit ("sticky").
+// Shifts right. If a lost bit was set, the last bit of the result is set, too: it is "sticky".
 inline uint128 shift_jam(uint128 m, int by) {
   if (by <= 0) return m;
   if (by > 127) return m != 0 ? 1 : 0;
@@ -77,8 +77,8 @@ inline bool rounds_up(Rounding mode, bool negative, bool odd, int compare_with_h
   return false;
 }
 
-// (negative ? -1 : 1) * m * 2^exponent as bits of the format; m > 0. The last bit of m may be
-// sticky if m has at least two bits more than the format.
+// Rounds (negative ? -1 : 1) * m * 2^exponent, with m > 0, to format F and returns its bits. The
+// last bit of m may be sticky if m has at least two bits more than the format.
 template <class F>
 inline uint64_t round_pack(bool negative, int exponent, uint128 m, Rounding mode) {
   const uint64_t sign = negative ? F::sign : 0;
@@ -91,7 +91,8 @@ inline uint64_t round_pack(bool negative, int exponent, uint128 m, Rounding mode
   }
   uint64_t fraction = 0;
   if (drop > 0) {
-    // Far below the format's range every value is less than half a unit.
+    // A number far below the format's range is less than half of the format's smallest unit. It is
+    // replaced by 1, so that the shift stays within the width of m.
     const int shift = drop > 126 ? 126 : drop;
     if (drop > 126) m = 1;
     fraction = static_cast<uint64_t>(m >> shift);
@@ -131,7 +132,7 @@ inline UnpackedDouble unpack(double x) {
           field == 0 ? fraction : fraction | (uint64_t{1} << 52)};
 }
 
-// Bits of a finite or infinite double in format F; the caller handles NaN.
+// Rounds a double, which must not be NaN, to format F and returns its bits.
 template <class F>
 inline uint64_t round_to_format(double x, Rounding mode) {
   const UnpackedDouble u = unpack(x);
@@ -143,7 +144,8 @@ inline uint64_t round_to_format(double x, Rounding mode) {
 inline float next_toward_zero(float x) { return bit_copy<float>(bits(x) - 1); }
 inline float next_from_zero(float x) { return bit_copy<float>(bits(x) + 1); }
 
-// The value of a non-NaN double as a float. The nearest float is off by at most one place.
+// Rounds a double, which must not be NaN, to a float. The nearest float, from which the function
+// starts, is off by at most one place.
 template <Rounding R>
 inline float to_float(double x) {
   const float f = static_cast<float>(x);
@@ -165,14 +167,17 @@ inline float to_float(double x) {
 
 // --- float arithmetic, exact but for one rounding to odd in double -------------------------------
 
-// x is a result rounded to nearest, `error` has the sign of (exact - x): makes x the odd neighbour.
+// Returns the result of rounding to odd. x is the result rounded to nearest, and `error` has the
+// sign of (exact - x): if x is inexact and even, its odd neighbour towards the exact value is
+// returned.
 inline double round_to_odd(double x, double error) {
   const uint64_t b = bits(x);
   if (error == 0 || (b & 1) != 0 || !std::isfinite(x)) return x;
   return bit_copy<double>((error > 0) == (x > 0) ? b + 1 : b - 1);
 }
 
-// Exact for the range of float and of products of floats (Knuth's TwoSum).
+// The sum rounded to odd. The error term is exact for floats and for products of two floats
+// (Knuth's TwoSum).
 inline double add_odd(double a, double b) {
   const double sum = a + b;
   const double b_part = sum - a;
@@ -180,7 +185,8 @@ inline double add_odd(double a, double b) {
   return round_to_odd(sum, error);
 }
 
-// The sign of an exact zero sum: minus only if both are minus or if rounding downwards.
+// Gives an exact zero sum its sign: negative only if both operands are negative, or if the result
+// is rounded downwards.
 template <Rounding R>
 inline double zero_sum(double sum, double a, double b) {
   if (R == Rounding::rm && sum == 0 && std::signbit(a) != std::signbit(b)) return -0.0;
@@ -225,11 +231,12 @@ inline float sqrt_rounded(float x) {
 
 // --- double arithmetic ---------------------------------------------------------------------------
 
-// a * b + c of finite numbers with a * b != 0, in a directed mode.
+// Computes a * b + c in a directed rounding mode, for finite numbers with a * b != 0.
 inline double fma_exact(double a, double b, double c, Rounding mode) {
   const UnpackedDouble ua = unpack(a), ub = unpack(b), uc = unpack(c);
-  // Both terms with their top bit at 124: the product has at least 18 zeros below its 106 bits, so
-  // that where the terms cancel (exponents differ by one at most) no bit is lost to the sticky one.
+  // Both terms are shifted until their top bit is bit 124. The product then has at least 18 zeros
+  // below its 106 bits. Terms cancel only if their exponents differ by one at most, so no bit is
+  // lost to the sticky bit in that case.
   uint128 p = static_cast<uint128>(ua.m) * ub.m;
   const bool p_negative = ua.negative != ub.negative;
   const int p_shift = 124 - top_bit(p);
@@ -300,9 +307,10 @@ inline double sqrt_rounded(double x) {
   if (!(x > 0) || std::isinf(x)) return std::sqrt(x);
   const UnpackedDouble u = unpack(x);
   int shift = 126 - top_bit(u.m);
-  if (((u.exponent - shift) & 1) != 0) --shift;  // an even exponent, to halve it
+  // Makes the exponent even, so that it can be halved.
+  if (((u.exponent - shift) & 1) != 0) --shift;
   uint128 rest = static_cast<uint128>(u.m) << shift;
-  uint128 root = 0;  // digit by digit: 63 or 64 bits
+  uint128 root = 0;  // computed bit by bit; it has 63 or 64 bits
   for (uint128 bit = static_cast<uint128>(1) << 126; bit != 0; bit >>= 2) {
     if (rest >= root + bit) {
       rest -= root + bit;

@@ -16,7 +16,7 @@ constexpr int kPlaces = 25;      // binary places that are kept below the larges
 constexpr int kNone = -1000000;  // no exponent: a zero
 constexpr uint32_t kNan32 = 0x7fffffff;
 
-// A factor or C: significand * 2^(exponent - fraction bits of its format).
+// A decoded factor or element of C: significand * 2^(exponent - fraction bits of its format).
 struct UnpackedNumber {
   int64_t significand = 0;
   int exponent = 0;
@@ -53,7 +53,7 @@ uint64_t infinity_of(bool is_half, bool is_negative) {
   return is_negative ? 0xff800000 : 0x7f800000;
 }
 
-// magnitude * 2^exponent as a float, truncated.
+// Converts magnitude * 2^exponent to a float by truncation.
 uint64_t cut_to_float(bool is_negative, uint64_t magnitude, int exponent) {
   const int top = 63 - __builtin_clzll(magnitude) + exponent;
   if (top > 127) return infinity_of(false, is_negative);
@@ -70,7 +70,8 @@ uint64_t round_to_half(bool is_negative, uint64_t magnitude, int exponent) {
   return half == 0 ? 0 : half | (is_negative ? 0x8000u : 0u);
 }
 
-// Adds one block: C (bits of a float or a half) and the products of a[i] and b[i].
+// Adds one block, as the hardware does in one step: C (the bits of a float or a half) and the
+// products of a[i] and b[i].
 uint64_t add_block(const UnpackedNumber* a, const UnpackedNumber* b, int count, int fraction_bits,
                    uint64_t c_bits, bool c_is_half, bool d_is_half) {
   if (c_is_half) c_bits = bits(to_float(F16{static_cast<uint16_t>(c_bits)}));
@@ -116,14 +117,15 @@ uint64_t float_bits(float x) { return std::isnan(x) ? kNan32 : bits(x); }
 uint64_t half_bits(double x) { return to_half<F16>(x, Rounding::rn).bits; }
 float float_of_half(uint64_t bits) { return to_float(F16{static_cast<uint16_t>(bits)}); }
 
-// The sum of two halves or two floats, rounded to nearest like a separate instruction.
+// Adds two halves or two floats and rounds to nearest, as a separate instruction does.
 uint64_t add_rounded(bool are_halves, uint64_t a, uint64_t b) {
   if (are_halves) return half_bits(double{float_of_half(a)} + double{float_of_half(b)});
   return float_bits(bit_copy<float>(static_cast<uint32_t>(a)) +
                     bit_copy<float>(static_cast<uint32_t>(b)));
 }
 
-// The position of element `i` of a row of A in the order of the blocks.
+// The blocks may take the elements of a row of A in another order. Returns the position of element
+// `i` in that order.
 int position_in_row(const TileForm& form, int i) {
   if (form.order != TileForm::Order::halves_apart) return i;
   return i % 4 / 2 * (form.stored_columns() / 2) + i / 4 * 2 + i % 2;
@@ -161,8 +163,9 @@ void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64
     }
 }
 
-// m8n8k4 of halves. To floats: a chain of fused multiply-adds from zero, then C. To halves: C, the
-// first two products, the other two, in single precision until the end.
+// m8n8k4 of halves. For a float result: a chain of fused multiply-adds from zero, to which C is
+// added last. For a half result: C plus the first two products, then the other two products, all in
+// single precision and rounded to a half at the end.
 void multiply_in_floats(const TileForm& form, const uint64_t* a, const uint64_t* b,
                         const uint64_t* c, uint64_t* d) {
   for (int row = 0; row < form.m; ++row)

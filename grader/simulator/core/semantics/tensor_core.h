@@ -34,8 +34,9 @@ namespace lab32::sim {
 
 struct TileForm {
   int m = 0, n = 0, k = 0;
-  ptx::Type a{}, b{}, c{}, d{};  // types of elements; b1, s4 and similar: integers so wide
-  int block = 0;                 // products that are added in one step
+  // Types of elements; b1, s4 and similar ones are integers of that many bits.
+  ptx::Type a{}, b{}, c{}, d{};
+  int block = 0;  // products that are added in one step
   enum class Order : uint8_t { blocks, halves_apart, float_chain };
   Order order = Order::blocks;
   bool sparse = false;  // half of A's elements are stored

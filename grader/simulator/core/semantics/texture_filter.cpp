@@ -14,8 +14,8 @@ constexpr int kCoordinatePlaces = 21;  // fraction bits of a coordinate
 constexpr double kTexel = 1 << kCoordinatePlaces;
 constexpr uint32_t kNaN = 0x7fffffff;
 
-// The linear value of an 8-bit sRGB code in 1/16384, measured. (It approximates the standard's
-// curve.)
+// The linear value of each 8-bit sRGB code in units of 1/16384, as measured on a GPU. (It
+// approximates the curve of the standard.)
 constexpr std::array<uint16_t, 256> kLinearOfSrgb = {
     0,     5,     10,    15,    20,    25,    30,    35,    40,    45,    50,    55,    60,
     66,    72,    78,    85,    92,    99,    107,   115,   123,   131,   140,   150,   159,
@@ -79,7 +79,7 @@ struct FloatRules {
 constexpr FloatRules kSingle{24, -126}, kHalf{11, -14};
 constexpr int kMorePlaces = 4, kWeightPlaces = 8, kPartPlaces = 1;
 
-// The sum of one slice or level, in units of 2^exponent.
+// The weighted sum of the texels of one slice or level, in units of 2^exponent.
 struct PartSum {
   int64_t value = 0;
   int exponent = 0;
@@ -119,7 +119,7 @@ double round_half_away(int64_t value, int exponent, const FloatRules& rules) {
   return value < 0 ? -result : result;
 }
 
-// A zero sum. It is negative only if all texels are negative zeros.
+// The value of a sum that is zero. It is -0 only if all texels are negative zeros.
 double zero_sum(const double* texel, const WeightedTexel* taps, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     if (taps[i].weight != 0 && !std::signbit(texel[i])) return 0;
@@ -150,7 +150,8 @@ double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned cou
   return round_half_away(total, unit, rules);
 }
 
-// Handles sums with infinities or NaN: returns true and sets the result.
+// Handles sums with an infinity or NaN: sets `result` and returns true. False: all texels are
+// finite.
 bool special_sum(const double* texel, unsigned count, uint32_t nan, uint32_t* result) {
   bool plus = false, minus = false, not_a_number = false;
   for (unsigned i = 0; i < count; ++i) {
@@ -194,8 +195,9 @@ uint32_t sum_of_integers(const TexelFormat& format, const WeightedTexel* taps, u
                     is_signed ? 0x7fff : 0xffff);
 }
 
-// Reduces a normalised coordinate according to its address mode: the integer part repeats or is far
-// outside.
+// Reduces a normalised coordinate according to its address mode. In the modes that repeat the
+// texture only the fraction (or twice it) matters; in the other modes a number far outside remains
+// far outside.
 double reduce_to_range(double x, AddressMode mode) {
   switch (mode) {
     case AddressMode::wrap:

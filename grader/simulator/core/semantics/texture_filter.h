@@ -28,18 +28,20 @@ namespace lab32::sim {
 
 constexpr int32_t kBorder = -1;
 
-// The two texels around a coordinate, and the distance from the first in 1/256.
+// The two texels around a coordinate along one axis, and the distance of the coordinate from the
+// first texel's centre in 1/256.
 struct Neighbours {
   std::array<int32_t, 2> texel{};  // kBorder: outside, in border mode
   uint32_t fraction = 0;
 };
 
-// The position of a coordinate, in units of 2^-21 texels.
+// The position of a coordinate in the texture, in units of 2^-21 texels.
 int64_t position(float coordinate, uint32_t size, AddressMode mode, bool normalized);
 int32_t nearest_texel(int64_t position, uint32_t size, AddressMode mode);
-// `filters`: the fetch filters between them; otherwise (tld4) it reads both.
+// `filters`: the fetch combines the two texels by linear filtering. False (tld4): it returns both.
 Neighbours neighbours(int64_t position, uint32_t size, AddressMode mode, bool filters);
-// The index of a texel after address mode `mode`, or kBorder.
+// The index of a texel after the address mode has been applied, or kBorder if the texel is the
+// border.
 int32_t address(int64_t texel, uint32_t size, AddressMode mode);
 
 // Splits the weight `whole` (256, or a level's share of it) among the 2, 4 or 8 texels around a
@@ -77,12 +79,12 @@ uint32_t read_channel(const TexelFormat& format, const Sampler& sampler, unsigne
                       uint32_t bits);
 uint32_t filter_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
                         const WeightedTexel* taps, unsigned count);
-// The border's colour as a texel of that format.
+// The border's colour in the texture's format.
 uint32_t border_bits(const TexelFormat& format, const Sampler& sampler, unsigned channel);
 
 // ---------------------------------------------------------------------------------------------
 
-// The level of a step of length 0.
+// The level that a step of length 0 selects, in 1/256.
 constexpr int32_t kLowestLevel = -1024 * 256;
 
 // The mipmap level that a step of `texels` texels of the first level selects, in 1/256: the

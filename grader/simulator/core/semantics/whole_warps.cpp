@@ -28,7 +28,8 @@ void execute_saturated(const Exec& x, const Inst& in, ExecFn plain) {
   alignas(64) std::byte before[kWarpSize * sizeof(float)];
   std::memcpy(before, d, sizeof before);
   plain(Exec{x.regs, kFullMask, x.warp}, in);
-  // On the bits, so that it is vectorised: negative numbers and NaN (0x7fffffff) become zero.
+  // The clamp works on the bits, so that it is vectorised. Negative numbers and NaN (0x7fffffff)
+  // become zero.
   constexpr uint32_t kOne = 0x3f800000, kInfinity = 0x7f800000;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     const auto b = load_lane<uint32_t>(d, lane);
@@ -55,8 +56,8 @@ void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modifie
   }
   std::byte* const result = own + 3 * kBytes;
   plain(Exec{own, kFullMask, x.warp}, on_own);
-  // A result up to the smallest normal number may have been rounded up to it, or would be flushed,
-  // so `modified` recomputes it.
+  // A result up to the smallest normal number may have been rounded up to that number, or would
+  // have to be flushed. `modified` therefore recomputes the lanes with such results.
   uint32_t any = 0;
   alignas(64) uint32_t small[kWarpSize];
   for (int lane = 0; lane < kWarpSize; ++lane) {

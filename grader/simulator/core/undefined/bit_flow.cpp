@@ -130,7 +130,8 @@ class UndefinedBitFlow {
       if (lanes_with_undefined_bits(s) != 0) make_results_undefined(x_.mask);
   }
 
-  // mov packs and unpacks vectors: the concatenated sources are the concatenated results.
+  // mov packs and unpacks vectors: the undefined bits of the sources, one behind the other, are
+  // those of the results.
   void propagate_copy(int l) {
     unsigned __int128 bits = 0;
     unsigned filled = 0;
@@ -149,7 +150,8 @@ class UndefinedBitFlow {
     }
   }
 
-  // A bit of the result is undefined if it changes with an undefined bit of a source.
+  // A bit of the result is undefined if its value would change when an undefined bit of a source
+  // changes.
   void bitwise(unsigned sources) {
     each_lane([&](int l) {
       LaneBits v[3], u[3];
@@ -190,7 +192,7 @@ class UndefinedBitFlow {
   }
 
   // For instructions that only move bits: executes the instruction on the undefined bits of its
-  // first `data` sources.
+  // first `data` sources. The other sources select which bits move where.
   void move_bits(unsigned data) {
     uint32_t unsure = 0;
     for (unsigned s = data; s < in_.src_count; ++s) {
@@ -209,7 +211,7 @@ class UndefinedBitFlow {
                   in_.src[d].bytes * 32u);
     in_.exec(x_, in_);
     each_lane([&](int l) { out_[0][at(l)] = get_bits(x_.regs, to, l); });
-    // The result register may also be a source.
+    // The result is stored at the end, because the result register may also be a source.
     std::memcpy(x_.regs + to.offset, result, to.bytes * 32u);
     for (unsigned d = data; d-- > 0;)
       std::memcpy(x_.regs + in_.src[d].offset, kept[d], in_.src[d].bytes * 32u);
@@ -229,7 +231,7 @@ class UndefinedBitFlow {
       out_[0][at(l)] = value(2, l).low != 0 ? a : b;
   }
 
-  // An undefined bit makes all higher bits undefined.
+  // In a sum or product an undefined bit makes itself and all higher bits of the result undefined.
   void propagate_carry(int l) {
     LaneBits any;
     for (unsigned s = 0; s < in_.src_count; ++s) any = any | undefined(s, l);

@@ -65,8 +65,8 @@ uint32_t Definedness::lanes_with_undefined_guard(const UndefinedBits& u, const I
 
 void Definedness::report_use(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use) {
   BlockContext& block = warp_.block();
-  // Reported once: the value then counts as defined, so that its consequences are not reported
-  // again.
+  // Each undefined value is reported once. Afterwards it counts as defined, so that its
+  // consequences are not reported again.
   for (uint32_t r = lanes; r; r &= r - 1) set_bits(u.registers.data(), slot, __builtin_ctz(r), {});
   const UndefinedBits::OfLanes& origin = u.origin[slot.offset];
   for (uint32_t left = lanes; left != 0;) {
@@ -102,8 +102,8 @@ uint32_t Definedness::lanes_with_undefined_output(const UndefinedBits& u, uint32
                                                   const Inst& in) const {
   const unsigned bytes = element_bytes(in);
   const bool is_number = ptx::is_float(in.ptx->type());
-  // Whether the undefined bytes of an element may be padding: whole bytes after a member, or a word
-  // that was read beside one.
+  // Whether the undefined bytes of an element may be the padding of a structure: whole bytes behind
+  // a defined member, or a word that was read together with a written neighbour.
   const auto may_be_padding = [&](uint8_t s, int lane, LaneBits bits) {
     unsigned undefined = 0;
     bool whole = true;
@@ -144,7 +144,7 @@ void Definedness::require_defined_operands(UndefinedBits& u, uint32_t mask, cons
   if (updates || waits || t.memory_count > 1)
     for (uint8_t s = 0; s < in.src_count; ++s)
       require_defined(u, in.src[s], mask, updates ? ValueUse::atomic : ValueUse::branch);
-  // The member mask, which says for which lanes the instruction waits.
+  // The member mask must be defined, because it says for which lanes the instruction waits.
   if (t.sync == ptx::Sync::warp && !t.of_whole_warp())
     require_defined(u, in.src[in.src_count - 1], mask, ValueUse::branch);
   if (t.uses(MemoryKind::store) && t.memory_count == 1 && !is_param(in)) {
@@ -163,7 +163,8 @@ void Definedness::decide(Frame& frame, uint32_t mask, const Inst& in) {
   if (const uint32_t lanes = lanes_with_undefined_guard(u, in, mask))
     execute_with_undefined_guard(frame, lanes, in);
   const ptx::Traits& t = traits_of(in);
-  if (t.sync == ptx::Sync::warp) return;  // executed when all lanes have arrived
+  // Such an instruction is executed, and checked, when all lanes have arrived.
+  if (t.sync == ptx::Sync::warp) return;
   for (uint8_t s = 0; s < in.src_count; ++s) require_defined(u, in.src[s], mask, ValueUse::branch);
   if (in.flow == Dispatch::call) {
     const CallSite& site = warp_.program().calls[in.target];
@@ -226,7 +227,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
     return;
   }
   if (traits_of(in).memory_count > 0) {
-    define_results(u, mask, in);  // a load says itself what it found
+    define_results(u, mask, in);  // the load itself marks results that it found undefined
     in.exec(x, in);
     if (traits_of(in).uses(MemoryKind::store) && traits_of(in).memory_count == 1)
       store_bits(frame, u, mask, in);
@@ -249,8 +250,8 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   if (traits_of(in).carry)
     take(in.mem_base.offset,
          load_lane<uint32_t>(u.registers.data() + in.mem_base.offset, 0) & mask);
-  // Lanes exchange values. The origin of each lane's value is not tracked, only the set of possible
-  // origins.
+  // The instruction exchanges values between lanes. The simulator does not track from which lane an
+  // undefined value comes, only the set of possible origins.
   if (any != 0 && traits_of(in).sync == ptx::Sync::warp) {
     UndefinedOrigins::Id all = origin[static_cast<size_t>(__builtin_ctz(any))];
     for (uint32_t r = any; r; r &= r - 1)
@@ -293,7 +294,7 @@ void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const In
   };
   if (traits_of(in).memory_count > 0) {
     if (traits_of(in).uses(MemoryKind::load))
-      define(op.moved);  // a load says itself what it found
+      define(op.moved);  // the load itself marks results that it found undefined
     else
       for (const Slot& slot : op.moved.slots)
         require_defined(u, slot, device_lanes(x.mask, in), ValueUse::output);
@@ -311,7 +312,8 @@ void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const In
   for (const Fragment* fragment : {&op.a, &op.b, &op.c})
     for (const Slot& slot : fragment->slots) look(slot);
   if (op.form.sparse) look(op.metadata);
-  // Before the execution, because D may use the registers of an operand.
+  // The undefined bits are computed before the instruction executes, because D may use the
+  // registers of an operand.
   if (any) follow_undefined(op, x.regs, u.registers.data());
   in.exec(x, in);
   if (!any) return define(op.d);
@@ -343,7 +345,8 @@ Exec Definedness::loaded(const Exec& x, const Inst& in, uint32_t lanes,
   return {u.registers.data(), lanes, &warp_};
 }
 
-// Called after a store, which marks all bytes as defined.
+// Marks undefined bytes that were stored. Called after a store, which has marked all its bytes as
+// defined.
 void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in) {
   uint32_t any = 0;
   for (uint8_t s = 0; s < in.src_count; ++s) any |= undefined_lanes(u, in.src[s], mask);
@@ -419,7 +422,8 @@ void Definedness::load_params(UndefinedBits& u, const Frame& frame, uint32_t mas
       std::memcpy(&bits, u.params.data() + static_cast<size_t>(l) * stride + at, bytes);
       if (bits.any()) set_bits(u.registers.data(), in.dst[d], l, bits);
     }
-    // A part of a larger stored value has no entry of its own.
+    // A parameter that is part of a larger stored value has no entry of its own; the entry before
+    // it belongs to that value.
     const auto from = u.param_origin.upper_bound(static_cast<uint32_t>(at));
     if (from != u.param_origin.begin()) u.origin[in.dst[d].offset] = std::prev(from)->second;
   }

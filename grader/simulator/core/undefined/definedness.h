@@ -38,18 +38,18 @@ class Definedness final : public ValueTracker {
  private:
   UndefinedBits& bits_of(Frame& frame);
   uint32_t undefined_lanes(const UndefinedBits& u, const Slot& slot, uint32_t mask) const;
-  // The lanes whose guard predicate is undefined.
+  // The lanes in `mask` whose guard predicate is undefined.
   uint32_t lanes_with_undefined_guard(const UndefinedBits& u, const Inst& in, uint32_t mask) const;
-  // Marks all results of such an instruction as undefined. If it has other effects, the undefined
-  // guard is a fault.
+  // Executes an instruction for lanes whose guard predicate is undefined: marks all its results as
+  // undefined. If the instruction has other effects, the undefined guard is a fault.
   void execute_with_undefined_guard(Frame& frame, uint32_t mask, const Inst& in);
   void require_defined(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use);
   void report_use(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use);
   void require_defined_operands(UndefinedBits& u, uint32_t mask, const Inst& in);
-  // The lanes that store to device memory.
+  // The lanes of a store whose addresses are in device memory.
   uint32_t device_lanes(uint32_t mask, const Inst& in) const;
-  // Those of `lanes` that store an undefined value. A lane that stores undefined bytes after others
-  // copies the padding of a structure.
+  // The lanes among `lanes` that store an undefined value. A lane does not count if it stores
+  // undefined bytes behind defined ones: it copies the padding of a structure.
   uint32_t lanes_with_undefined_output(const UndefinedBits& u, uint32_t lanes,
                                        const Inst& in) const;
   void execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in);
@@ -63,8 +63,8 @@ class Definedness final : public ValueTracker {
 };
 
 // ---------------------------------------------------------------------------------------------
-// Which bits of an instruction's results are undefined, from the undefined bits of its sources
-// (bit_flow.cpp).
+// Computes which bits of an instruction's results are undefined from the undefined bits of its
+// sources (bit_flow.cpp).
 
 // The bits of one lane's register, at most 128; a predicate uses the lowest bit.
 struct LaneBits {
@@ -81,10 +81,11 @@ LaneBits all_bits(const Slot& slot);
 
 using UndefinedResults = std::array<std::array<LaneBits, kWarpSize>, 4>;
 
-// The caller calls this before it executes the instruction. `undefined` has the layout of the
-// register file, which stays unchanged. The result is exact for moves, selections, logic, shifts
-// and comparisons for equality. In sums and products an undefined bit affects itself and all higher
-// bits. For any other instruction each bit of the result may depend on each bit of the sources.
+// Computes the undefined bits of the results; the caller calls this before it executes the
+// instruction. `undefined` has the layout of the register file, which stays unchanged. The result
+// is exact for moves, selections, logic, shifts and comparisons for equality. In sums and products
+// an undefined bit affects itself and all higher bits. For any other instruction each bit of the
+// result may depend on each bit of the sources.
 UndefinedResults undefined_results(const Exec& x, const Inst& in, const std::byte* undefined);
 
 }  // namespace lab32::sim

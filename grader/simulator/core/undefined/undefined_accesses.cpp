@@ -26,7 +26,8 @@ bool any_set(const std::byte* bits, size_t bytes) {
   return all != 0;
 }
 
-// Whether any lane's bytes have a bit set. The usual answer is no and must be fast.
+// Whether the bytes of any lane have a bit set. The answer is nearly always no, and must be found
+// fast.
 template <class Word>
 bool any_lane_set(const std::byte* bits, const uint64_t* address, size_t stride, uint32_t mask) {
   Word all = 0;

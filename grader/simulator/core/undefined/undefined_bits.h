@@ -25,11 +25,13 @@ namespace lab32::sim {
 struct UndefinedOrigin {
   uint32_t site;
   TrapFacts facts;
-  // A word whose neighbour in eight aligned bytes was written, as the padding of a structure is.
+  // True: a neighbouring word was written (in the same eight aligned bytes), so the word that was
+  // read may be the padding of a structure.
   bool beside_written = false;
 };
 
-// The origins of one block. The first read of an instruction represents all its reads.
+// The origins of undefined values in one block. All reads by one instruction share the facts of its
+// first read.
 class UndefinedOrigins {
  public:
   using Id = uint16_t;
@@ -51,8 +53,8 @@ class UndefinedOrigins {
     }
     return at->second;
   }
-  // The id of a value that was computed from values with ids a and b. Beyond kMost origins the rest
-  // is dropped.
+  // The id of a value that is computed from values with the origins a and b. It has at most kMost
+  // origins; further ones are dropped.
   Id join(Id a, Id b) {
     if (a == b || reads_[a].size() >= kMost) return a;
     const auto [at, is_new] =
@@ -95,12 +97,13 @@ class UndefinedOrigins {
 
 struct Frame;
 
-// The undefined bits of the registers and parameters of one activation, in the layout of these.
+// The undefined bits of the registers and parameters of one activation. They have the layout of the
+// registers and parameters themselves.
 struct UndefinedBits {
   UndefinedBits(size_t register_bytes, size_t param_bytes);
   std::vector<std::byte> registers, params;
-  // By the offset of a register or parameter: the origin for each lane that has undefined bits
-  // there.
+  // For each register or parameter (by offset) that has undefined bits: the origin of these bits in
+  // each lane.
   using OfLanes = std::array<UndefinedOrigins::Id, kWarpSize>;
   std::unordered_map<uint32_t, OfLanes> origin;
   std::map<uint32_t, OfLanes> param_origin;
@@ -135,15 +138,16 @@ class UndefinedBytes {
   }
   // Marks the first `bytes` of `size` as undefined and the rest as defined.
   void reset(size_t bytes, size_t size);
-  // For callers that set bits directly. Disables the count of undefined bytes.
+  // The undefined bits, for callers that set them directly. The number of undefined bytes is not
+  // counted from then on.
   std::byte* data() {
     left_ = kNotCounted;
     return storage();
   }
 
-  // True if everything is defined according to the count of undefined bytes.
+  // True if all bytes are known to be defined because the count of undefined bytes is 0.
   bool none() const { return left_ == 0; }
-  // The lanes of `mask` that have an undefined bit in their `bytes`.
+  // The lanes of `mask` for which any of the `bytes` bytes at their address has an undefined bit.
   uint32_t lanes(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes) const;
   void define(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes);
   // For one contiguous range.

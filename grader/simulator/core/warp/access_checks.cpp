@@ -56,7 +56,8 @@ void Faults::raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
   if (!launch_.keep_going) throw Trap{facts(first), site};
   FaultEvent fault{kind, site, static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
   const auto bit = static_cast<uint8_t>(1u << static_cast<unsigned>(kind));
-  // Computing the facts costs more than the access, and only the first are shown.
+  // Only the first fault of each site and kind gets facts: computing them costs more than the
+  // access, and no more are shown.
   if ((reported_[site] & bit) == 0) {
     reported_[site] |= bit;
     fault.facts = facts(first);
@@ -100,7 +101,7 @@ AccessChecks::AccessChecks(const CheckedBlock& block)
 
 namespace {
 
-// Whether the access does not race with other such accesses of any block.
+// Whether the access does not race with other accesses of this kind, by any block.
 bool never_races(const ptx::MemoryOrder& order, AccessUse use) {
   return order.strong && order.scope != ptx::Scope::block &&
          !(order.is_volatile && use == AccessUse::write);
@@ -130,12 +131,13 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
   Allocation *const before = recent.site == in.site ? recent.allocation : nullptr,
                     *a = recent.allocation;
   if (!a || low < a->begin || low >= a->end) a = memory.find(low);
-  // Not high + bytes > end, because the sum wraps for a very high wild address.
+  // The test is not high + bytes > end, because that sum wraps for a very high wild address.
   if (!a || a->freed || !memory.reaches(*a) || low < a->begin || high > a->end - bytes ||
       (bits & (bytes - 1)) != 0 || (use != Use::read && a->read_only) ||
       !a->permits(low, high + bytes - low, use != Use::read)) {
-    // The lanes access different allocations, or one is faulty: check each. The intended array is
-    // that of the first valid lane, because later lanes may have run into the next array.
+    // The lanes access different allocations, or some access is faulty, so each lane is checked.
+    // The array that the program means is that of the first valid lane, because later lanes may
+    // have run into the next array.
     uint32_t wrong = 0;
     const Allocation* meant = nullptr;
     for (uint32_t r = mask; r; r &= r - 1) {
@@ -155,7 +157,8 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
   }
   recent = {in.site, a};
   if (a->reached_by != nullptr && a->device != memory.device()) ++tally_[in.site].peer;
-  // The guard comes first, because the written bits may depend on the order of the blocks, too.
+  // The guard is told first, because the bits of written bytes may depend on the order of the
+  // blocks, too.
   if (guard_) {
     const OrderGuard::Accessor by{{info_.index, epoch_, warp}, never_races(in.order, use)};
     switch (use) {
@@ -296,7 +299,8 @@ TrapFacts AccessChecks::facts_of_global(uint32_t site, uint32_t warp, int lane, 
 
 void AccessChecks::bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
                               unsigned bytes, Use use, const Allocation* meant) {
-  // The contents of a lane's sink and the first fault must not depend on host threads.
+  // In a launch that keeps going, the contents of a lane's sink and the first fault must not depend
+  // on the number of host threads.
   if (launch_.keep_going && parallel()) throw OrderMatters{};
   faults_.raise(in.site, lanes, FaultEvent::Kind::memory, [&](int l) {
     return facts_of_global(in.site, warp, l, address[l], bytes, use, meant);
@@ -309,7 +313,7 @@ void AccessChecks::bad_global(uint32_t warp, const Inst& in, uint64_t* address, 
 }
 static_assert(kWarpSize * 16 <= kMemoryStart, "the sinks lie before the first allocation");
 
-// An atomic reads what it updates.
+// Reports atomics on memory that was never written. An atomic reads the value that it updates.
 void AccessChecks::unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
                                     uint32_t lanes, unsigned bytes) {
   faults_.raise(in.site, lanes, FaultEvent::Kind::uninitialised, [&](int l) {
@@ -400,7 +404,7 @@ std::optional<TrapReason> AccessChecks::wrong_in_cluster(const Inst& in, uint64_
                                                          unsigned bytes) const {
   const uint64_t rank = rank_of(address), at = offset_in_block(address);
   const bool own = rank == info_.rank;
-  // A bad offset in the block's own memory, or in that of an existing block.
+  // The offset is bad, in the block's own memory or in that of another existing block.
   if (!is_in_shared(in, at, bytes) || at % bytes != 0) {
     const uint64_t nearest = (address + kBlockWindow / 2) >> kRankShift & 0xff;
     return nearest < cluster_->blocks() ? TrapReason::past_end : TrapReason::no_such_block;

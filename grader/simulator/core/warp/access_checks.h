@@ -121,7 +121,7 @@ class AccessChecks {
   // Whether the bytes are in the instruction's variable; if that is unknown, in the block's shared
   // memory, or in what the system reserves.
   bool is_in_shared(const Inst& in, uint64_t offset, unsigned bytes) const;
-  // The fault of one lane's access; nothing if the access is valid.
+  // The fault of one lane's access to the cluster's shared memory; nullopt if the access is valid.
   std::optional<TrapReason> wrong_in_cluster(const Inst& in, uint64_t address,
                                              unsigned bytes) const;
 
@@ -134,7 +134,7 @@ class AccessChecks {
   OrderGuard::Worker* const guard_;
   ClusterContext* const cluster_;
   const bool checks_reads_;
-  uint32_t epoch_ = 0;      // barriers that the whole block has passed
+  uint32_t epoch_ = 0;      // the number of barriers that the whole block has passed
   uint32_t unwritten_ = 0;  // take_unwritten()
   struct RecentAllocation {
     uint32_t site = 0;

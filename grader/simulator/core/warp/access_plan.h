@@ -108,8 +108,8 @@ struct IssuedAccess {
   std::optional<AccessSpace> only = std::nullopt;
 };
 
-// Plan of one PTX memory instruction. Without issues, the access was merged into another
-// instruction or removed by ptxas.
+// The plan of one PTX memory instruction. If `issues` is empty, ptxas merged the access into
+// another instruction or removed it.
 struct AccessPlan {
   std::vector<IssuedAccess> issues;
   // Set if the access was not reconciled: it is issued as the PTX says, and every figure marks it.
@@ -118,8 +118,8 @@ struct AccessPlan {
 
   // The branches (indices in the body) of a loop that ptxas unrolled with a remainder. Lanes that
   // leave the loop at different times run other copies of the instruction, so the plan holds only
-  // if no warp diverges at these branches. If a warp does, the access counts at PTX level in that
-  // run.
+  // if no warp diverges at these branches. If a warp diverges there, the access is counted as
+  // written in the PTX in that run.
   std::vector<int32_t> if_uniform;
 };
 

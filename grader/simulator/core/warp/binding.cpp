@@ -153,8 +153,8 @@ bool is_result_read(const ptx::Function& function, const ptx::Instruction& in) {
 }
 
 bool needs_block_order(const ptx::Instruction& in, const Inst& decoded) {
-  // The simulator updates memory without atomic operations for reductions by the copy engine or
-  // through a surface, so blocks on several host threads could lose some.
+  // Reductions by the copy engine or through a surface update memory without atomic operations of
+  // the host. Blocks on several host threads could lose such updates.
   if (in.has(ptx::Mod::reduce) && in.has(ptx::Mod::global)) return true;
   if (in.op->id == OpId::sured) return true;
   if (!in.op->traits.is_atomic() || ptx::memory_space(in, 0) == ptx::Space::shared) return false;
@@ -250,7 +250,7 @@ ReachableFunctions find_functions(const ptx::Module& module, const ptx::Function
     pointers |= calls_through_pointers(*f);
   }
   if (pointers) {
-    // Tables of function pointers (virtual functions) may hold any function of the module.
+    // A table of function pointers (for virtual functions) may contain any function of the module.
     for (const ptx::Variable& v : module.variables)
       for (const auto& relocation : v.relocations) found.add(relocation.symbol);
     found.follow(reach.by_name);
@@ -285,7 +285,7 @@ SharedLayout lay_out_shared(const ptx::Module& module,
   for (const auto* f : functions)
     for (const ptx::Variable& v : f->locals) place(v);
   layout.static_bytes = at;
-  // Dynamic shared memory follows; all its variables share one address.
+  // Dynamic shared memory comes last; all its variables have the same address.
   for (const ptx::Variable* v : dynamic) at = align_up(at, std::max(16u, v->align));
   layout.dynamic_offset = at;
   for (const ptx::Variable* v : dynamic)

@@ -20,8 +20,8 @@ namespace lab32::sim {
 Dispatch flow_of(const ptx::Traits& traits);
 // The function that executes the instruction: pick_<row>.
 ExecFn pick(const ptx::Instruction& in);
-// Whether the register changes while a kernel runs, like %clock. Other special registers are filled
-// in beforehand.
+// Whether the register's value changes while a kernel runs, as that of %clock does. The other
+// special registers are filled in before the kernel runs.
 bool is_dynamic_special(ptx::SpecialReg reg);
 // Whether the register describes the shared memory that the system reserves.
 bool is_reserved_shared(ptx::SpecialReg reg);
@@ -34,8 +34,8 @@ bool is_result_read(const ptx::Function& function, const ptx::Instruction& in);
 // Whether the instruction's result is deterministic only if the blocks run in order
 // (order_guard.h).
 bool needs_block_order(const ptx::Instruction& in, const Inst& decoded);
-// The plan of the instruction: entry `index` of `own`, the plans of its function. Null: no plans,
-// so it is issued as the PTX says.
+// The access plan of the instruction: entry `index` of `own`, the plans of its function. If `own`
+// is null, the access is issued as the PTX says.
 AccessPlan plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index);
 
 // ---------------------------------------------------------------------------------------------

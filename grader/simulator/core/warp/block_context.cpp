@@ -9,7 +9,8 @@
 namespace lab32::sim {
 namespace {
 
-// More than a whole launch may print (kOutputLimit).
+// Output beyond this limit is dropped. It exceeds the output limit of a whole launch
+// (kOutputLimit).
 constexpr size_t kKeptOutput = 2 << 20;
 
 }  // namespace
@@ -34,7 +35,7 @@ SharedMemory::SharedMemory(const LaunchContext& launch, ClusterContext* cluster,
 }
 
 void SharedMemory::restart() {
-  // Poison: reads of memory that was never written return NaN or -1.
+  // Poison: a read of memory that was never written returns NaN or -1.
   std::memset(data_ + base_, 0xff, size());
   if (follows_) {
     const bool undefined = launch_.begins_undefined();
@@ -88,7 +89,7 @@ uint64_t BlockContext::issued_at(uint32_t site) const {
   const Site& at = launch_.program->sites[site];
   const std::vector<Inst>& code = launch_.program->functions[at.function].code;
   uint64_t warps = tally_[site].warps;
-  // Runs that include this instruction begin at consecutive earlier instructions.
+  // A run that includes this instruction begins at one of the instructions directly before it.
   for (uint32_t back = 0; back <= at.index && code[at.index - back].run > back; ++back)
     warps += runs_[site - back].warps;
   return warps;

@@ -33,20 +33,20 @@ class BlockContext {
   // Null: the block is in no cluster.
   ClusterContext* cluster() { return shared_.cluster(); }
 
-  // Whether reads of memory that was never written are tracked, and are faults (or noted) where
-  // they have an effect.
+  // Whether the block tracks reads of memory that was never written. They are faults (or are noted)
+  // if their value has an effect.
   bool checks_reads() const { return checks_reads_; }
   // Whether this is an unchecked launch of a whole program, which continues where a GPU continues.
   bool as_on_a_gpu() const { return !launch_.begins_undefined(); }
   UndefinedOrigins& undefined_origins() { return origins_; }
-  // The pending copies to shared memory.
+  // The copies to shared memory that are issued and not yet delivered.
   BulkCopies& bulk_copies() {
     return cluster() != nullptr ? cluster()->bulk_copies() : bulk_copies_;
   }
 
   std::vector<IssueTally>& tally() { return tally_; }
-  // By site of the first instruction: how often a whole run (Inst::run) was issued. settle_runs()
-  // adds these counts to tally().
+  // For each site: how often the whole run of instructions that begins there (Inst::run) was
+  // issued. settle_runs() adds these counts to tally().
   struct RunTally {
     uint64_t warps = 0, lanes = 0;
   };
@@ -54,7 +54,7 @@ class BlockContext {
   void settle_runs();
   // How often the instruction was issued so far, including in runs.
   uint64_t issued_at(uint32_t site) const;
-  // Instructions that a warp of the block may issue.
+  // The number of instructions that each warp of the block may issue.
   uint64_t warp_budget() const { return warp_budget_; }
 
   const std::optional<OutOfRangeAmount>& out_of_range_amount() const {

@@ -51,8 +51,9 @@ class Decoder {
   }
 
  private:
-  // A table holds functions that this kernel may never call (a virtual destructor calls `free`), so
-  // one that cannot run is refused when it is called.
+  // A table of function pointers contains functions that this kernel may never call (a virtual
+  // destructor, for example, calls `free`). A function that cannot run is therefore refused only
+  // when it is called.
   void decode_if_possible(uint32_t index, const std::map<std::string, FunctionPlans>& plans) {
     CodeFunction& code = program_.functions[index];
     const size_t sites = program_.sites.size(), calls = program_.calls.size(),
@@ -108,7 +109,7 @@ class Decoder {
       code_->code.push_back(out);
     }
     find_runs(flow, code_->code);
-    // The end of a body is a return.
+    // The end of a function's body acts as a return.
     static const ptx::Instruction kReturn = [] {
       ptx::Instruction r;
       for (const auto& row : ptx::opcode_table())
@@ -128,7 +129,7 @@ class Decoder {
     code_->register_bytes = slots_->bytes();
   }
 
-  // Notes which variable each access to shared memory means.
+  // Records for each access to shared memory which variable the program means.
   void note_shared_variables() {
     const std::vector<std::string> origins = ptx::address_origins(*function_);
     for (size_t i = 0; i < origins.size(); ++i) {
@@ -219,7 +220,7 @@ class Decoder {
       const uint8_t bytes = spec_bytes(spec.name, in);
       const Type type = spec_type(spec.name, in);
       if (op.kind == Kind::vector || op.kind == Kind::pair) {
-        // mov of {a,b}: the elements share the width of the whole.
+        // In mov with {a, b} the elements together are as wide as the instruction's type.
         const auto n = static_cast<uint8_t>(op.elements.size());
         const bool packs = in.op->id == OpId::mov;
         for (const Operand& e : op.elements)
