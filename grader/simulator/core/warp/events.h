@@ -25,7 +25,8 @@ enum class AtomicForm : uint8_t {
   spin_swap,     // ATOMS.CAST.SPIN: one lane per bank succeeds, whichever words the others access
 };
 
-// One warp-wide access as the memory pipeline sees it, grouped as ptxas issues it (AccessPlan).
+// One access by a warp as the memory pipeline sees it: the PTX access, grouped into machine
+// instructions as ptxas issues it (AccessPlan).
 struct Access {
   uint32_t site;  // instruction (Program::sites)
   AccessSpace space;
@@ -38,8 +39,9 @@ struct Access {
   const uint64_t* address;    // [32]; shared: offset in the block's shared window; global: device
                               // address. Lanes outside mask hold anything.
   uint32_t remote_lanes = 0;  // lanes of the same instruction that access another block's memory
-  // An asynchronous copy (cp.async: LDGSTS) is reported as a load and a store; `peer` has the
-  // addresses of the other one. Null for other accesses. bypass_l1: cp.async.cg, LDGSTS.BYPASS.
+  // An asynchronous copy (cp.async: LDGSTS) is reported as a load and a store. `peer` then has the
+  // addresses of the other side; it is null for other accesses. bypass_l1: cp.async.cg,
+  // LDGSTS.BYPASS.
   const uint64_t* peer = nullptr;
   bool bypass_l1 = false;
   // If ptx_level is set: bytes per lane of the widest machine instruction that may serve the
@@ -58,10 +60,11 @@ struct RawAccess {
   uint32_t mask;
   const uint64_t* address;  // [32] offsets in the shared window
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; null: a load, or not known
-  // For a whole warp with regular addresses: replaces `address`, which is then null.
+  // For a whole warp whose addresses form a row: replaces `address`, which is then null.
   const WarpRow* row = nullptr;
-  // For the end of a copy that an mbarrier counts: one more than the mbarrier's offset. The bytes
-  // may not be used before a thread has waited for the mbarrier. 0: the thread itself has waited.
+  // For the end of a copy that an mbarrier counts: the mbarrier's offset plus one. The bytes may
+  // not be used before a thread has waited for the mbarrier. 0: the copying thread itself has
+  // waited.
   uint32_t mbarrier = 0;
 };
 
@@ -73,7 +76,7 @@ struct OrderedAccess {
   uint8_t bytes;    // per lane, 1..16
   uint8_t element;  // bytes of one element, of which a vector has several; 0: unknown
   ptx::MemoryOrder order;
-  uint32_t mask, suspect;   // lanes; those of them that access a suspect word
+  uint32_t mask, suspect;   // the lanes, and those of them that access a suspect word
   const uint64_t* address;  // [32] device addresses
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; else null
 };
@@ -89,8 +92,8 @@ struct TexelAccess {
   uint8_t bytes;                // per element: a texel, or the element of a surface access
   uint32_t mask;                // lanes that take part
   const TextureObject* object;  // null: the lanes name different objects
-  // Lane l's elements start at address[l * kMostTexels]; device addresses as in TexelGrid; 0:
-  // outside.
+  // The elements of lane l start at address[l * kMostTexels]. Each is a device address as in
+  // TexelGrid; 0: the element is outside the array.
   const uint64_t* address;
   const uint8_t* count;  // [32]
 };
@@ -105,12 +108,12 @@ struct BulkMove {
   uint32_t blocks = 0;  // multicast: number of destination blocks; 0: no multicast
   uint64_t shared = 0;  // offset in shared memory of its first byte
   uint32_t bytes = 0;
-  // Bytes before the tensor and inside it; the rest is beyond it. `global`: the address of those
-  // inside.
+  // The bytes of the row that are before the beginning of the tensor, and those that are inside it;
+  // all others are beyond its end. `global`: the address of the bytes inside.
   uint32_t before = 0, inside = 0;
   uint64_t global = 0;
-  bool steps = false;  // the map's steps skip elements or rows
-  bool begins = true;  // the first move of its copy
+  bool steps = false;  // the map's element strides skip elements or rows
+  bool begins = true;  // this is the first move of its copy
 };
 
 // An event of the async proxy, through which the copy engine accesses the block's shared memory.
@@ -128,8 +131,8 @@ struct EngineEvent {
   uint32_t pending = 0;
 };
 
-// A shuffle: the source lane of each lane, which is the lane itself if its computed source is out
-// of range. `absent`: source lanes that do not execute the shuffle.
+// A shuffle. `from` has the source lane of each lane; it is the lane itself if the computed source
+// is out of range. `absent`: source lanes that do not execute the shuffle.
 struct ShuffleEvent {
   uint32_t site;
   uint32_t mask;        // lanes that take part
@@ -139,25 +142,28 @@ struct ShuffleEvent {
 };
 
 struct BlockInfo {
-  uint64_t index;  // linear block index in the grid
+  uint64_t index;  // the linear index of the block in the grid
   uint32_t x, y, z;
   uint32_t threads;
   uint32_t shared_bytes;
   uint32_t dim_x = 0, dim_y = 1, dim_z = 1;  // threads along x, y, z; dim_x 0: unknown
   uint32_t grid_x = 1, grid_y = 1;           // blocks along x, y
-  // In a cluster: its number of blocks (0: no cluster), the block's rank in it, and the cluster's
-  // index. Addresses in shared memory then have the layout of memory/access.h.
+  // For a block of a cluster: the number of blocks in the cluster (0: no cluster), the block's rank
+  // in it, and the cluster's index. Addresses in shared memory then have the layout of
+  // memory/access.h.
   uint32_t cluster_blocks = 0, rank = 0;
   uint64_t cluster = 0;
 };
 
 // A fault that would have ended the launch without LaunchContext::keep_going.
 struct FaultEvent {
-  // shared_value: a value from shared memory that the block had not written had an effect.
+  // shared_value: a value had an effect that came from shared memory which the block had not
+  // written.
   enum class Kind : uint8_t { memory, uninitialised, barrier, shared_value } kind;
-  uint32_t site;   // site of the read, if the fault is the effect of a value
+  uint32_t site;   // the site of the read if the fault is the effect of an undefined value
   uint32_t lanes;  // number of faulty lanes
-  // Of the first lane; absent if this Block has already reported this site and kind.
+  // The facts of the first faulty lane; absent if this Block has already reported a fault of this
+  // kind at this site.
   std::optional<TrapFacts> facts;
   ValueUse used_as = ValueUse::none;  // how the undefined value was used
 };
@@ -175,11 +181,11 @@ class Observer {
   virtual void block_end() {}
   virtual void access(uint32_t /*warp*/, const Access&) {}
   virtual void raw_shared(uint32_t /*warp*/, const RawAccess&) {}
-  // An asynchronous copy (cp.async) to shared memory: begun, when its values are not known yet, and
-  // waited for.
+  // Reports an asynchronous copy (cp.async) to shared memory twice: when it begins, before its
+  // values are known, and when a thread has waited for it.
   virtual void copy_begins(uint32_t /*warp*/, const RawAccess&) {}
   virtual void copy_ends(uint32_t warp, const RawAccess& access) { raw_shared(warp, access); }
-  // The lanes of an access to another block's shared memory, which are not part of access().
+  // Reports an access to another block's shared memory; access() does not include these lanes.
   // `alone`: no lane of the instruction accesses its own block's memory.
   virtual void remote_access(uint32_t /*warp*/, const Access&, bool /*alone*/) {}
   virtual void texels(uint32_t /*warp*/, const TexelAccess&) {}
@@ -198,13 +204,13 @@ class Observer {
   virtual void cluster_arrive(uint32_t /*warp*/, uint32_t /*mask*/, uint64_t /*phase*/,
                               bool /*releases*/, bool /*completes*/) {}
   virtual void cluster_wait(uint32_t /*warp*/, uint32_t /*mask*/, uint64_t /*phase*/) {}
-  // Called once, before all blocks: this instance sees the blocks of one rank in their clusters,
-  // and `first` those of rank 0. Events of a cluster come from one host thread.
+  // Called once, before all blocks. This instance sees the blocks of one rank in each cluster, and
+  // `first` sees those of rank 0. All events of a cluster come from one host thread.
   virtual void join_cluster(Observer& /*first*/) {}
   // Lanes `mask` of the warp passed bar.warp.sync together.
   virtual void warp_barrier(uint32_t /*warp*/, uint32_t /*mask*/) {}
-  // A value had an effect that a shuffle read from lanes that do not execute it. `bad`: these
-  // lanes.
+  // A shuffle read a value from lanes that do not execute it, and the value had an effect. `bad`:
+  // these lanes.
   virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/,
                            uint32_t /*bad*/) {}
 
@@ -224,12 +230,12 @@ class Observer {
   // are at values + l * 16; the observer may replace them by older ones of the same words.
   virtual void choose_values(uint32_t /*warp*/, const OrderedAccess&, std::byte* /*values*/) {}
 
-  // The events that the observer wants; queried once a launch.
+  // The events that the observer wants. The simulator asks once for each launch.
   virtual bool wants_accesses() const { return false; }
   virtual bool wants_raw_shared() const { return false; }
   virtual bool wants_shuffles() const { return false; }
-  // The forks share state during the launch, so all forks of one attempt must see the whole launch.
-  // It then does not run in rounds (order_guard.h).
+  // The forks share state during the launch, so the forks of one attempt together must see the
+  // whole launch, which therefore does not run in rounds (order_guard.h).
   virtual bool wants_whole_launch() const { return false; }
   // Looks for races in device memory. If words are suspect, the launch runs again on one host
   // thread: once in the reverse order of its blocks and warps, then in the normal order, whose

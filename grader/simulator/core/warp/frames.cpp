@@ -62,7 +62,7 @@ constexpr SpecialRow kOfLaunch[] = {
     SPECIAL(reserved_smem_1, of.launch.reserved_at()),
     SPECIAL(reserved_smem_end, of.launch.reserved_at() + LaunchContext::kReservedShared),
     SPECIAL(reserved_smem_cap, of.launch.reserved_at() + 1024),
-    // The ABI of the cooperative_groups headers of the toolkit.
+    // The cooperative_groups headers of the toolkit define the meaning of these registers.
     SPECIAL(envreg1, of.launch.grid_workspace >> 32),
     SPECIAL(envreg2, of.launch.grid_workspace),
     SPECIAL(warpsize, kWarpSize),
@@ -145,11 +145,13 @@ Frame* Frames::make(const CodeFunction& function, Frame* parent, const Inst* cal
     frame = frames_.back().get();
     make_registers(*frame, function);
   }
-  // On a GPU these registers hold values of another kernel; here they hold poison, like memory.
+  // On a GPU a register that was never written holds a value of another kernel. Here it holds
+  // poison, like memory.
   for (auto [offset, bytes] : function.undefined) std::memset(frame->regs + offset, 0xff, bytes);
   std::memset(frame->regs + function.carry_offset, 0, sizeof(uint32_t));
   frame->undefined.reset();
-  // Padding of a structure may be loaded although it is never stored.
+  // Parameters begin as zeros, because the padding of a structure may be loaded although it is
+  // never stored.
   std::fill(frame->params.begin(), frame->params.end(), std::byte{0});
   fill_block_specials(*frame);
   frame->parent = parent;
@@ -268,7 +270,7 @@ void LocalMemory::grow(uint32_t least, bool in_call) {
     if (old_undefined.is_tracked() && !old_undefined.none())
       std::copy_n(old_undefined.data() + at, before, undefined(l, 0, before));
   }
-  // The bytes before the first variable stay unused.
+  // The bytes before the first variable (below kLocalStart) stay unused.
   forget(kFullMask, std::max(before, kLocalStart), capacity_ - std::max(before, kLocalStart));
 }
 

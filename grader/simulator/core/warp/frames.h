@@ -22,7 +22,7 @@ constexpr uint32_t kLocalLimit = 512 << 10;
 // reaches the limit.
 constexpr uint32_t kCallBytes = 64;
 
-// One activation of a function, shared by all splits that came in through the same call.
+// One activation of a function. All splits that entered the function by one call share it.
 struct Frame {
   const CodeFunction* function = nullptr;
   Frame* parent = nullptr;
@@ -33,7 +33,7 @@ struct Frame {
   std::unique_ptr<UndefinedBits> undefined;  // null: all registers are defined
 };
 
-// The stacks of the lanes, one after the other.
+// The local memory of a warp: the stacks of its lanes, one after the other.
 class LocalMemory {
  public:
   LocalMemory(BlockContext& block, uint32_t warp) : block_(block), warp_(warp) {}
@@ -42,7 +42,7 @@ class LocalMemory {
 
   std::byte* of(int lane) { return bytes_.data() + static_cast<size_t>(lane) * capacity_; }
   uint32_t capacity() const { return capacity_; }  // bytes of each lane
-  // The end of the running function's local memory.
+  // The offset at which the running function's local memory ends.
   uint32_t top() const { return top_; }
   void set_top(uint32_t top) { top_ = top; }
   // Checks an access to the running function's local memory. In a launch that keeps going, it
@@ -56,12 +56,12 @@ class LocalMemory {
   // alloca: reserves `bytes` of each lane's stack until the function returns and returns their
   // offset. All lanes of the split get one piece of the largest requested size.
   uint32_t extend(Frame& frame, const Inst& in, uint32_t mask, uint64_t bytes, uint32_t align);
-  // Marks these bytes of the lanes as undefined.
+  // Marks `bytes` bytes from offset `from` on in the stacks of these lanes as undefined.
   void forget(uint32_t lanes, uint32_t from, uint32_t bytes);
 
-  // One byte for each byte of local memory, with the undefined bits set.
+  // The undefined bits of local memory, one byte for each byte.
   UndefinedBytes& undefined() { return undefined_; }
-  // The undefined bits of `bytes` of a lane; null if its stack ends before.
+  // The undefined bits of `bytes` bytes of a lane's stack; null if the stack ends before them.
   std::byte* undefined(int lane, uint64_t offset, unsigned bytes) {
     return offset + bytes <= capacity_
                ? undefined_.data() + static_cast<size_t>(lane) * capacity_ + offset
@@ -83,7 +83,7 @@ class Frames {
   Frames(BlockContext& block, uint32_t warp, LocalMemory& local);
   // Frees all frames.
   void restart();
-  // `call`: null for the kernel itself.
+  // Makes the activation of a function. `call` is null for the kernel itself.
   Frame* make(const CodeFunction& function, Frame* parent, const Inst* call);
   void free(Frame* frame) { free_[frame->function->index].push_back(frame); }
 

@@ -17,7 +17,8 @@ using ptx::Space;
 using ptx::Type;
 using Kind = ptx::Operand::Kind;
 
-// Bytes of one lane's element in a slot for a register of `bits` bits; for predicates see Slot.
+// The width in bytes of one lane's element in the slot of a register with `bits` bits. Predicates
+// have another layout (Slot).
 uint8_t element_bytes(unsigned bits) {
   return static_cast<uint8_t>(bits <= 16 ? 2 : bits <= 32 ? 4 : bits <= 64 ? 8 : 16);
 }
@@ -52,7 +53,8 @@ void FunctionSlots::place_registers(const ptx::ControlFlow& flow) {
   code_.carry_offset = allocate_slot(0);
 }
 
-// bytes 0: a predicate, with one word for all lanes.
+// Returns the offset of a new slot. bytes 0: the slot is for a predicate and has one word for all
+// lanes.
 uint32_t FunctionSlots::allocate_slot(uint8_t bytes) {
   const uint32_t size = bytes == 0 ? 4 : bytes * static_cast<uint32_t>(kWarpSize);
   file_bytes_ = align_up(file_bytes_, std::min<uint32_t>(size, 64));
@@ -120,7 +122,7 @@ Slot FunctionSlots::special(ptx::SpecialReg reg) {
   return {it->second, 4, false, false};
 }
 
-// The slot of the address of a variable or function, `bytes` wide.
+// The slot that contains the address of a variable or function as a number of `bytes` bytes.
 Slot FunctionSlots::symbol(const Operand& op, uint8_t bytes, const ptx::Instruction& in) {
   if (auto s = names_.shared.find(op.name); s != names_.shared.end())
     return shared_address(s->second + static_cast<uint64_t>(op.value), bytes);
@@ -130,7 +132,7 @@ Slot FunctionSlots::symbol(const Operand& op, uint8_t bytes, const ptx::Instruct
     auto it = local_slots_.find(key);
     if (it == local_slots_.end()) {
       it = local_slots_.emplace(key, allocate_slot(bytes)).first;
-      // cvta of a name adds the window itself.
+      // The offset stays relative to the window: the program adds the window's base by cvta.
       code_.local_addresses.push_back({it->second, bytes, offset, false});
     }
     return {it->second, bytes, false, false};
@@ -167,7 +169,7 @@ Slot FunctionSlots::value(const Operand& op, uint8_t bytes, Type type, const ptx
     }
     case Kind::real: {
       uint64_t bits = static_cast<uint64_t>(op.value);
-      // A literal has the type of the instruction.
+      // The literal is converted to the type of the instruction.
       if (op.is_double && bytes == 4) {
         double d;
         std::memcpy(&d, &bits, sizeof d);

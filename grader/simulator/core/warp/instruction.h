@@ -90,7 +90,7 @@ struct Inst {
   static constexpr uint32_t kNoJoin = 0xffffffffu;  // no instruction's index
 };
 
-// Whether any instruction uses a result of it.
+// Whether any instruction of the function uses a result of this one.
 inline bool has_result(const Inst& in) {
   for (uint8_t i = 0; i < in.dst_count; ++i)
     if (in.dst[i].bytes != 0) return true;
@@ -110,10 +110,10 @@ ExecFn pick_ld_kernel_param(const ptx::Instruction& in);
 ExecFn pick_ld_param_pointer(const ptx::Instruction& in);
 // mov of %clock, %globaltimer and similar registers, which change while a kernel runs.
 ExecFn pick_read_clock(const ptx::Instruction& in);
-// Whether the result of an atom or red is deterministic only if the blocks run in order.
+// Whether the result of `in`, an atom or red, is deterministic only if the blocks run in order.
 bool is_order_sensitive(const ptx::Instruction& in, bool result_used);
 
-// The update of one element by the copy engine, through a surface or by red.async.
+// An update of one element: by the copy engine, through a surface, or by red.async.
 struct Reduction {
   void (*apply)(std::byte* at, const std::byte* value) = nullptr;  // null: a copy
   unsigned bytes = 0;                                              // bytes of an element
@@ -138,13 +138,13 @@ struct OutOfRangeAmount {
   uint32_t limit = 0;  // bits or lanes: amounts are smaller
 };
 
-// Records that a lane executes `in` with such an amount. Each block keeps the first.
+// Records that a lane executes `in` with such an amount. Each block keeps only the first record.
 void note_out_of_range_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount,
                               uint32_t limit);
 
 // ---------------------------------------------------------------------------------------------
 
-// The opcode as in the PTX text, for example "add.rn.sat.f64".
+// The opcode as it is written in the PTX text, for example "add.rn.sat.f64".
 std::string spelling(const ptx::Instruction& in);
 
 // Throws lab32::Error: "add.sat.f64: <why>". Without a reason, the message says that the PTX ISA

@@ -43,7 +43,8 @@ struct SharedSlot {
   uint64_t value;  // value in the block of rank 0
 };
 
-// The address of a variable in the activation's stack frame: known when the frame is made.
+// The address of a local variable. It is relative to the activation's stack frame and becomes known
+// when the frame is made.
 struct LocalSlot {
   uint32_t offset;
   uint8_t bytes;
@@ -64,11 +65,11 @@ struct CodeFunction {
   std::vector<SharedSlot> shared_addresses;
   std::vector<LocalSlot> local_addresses;
   std::vector<std::pair<uint32_t, uint32_t>>
-      undefined;             // {offset, bytes}: read before written on some path
+      undefined;  // {offset, bytes} of registers that some path reads before it writes them
   uint32_t local_bytes = 0;  // bytes of its .local variables
   uint32_t param_bytes = 0;  // bytes of its .param variables (own parameters, call sequences)
   std::unordered_map<std::string, uint32_t> param_offset;
-  // For calls into this function: the position of each argument and return value in its param area.
+  // For calls of this function: where each argument and each return value is in its parameter area.
   struct ParamRange {
     uint32_t offset, bytes;
   };
@@ -125,7 +126,7 @@ struct TextureOp {
   bool layered = false, cube = false;
   bool by_index = false;            // coordinates are integers
   uint8_t component = 0;            // gather
-  Outside outside = Outside::trap;  // surfaces: what an access outside does
+  Outside outside = Outside::trap;  // for surfaces: the effect of an access outside the array
   uint8_t element_bytes = 4;        // surfaces: bytes of each register
   Reduction reduction;
   Slot object, layer;
@@ -144,12 +145,12 @@ struct TextureOp {
 
 class FunctionSlots;
 
-// Decodes an instruction, without slots in the first form. Both throw lab32::Error for unsupported
-// forms.
+// Decodes a texture or surface instruction. The first form leaves the slots empty. Both throw
+// lab32::Error for a form that is not supported.
 TextureOp texture_op_of(const ptx::Instruction& in);
 TextureOp texture_op_of(const ptx::Instruction& in, FunctionSlots& slots);
 
-// The registers that the operation reads, the object's first.
+// The registers that the operation reads; that of the object's number comes first.
 std::vector<Slot> sources_of(const TextureOp& op);
 
 // ---------------------------------------------------------------------------------------------
@@ -178,11 +179,13 @@ struct KernelProgram {
   uint32_t param_bytes = 0;
 
   std::optional<ptx::Module::Position> position(uint32_t site) const;
-  // `shared` for a launch with that many bytes per block; dynamic variables have their sizes.
+  // The variables in `shared` for a launch with `shared_bytes` bytes of shared memory per block.
+  // Dynamic variables get the size that remains for them.
   std::vector<SharedVariable> shared_in(uint32_t shared_bytes) const;
 };
 
-// The address of a function, by its index in the module: function pointers hold it.
+// The address that represents a function, by its index in the module. Function pointers have this
+// value.
 inline uint64_t code_address(size_t index) { return kCodeBase + 16 * (index + 1); }
 
 // Addresses of the module's variables in device memory.

@@ -62,7 +62,7 @@ class LaunchMeter {
   const double seconds_;
   const uint64_t local_;
   const WorkTimer watch_;
-  // In its own cache lines, because all host threads add to it.
+  // This counter has cache lines of its own, because all host threads add to it.
   alignas(128) std::atomic<uint64_t> issued_{0};
 };
 
@@ -86,25 +86,27 @@ struct DeviceLaunch {
 };
 
 struct DeviceLaunches {
-  std::map<uint64_t, DeviceLaunch> prepared;  // by the address of their parameters
+  std::map<uint64_t, DeviceLaunch> prepared;  // by the address of the launch's parameters
   std::vector<DeviceLaunch> launched;         // in call order
   // Streams and events that kernels create are numbered from kFirstHandle on; `handles` is the next
   // number.
   static constexpr uint64_t kFirstHandle = 0x1000;
   uint64_t handles = kFirstHandle;
-  // The error of an impossible launch (cudaError_t; 0: none), and the name or description of an
-  // error.
+  // error_of: the error of a launch that is impossible (cudaError_t; 0: it is possible). text_of:
+  // the name or the description of an error.
   std::function<uint32_t(const DeviceLaunch&)> error_of;
   std::function<std::string(uint32_t error, bool name)> text_of;
   int32_t devices = 1;
-  // Each thread's last error, by block and thread; and the device addresses of error texts.
+  // The last error of each thread, by block and thread; and the device addresses of the texts of
+  // errors.
   std::map<std::pair<uint64_t, uint32_t>, uint32_t> last_errors;
   std::map<std::pair<uint32_t, bool>, uint64_t> texts;
 };
 
 // ---------------------------------------------------------------------------------------------
 
-// The state that all host threads of a launch share; constant while it runs.
+// The program, shape and options of a launch. All host threads of the launch share it, and it does
+// not change while the launch runs.
 struct LaunchContext {
   const KernelProgram* program = nullptr;
   Memory* memory = nullptr;
@@ -114,9 +116,9 @@ struct LaunchContext {
   Dim3 cluster{1, 1, 1};
   bool explicit_cluster = false;
   uint32_t own_shared_bytes = 0;  // static + dynamic
-  uint32_t shared_bytes = 0;      // with the reserved bytes after them
-  uint64_t param_address = 0;     // kernel parameters in device memory
-  uint32_t multiprocessors = 1;   // %nsmid
+  uint32_t shared_bytes = 0;   // shared memory of a block, including the reserved bytes at its end
+  uint64_t param_address = 0;  // kernel parameters in device memory
+  uint32_t multiprocessors = 1;  // %nsmid
   uint64_t warp_budget = 0;
   LaunchMeter* meter = nullptr;  // limits all warps together; null: no limit
   // Blocks that the device holds at once and that may therefore wait for each other
@@ -127,12 +129,14 @@ struct LaunchContext {
   DeviceHeap* heap = nullptr;  // set if the program uses_heap
   DeviceLaunches* launches = nullptr;
   bool trap_uninitialised = true;
-  // Note the first use of device memory that was never written, and go on as a GPU does.
+  // Records the first use of device memory that was never written; the launch then continues, as on
+  // a GPU.
   bool note_uninitialised = false;
   bool note_warps = false;  // the caller wants LaunchOutcome::warps
-  // The seed of a random schedule of blocks, warps and diverged lanes; none: the normal order.
+  // The seed of a random schedule of blocks, warps and diverged lanes; nullopt: the normal order.
   std::optional<uint64_t> schedule;
-  // Without a schedule: blocks, and the warps of each, run from the last to the first.
+  // If there is no random schedule: the blocks, and the warps of each block, run from the last to
+  // the first.
   bool reversed = false;
   bool keep_going = false;  // report faults to observers instead of trapping
   bool looks_for_races = false;

@@ -40,7 +40,7 @@ static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t m
   return winners;
 }
 
-// The lowest lane of each word.
+// The lanes that are the lowest among those with the same word.
 static uint32_t first_of_each_word(const uint64_t* address, uint32_t mask) {
   uint32_t first = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
@@ -52,8 +52,9 @@ static uint32_t first_of_each_word(const uint64_t* address, uint32_t mask) {
   return first;
 }
 
-// The bytes of one element of an access of `bytes`; 0: unknown. A reduction of the copy engine is
-// reported in pieces of several elements.
+// The bytes of one element of an access of `bytes` bytes. A reduction of the copy engine is
+// reported in pieces of several elements, so its element size is that of the instruction's type; 0:
+// the instruction names no type.
 static unsigned element_of(const ptx::Instruction& in, unsigned bytes) {
   if (in.op->traits.bulk && in.has(ptx::Mod::reduce)) return ptx::bytes_of(in.type());
   return bytes / (in.has(ptx::Mod::v4) ? 4 : in.has(ptx::Mod::v2) ? 2 : 1);
@@ -100,7 +101,8 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole,
   for (const IssuedAccess& issue : plan.issues) {
     if (issue.only && *issue.only != whole.space) continue;
     access.bytes = issue.bytes;
-    // The plan of a copy to shared memory describes its load; its other side is a store.
+    // The access plan of a copy to shared memory describes the load from device memory. The other
+    // side is a store.
     const bool stores_shared =
         whole.space == AccessSpace::shared && whole.kind == AccessKind::store;
     access.kind = stores_shared ? whole.kind : issue.kind;

@@ -56,10 +56,11 @@ class Reports {
   void copy_ends(uint32_t warp, const RawAccess& access) {
     for (Observer* o : raw_observers_) o->copy_ends(warp, access);
   }
-  // Reports an ordered access; called before the access is carried out.
+  // Reports an access to device memory whose order matters. Called before the access is carried
+  // out.
   void ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
                const uint64_t* address, const std::byte* values);
-  // Lets the observer that chooses values replace those of a strong load.
+  // Lets the observer that chooses values replace the values of a strong load.
   void choose_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
                      const uint64_t* address, std::byte* values);
   void fence(uint32_t warp, const Inst& in, uint32_t mask);

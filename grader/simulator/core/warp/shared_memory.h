@@ -35,16 +35,18 @@ class ClusterMemory {
 
 class ClusterContext {
  public:
-  // barrier.cluster: the current split of a warp of that block arrives or waits.
+  // For barrier.cluster: the current split of a warp of block `rank` arrives at the barrier, or
+  // waits for it.
   virtual void arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) = 0;
   virtual void wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) = 0;
-  // Called when some (or `all`) threads of that block have exited.
+  // Called when threads of block `rank` have exited. `all`: all of its threads have.
   virtual void threads_exited(uint32_t rank, bool all) = 0;
 
   uint32_t blocks() const { return blocks_; }
   ClusterMemory& memory() { return memory_; }
   BulkCopies& bulk_copies() { return bulk_copies_; }
-  // A mask by rank of the blocks that have exited; another block may own their shared memory now.
+  // A mask of the blocks, by rank, that have exited. Their shared memory may belong to other blocks
+  // now.
   uint32_t exited() const { return exited_; }
 
  protected:
@@ -63,21 +65,23 @@ constexpr uint64_t kSinkBytes = 16;
 // The shared memory of a block, alone or as part of its cluster's memory.
 class SharedMemory {
  public:
-  // `cluster`: null: the block is in no cluster. `follows`: undefined bytes are tracked.
+  // `cluster` is null if the block is in no cluster. `follows`: whether undefined bytes are
+  // tracked.
   SharedMemory(const LaunchContext& launch, ClusterContext* cluster, uint32_t rank, bool follows);
   // Fills the memory with poison for the next block.
   void restart();
 
   // Null: the block is alone.
   ClusterContext* cluster() const { return cluster_; }
-  // The bytes; in a cluster, those of all its blocks.
+  // The memory's bytes on the host. For a block of a cluster this includes all blocks of the
+  // cluster.
   std::byte* bytes() { return data_; }
   // The offset of the block's own memory in bytes().
   uint64_t base() const { return base_; }
   uint32_t size() const { return launch_.shared_bytes; }
   UndefinedBytes& undefined() { return undefined_; }
-  // The undefined bits of `bytes` at `offset`; null if they are not all in the block's shared
-  // memory.
+  // The undefined bits of the `bytes` bytes at `offset`; null if these are not all in the block's
+  // shared memory.
   std::byte* undefined(uint64_t offset, unsigned bytes) {
     return holds(offset, bytes) ? undefined_.data() + offset : nullptr;
   }
@@ -88,8 +92,8 @@ class SharedMemory {
     return cluster_ == nullptr && first <= last && own.begin <= first && last <= own.end &&
            last + bytes <= own.end && (first & (bytes - 1)) == 0;
   }
-  // The bytes that the instruction may access: those of its variable, if it is known. A GPU checks
-  // only the block's shared memory as a whole, and so does an unchecked launch.
+  // The offsets that the instruction may access: those of its variable if that is known, else the
+  // block's whole shared memory. A GPU checks only the latter, and so does an unchecked launch.
   struct Range {
     uint64_t begin, end;
   };

@@ -5,18 +5,20 @@
 namespace lab32::sim {
 namespace {
 
-// Whether the join is in the split's own activation and is not a call's return point.
+// Whether the join is a reconvergence point in the split's own activation, and not the return point
+// of a call.
 bool is_place(const Join* join, const Split& split) {
   return join != nullptr && join->callee == nullptr && join->frame == split.frame;
 }
 
-// Whether lanes from `join` can reach the reconvergence point afterwards.
+// Whether lanes that continue at `join` can still reach the reconvergence point, but not the other
+// way round.
 bool is_before(const Join& join, int reconvergence, const CodeFunction& function) {
   return join.reconvergence >= 0 && function.can_reach(reconvergence, join.pc) &&
          !function.can_reach(join.reconvergence, function.pc_of(reconvergence));
 }
 
-// Whether lanes that continue at `pc` exit without an access, a barrier or a decision before.
+// Whether lanes that continue at `pc` only exit: no access, barrier or branch comes before.
 bool only_exits(const CodeFunction& kernel, uint32_t pc) {
   for (size_t steps = 0; steps < kernel.code.size(); ++steps) {
     const Inst& in = kernel.code[pc];
@@ -161,8 +163,8 @@ Join* Splits::join_of(const Inst& in, const Split& split) {
   Join* const join = split.join;
   if (in.reconvergence < 0) return join;
   const CodeFunction& function = *split.frame->function;
-  // Lanes whose own join is before the reconvergence point wait there first. leave_joins() handles
-  // lanes that cannot reach it.
+  // Lanes that wait at a join before the reconvergence point continue to the latter together.
+  // leave_joins() handles lanes that cannot reach it.
   if (is_place(join, split) && is_before(*join, in.reconvergence, function)) return join;
   // A loop that lanes leave one after the other needs one join, not one for each iteration.
   return join_at(function.pc_of(in.reconvergence), in.reconvergence, split);
@@ -202,7 +204,7 @@ void Splits::leave_joins(size_t which, const Inst& in) {
   }
 }
 
-// Releases the waiting lanes, which the join then no longer expects.
+// Continues with the lanes that wait in the join; the join no longer waits for any of them.
 void Splits::release(Join* join) {
   push_split(*join);
   join->expected &= ~join->arrived;

@@ -26,7 +26,7 @@ struct Join {
   Frame* callee = nullptr;  // for a return point: the frame to free when all lanes have returned
 };
 
-// Lanes that run together, and where.
+// Lanes of a warp that run together, and the place in the program where they are.
 struct Split {
   enum class State : uint8_t { ready, warp_sync, block_barrier };
   uint32_t id = 0;
@@ -68,9 +68,9 @@ class Splits {
   // split.
   void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
                Join* join);
-  // The join at which the lanes of the split wait for each other after the branch.
+  // The join at which the lanes of the split wait for each other after the branch `in`.
   Join* join_of(const Inst& in, const Split& split);
-  // The join of all lanes of the split at `pc`; reuses an existing one.
+  // A join for all lanes of the split at `pc`. An existing one is reused.
   Join* join_at(uint32_t pc, int reconvergence, const Split& split);
   // The current (or newest) split has taken a branch. Its lanes leave every join that they can no
   // longer reach, and will meet the other lanes where all paths of the branch reconverge.
@@ -83,9 +83,9 @@ class Splits {
 
   // The barrier of the block, or of the cluster, that the split waits for has completed.
   void release_barrier(uint32_t split_id);
-  // Called when the current split spins and may be waiting for lanes in a join. Releases the
-  // innermost join with waiting lanes, including a function's return point, because a function may
-  // take the lock. False: no lanes wait in a join.
+  // Called when the current split spins and may be waiting for lanes that wait in a join. Releases
+  // the innermost join with waiting lanes. It may be the return point of a function, because a
+  // function may take the lock. False: no lanes wait in a join.
   bool release_one_join();
   // Called when no split can run. Releases lanes that wait in a join of the kernel from which they
   // can only exit: barriers and warp operations wait for lanes that have not exited. False: there
@@ -94,7 +94,7 @@ class Splits {
   // Called when no split can run and a warp barrier waits for lanes in a join. Releases these
   // lanes, so that they exit or reach the barrier. False: there are no such lanes.
   bool release_for_warp_barrier();
-  // Does for a barrier of the block what release_for_warp_barrier() does for one of the warp.
+  // Does for a barrier of the block what release_for_warp_barrier() does for a barrier of the warp.
   bool release_for_block_barrier();
 
  private:

@@ -65,13 +65,13 @@ const char* verb(AccessUse use) {
   return use == AccessUse::read ? "reads" : use == AccessUse::write ? "writes" : "updates";
 }
 
-// " of block 2 of its cluster"; "" for its own memory.
+// " of block 2 of its cluster" if the memory belongs to another block; "" if it is the block's own.
 std::string words_of_block(const MemoryAccess& a) {
   return a.rank == MemoryAccess::kOwnBlock ? ""
                                            : fmt::format(" of block {} of its cluster", a.rank);
 }
 
-// "`in`", "shared memory", "its local memory"
+// The accessed object in a message: "`in`", "shared memory", "its local memory".
 std::string name_of_object(const MemoryAccess& a) {
   if (a.space == AccessSpace::shared && a.object.empty())
     return "shared memory" + words_of_block(a);
@@ -79,7 +79,8 @@ std::string name_of_object(const MemoryAccess& a) {
                                        : "`" + a.object + "`" + words_of_block(a);
 }
 
-// "in[7]", "in[4] to in[7]", "s[1].mass"; empty if the type is unknown.
+// The accessed elements in a message: "in[7]", "in[4] to in[7]", "s[1].mass"; empty if the type is
+// unknown.
 std::string elements_of(const MemoryAccess& a) {
   if (!a.place.empty()) return a.place;
   const auto element = static_cast<int64_t>(a.element);
@@ -149,7 +150,7 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
   }
 }
 
-// A fault in another block's shared memory.
+// Describes a fault in an access to another block's shared memory.
 std::string describe_remote(const TrapFacts& f, const MemoryAccess& a) {
   const std::string elements = elements_of(a);
   const std::string what =

@@ -47,7 +47,8 @@ struct MemoryAccess {
   // block, or an access to another kind of memory.
   static constexpr uint32_t kOwnBlock = 0xffffffff;
   uint32_t rank = kOwnBlock;
-  // "s[64].mass", and the last valid place, if the types of variables are known.
+  // The name of the accessed place, "s[64].mass", and that of the last valid place, if the types of
+  // variables are known.
   std::string place = {}, last_place = {};
 };
 
@@ -61,7 +62,7 @@ struct WarpLanes {
   uint32_t lane = 0;   // the missing lane
 };
 
-// traps.def says which facts each reason sets.
+// The facts of a fault. traps.def says which of them each reason sets.
 struct TrapFacts {
   TrapReason reason = TrapReason::trap_instruction;
   uint64_t block = 0;              // linear index

@@ -6,10 +6,10 @@
 namespace lab32::sim {
 namespace {
 
-// A split's time slice in instructions. After it another ready split of the warp runs. If all ready
-// splits have used their slices and seem to wait for a lane (they executed an atomic with a result
-// or a volatile load), lanes that wait in a join are released. Slices of a warp that has spun are
-// short, because a lock that 32 lanes take in turn changes hands 31 times.
+// The time slice of a split, in instructions. After it another ready split of the warp runs. If all
+// ready splits have used their slices and seem to wait for a lane (they executed an atomic with a
+// result or a volatile load), lanes that wait in a join are released. The slices of a warp that has
+// spun are short, because a lock that 32 lanes take in turn changes hands 31 times.
 constexpr uint64_t kSlice = 10'000;
 constexpr uint64_t kSpinSlice = 500;
 
@@ -44,7 +44,7 @@ void Warp::branch(const Inst& in, uint32_t op_mask) {
   if (splits_.branch(in, op_mask)) ++block_.tally()[in.site].splits;
 }
 
-// Makes one split of the lanes with equal targets.
+// Lanes with equal targets form one split.
 void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
   const auto* index =
       reinterpret_cast<const uint32_t*>(splits_.current().frame->regs + in.src[0].offset);
@@ -73,8 +73,8 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
       splits_.current().pc = target;
     } else {
       ++block_.tally()[in.site].splits;
-      // The next rounds handle the other lanes; the remaining ones, whose guard is false, continue
-      // here.
+      // The next iterations handle the lanes with other targets. The lanes that remain at the end,
+      // whose guard is false, continue at the next instruction.
       splits_.diverge(target, same, next, others, splits_.join_of(in, splits_.current()));
       splits_.last_leaves_joins(in);
     }
@@ -93,7 +93,8 @@ void Warp::end_slice() {
   spun_slices_ = spins ? spun_slices_ + 1 : 0;
   if (spun_slices_ >= ready && spins) {
     if (splits_.release_one_join()) slice_ = kSpinSlice;
-    // If this was the wrong join, the end of the next slice tries the next split's joins.
+    // If the released lanes were not those that the split waits for, the end of the next slice
+    // releases lanes from the joins of the next split.
     spun_slices_ = ready - 1;
   }
   splits_.choose_next();
@@ -125,7 +126,8 @@ Warp::Progress Warp::run(uint64_t slice) {
     }
     if (!splits_.join_lanes()) continue;
 
-    // The hot loop: straight instructions of one split. It keeps its state in local variables.
+    // This is the hot loop: it executes straight instructions of one split and keeps its state in
+    // local variables.
     Split* split = &splits_.current();
     std::byte* const regs = split->frame->regs;
     const Inst* const code = split->frame->function->code.data();
@@ -221,7 +223,8 @@ Warp::Progress Warp::run(uint64_t slice) {
         case Dispatch::fence:
           in->exec(Exec{regs, op_mask, this}, *in);
           split->pc = pc + 1;
-          // The accesses before and after a fence show an error only if other warps run in between.
+          // With a random schedule the slice ends at a fence: an error in the accesses before and
+          // after the fence shows only if other warps run in between.
           if (random_ != nullptr) polling_.begin_slice(issued_);
           break;
         case Dispatch::trap:

@@ -56,7 +56,7 @@ class Polling {
   // another block; a warp that reads an array from end to end is not. Places are stored by their
   // hash.
   void note(uint64_t place) { polled_ |= is_seen_again(place); }
-  // Notes a plain load. The warp waits for the work of other warps, so its slice ends soon: polls
+  // Notes a plain load. A warp that repeats it waits for other warps, so its slice ends soon: polls
   // are no work, and their number has no meaning.
   void note_load(uint64_t place, uint64_t issued) {
     if (!is_seen_again(place)) return;
@@ -68,10 +68,11 @@ class Polling {
   uint64_t waited() const { return waited_; }
   void note_waited(uint64_t instructions) { waited_ += instructions; }
 
-  // The value of a clock: the issued instructions plus the time that the warp has waited.
+  // Reads a clock, whose value is the number of issued instructions plus the time that the warp has
+  // waited.
   uint64_t read_clock(uint64_t issued) {
-    // A warp that only reads a clock waits for a time. The clock then advances twice as fast with
-    // each read, as if other warps ran in between.
+    // A warp that reads only a clock waits for a certain time. Each of its reads advances the clock
+    // twice as far as the read before, as if other warps ran in between.
     constexpr uint64_t kTight = 32, kFirst = 8, kLongest = 1 << 16;
     clock_looks_ = issued - looked_at_clock_ <= kTight ? clock_looks_ + 1 : 0;
     looked_at_clock_ = issued;
@@ -79,7 +80,7 @@ class Polling {
       clock_ahead_ += std::min(uint64_t{1} << std::min<uint64_t>(clock_looks_, 32), kLongest);
     return issued + clock_ahead_;
   }
-  // The part of the clock's value that passed while the warp waited for it.
+  // The part of the clock's value that is not instructions but waiting time.
   uint64_t clock_ahead() const { return clock_ahead_; }
 
  private:
@@ -88,10 +89,11 @@ class Polling {
     uint64_t& before = looked_at_[(place >> 2 ^ place >> 14) % kPlaces];
     return std::exchange(before, place) == place;
   }
-  static constexpr uint64_t kAfterPoll = 32;  // instructions: a few more iterations of its loop
+  // In instructions: enough for a few more iterations of its loop.
+  static constexpr uint64_t kAfterPoll = 32;
   static constexpr size_t kPlaces = 4096;
 
-  bool synchronised_ = false;  // an atomic or volatile load in this slice of the split
+  bool synchronised_ = false;  // this slice of the split has executed an atomic or a volatile load
   bool polled_ = false;  // whether the warp has polled device memory since the last take_polled()
   uint64_t slice_ends_ = 0;
   uint64_t waited_ = 0;
@@ -99,7 +101,7 @@ class Polling {
   std::vector<uint64_t> looked_at_;  // empty: no read yet
 };
 
-// A copy issued by cp.async and not yet waited for.
+// A copy that cp.async has issued and for which no thread has waited yet.
 struct PendingCopy {
   uint32_t site;
   uint32_t mask;
@@ -107,13 +109,14 @@ struct PendingCopy {
   std::array<uint32_t, kWarpSize> group;
   std::array<uint64_t, kWarpSize> to;
   std::array<std::array<std::byte, 16>, kWarpSize> data;
-  // Lanes whose source was never written, and the origin of that value.
+  // The lanes whose source in device memory was never written, and the origin of their undefined
+  // values.
   uint32_t undefined = 0;
   UndefinedOrigins::Id origin = 0;
 };
 
-// Lanes that read undefined bytes. The undefined bits of lane l are at bits + address[l] + l *
-// stride.
+// The lanes of an access that read undefined bytes. The undefined bits of lane l are at bits +
+// address[l] + l * stride.
 struct UndefinedRead {
   AccessSpace space = AccessSpace::global;
   uint32_t lanes = 0;
@@ -154,9 +157,9 @@ class Warp {
   const Polling& polling() const { return polling_; }
   LocalMemory& local() { return local_; }
 
-  // A split that waits for lanes of a warp operation; nullptr: none.
+  // A split that waits for lanes at a warp operation; nullptr: there is none.
   const Split* stuck_in_warp_sync() const;
-  // Executes the first such operation with the lanes that have arrived.
+  // Executes the first warp operation that waits, only with the lanes that have arrived.
   void force_warp_sync();
   // Lanes that cannot execute this instruction with the rest leave the split and continue at
   // `their_pc`. The instruction is then executed again.
@@ -165,7 +168,7 @@ class Warp {
   [[noreturn]] static void trap(const Inst& in, TrapFacts facts) {
     throw Trap{std::move(facts), in.site};
   }
-  // The facts that every fault of this warp, or of a lane of it, has.
+  // The facts that all faults of this warp, or of one of its lanes, have in common.
   TrapFacts facts(TrapReason reason) const { return block_.faults().facts(reason, index_); }
   TrapFacts facts(TrapReason reason, int lane) const {
     return block_.faults().facts(reason, index_, lane);
@@ -187,13 +190,16 @@ class Warp {
                       UndefinedRead* read);
   bool is_beside_written(AccessSpace space, uint64_t at, unsigned bytes);
   UndefinedBits::OfLanes origins_of(const Inst& in, const UndefinedRead& read, unsigned bytes);
-  // A shuffle gave `readers` undefined values: their source lanes, `absent`, do not execute it.
+  // A shuffle read from lanes, `absent`, that do not execute it. Marks the results of the lanes
+  // `readers` as undefined.
   void read_absent(const Exec& x, const Inst& in, uint32_t readers, uint32_t absent);
   void define(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes);
-  // An exchange gives the old value to its result and otherwise only writes.
+  // An exchange writes a defined value and gives the old, perhaps undefined, value to its result.
+  // Moves the undefined bits accordingly.
   void exchange(const Exec& x, const Inst& in, AccessSpace space, const uint64_t* address,
                 unsigned bytes);
-  // Reports the read of another atomic on shared memory.
+  // Checks the value that any other atomic on shared memory reads, and reports it if it is
+  // undefined.
   void update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes);
   ValueTracker& track();
   void execute(Frame& frame, uint32_t mask, const Inst& in) {

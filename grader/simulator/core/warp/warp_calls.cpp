@@ -19,8 +19,8 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes) {
   }
   Frame* const caller = current().frame;
   Frame* const frame = frames_.make(callee, caller, &call);
-  // Values of an earlier call are undefined for this one. Only for these lanes, because others may
-  // be in their own calls.
+  // The callee's local memory becomes undefined, so that values of an earlier call are not used.
+  // Only the stacks of these lanes change, because other lanes may be in calls of their own.
   local_.forget(lanes, frame->local_base, callee.local_bytes);
   const uint32_t from_bytes = caller->function->param_bytes;
   for (size_t a = 0; a < callee.arguments.size() && a < site.arguments.size(); ++a) {
@@ -74,7 +74,8 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
   if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
   if (site.target == CallSite::Target::function) return enter(site.function, in, op_mask);
 
-  // Through a pointer: lanes with equal targets call together, and the others call separately.
+  // For a call through a pointer, the lanes with equal targets make one call; the other lanes call
+  // separately.
   const auto* pointer = reinterpret_cast<const uint64_t*>(split.frame->regs + site.pointer.offset);
   const int first = __builtin_ctz(op_mask);
   const uint64_t target = pointer[first];
@@ -93,8 +94,9 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
   enter(callee->second, in, op_mask);
 }
 
-// Lanes that cannot execute this instruction with the rest leave the split, to return to it or to
-// wait after it. The instruction is then executed again, so this issue does not count.
+// Some lanes cannot execute this instruction together with the others. They leave the split and
+// continue at `their_pc`: they return to the instruction or wait behind it. The other lanes execute
+// the instruction again, so this issue does not count.
 void Warp::set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc) {
   Split& split = current();
   IssueTally& t = block_.tally()[in.site];
@@ -140,14 +142,14 @@ void Warp::leave(uint32_t lanes, bool exit_thread) {
 // ---------------------------------------------------------------------------------------------
 // Warp operations: for which lanes they wait, and when they execute.
 
-// The member mask operand of lane `l`.
+// The lanes that the member mask operand of lane `l` names.
 static uint32_t member_mask(const Inst& in, const std::byte* regs, int l, uint32_t live) {
   if (in.ptx->op->traits.of_whole_warp()) return live;
   const Slot& slot = in.src[in.src_count - 1];
   return reinterpret_cast<const uint32_t*>(regs + slot.offset)[l];
 }
 
-// The lanes whose member mask equals `wanted`.
+// The lanes among `lanes` whose member mask equals `wanted`.
 static uint32_t lanes_with_same_mask(const Inst& in, const std::byte* regs, uint32_t lanes,
                                      uint32_t wanted) {
   if (in.ptx->op->traits.of_whole_warp()) return lanes;
@@ -158,7 +160,7 @@ static uint32_t lanes_with_same_mask(const Inst& in, const std::byte* regs, uint
   return same & lanes;
 }
 
-// Handles lanes that execute a warp operation whose mask does not name them.
+// Reports lanes that execute a warp operation whose member mask does not name them.
 void Warp::own_lane_not_named(const Inst& in, uint32_t lanes, uint32_t member_mask) {
   // On an H100 all lanes that arrive together execute the operation, whatever the mask says.
   if (block_.as_on_a_gpu()) return;
@@ -209,8 +211,8 @@ void Warp::try_warp_sync(size_t i, bool force) {
   const Split first = splits_.list()[i];
   const Inst& in = first.frame->function->code[first.pc];
   const bool barrier = is_warp_barrier(in);
-  // Lanes may reach a warp barrier at different instructions, but a data exchange at one
-  // instruction only.
+  // Lanes may reach a warp barrier at different instructions. An exchange of data requires one and
+  // the same instruction.
   auto together = [&](const Split& s) {
     if (s.state != Split::State::warp_sync || s.wanted != first.wanted) return false;
     const Inst& other = s.frame->function->code[s.pc];
