@@ -56,7 +56,7 @@ Command profile_command(CLI::App& lab32);
 Command check_command(CLI::App& lab32);
 Command nvcc_command(CLI::App& lab32);
 
-// CLI11's own check would accept -1 and 1e3.
+// Accepts decimal digits only. CLI11's own check of numbers would accept -1 and 1e3.
 extern const CLI::Validator kWholeNumber;
 
 // Adds --gpus, for whole programs.
@@ -74,7 +74,7 @@ void print(const std::string& text);
 // Writes to `file`, which `option` named, or to standard output if `file` is empty.
 void print_or_write(const std::string& text, const std::string& file, const std::string& option);
 
-// The Python that runs lab32's modules; it may not exist.
+// The path of the Python interpreter that runs lab32's modules. The file may not exist.
 std::filesystem::path python_program();
 
 // Replaces this process by a Python module, with `input`, if given, as its standard input. Throws
@@ -95,12 +95,12 @@ struct ProgramCommands {
   void (*check)(Command&);
   void (*nvcc)(Command&);
   decltype(&profiler::explain) explain;
-  // Takes the words that belong to nvcc and to the program out of a command line; returns those of
-  // lab32, the program's file last.
+  // Splits a command line: returns the words of lab32, with the program's file last, and stores
+  // those that belong to nvcc and to the program.
   Words (*take_program)(const CLI::App*, const Words&, profiler::Program&, Words& arguments);
 };
 
-// Set before main() in the binary that contains them; null in the other one.
+// The commands of app/programs, which build/runtime/lab32 sets before main(). Null in build/lab32.
 const ProgramCommands*& linked_programs();
 
 // Replaces this process by build/runtime/lab32 with the same words. In a checkout in which that
@@ -126,12 +126,14 @@ std::string checked_labs(const std::string& folder);
 void take_course(const std::string& course, const std::filesystem::path& into,
                  grading::GradeOptions& options);
 
-// Replaces the words of `options.labs` that name a file or a folder of a lab by the lab, and enters
-// their files. Throws Error for a file that does not exist or whose name tells no lab.
+// Replaces the words of `options.labs` that name a file or a folder of a lab by the lab's name, and
+// records the files in `options.files`. Throws Error for a file that does not exist or whose name
+// tells no lab.
 void take_named_files(grading::GradeOptions& options);
 
-// Enters the files of labs that `options.dir` has elsewhere than in LAB/LAB.cu, as
-// lab32/classroom/chooser.py chooses them, and says on standard error which these are.
+// Finds the files of labs that lie below `options.dir`, but not at LAB/LAB.cu, as
+// lab32/classroom/chooser.py chooses them. Records them in `options.files`, and lists them on
+// standard error.
 void choose_files(grading::GradeOptions& options);
 
 }  // namespace lab32::commands

@@ -29,7 +29,7 @@ struct ExplainCommand {
   grading::GradeOptions options;
 };
 
-// Whether the word is a program's file; labs have plain names.
+// Whether the word names a program's file: it has a dot or a slash, which no lab's name has.
 bool names_a_program(const std::string& word) {
   return word.find_first_of("./") != std::string::npos;
 }

@@ -36,7 +36,8 @@ const CLI::Validator kSeconds(
     },
     "");
 
-// Whether a student looks at this result, so that it belongs to the history of attempts.
+// Whether the result is printed for a student on a terminal. Only such results belong to the
+// history of attempts.
 bool is_an_attempt(const std::string& format, const std::string& output) {
   return format == "text" && output.empty() && isatty(STDOUT_FILENO) == 1;
 }
@@ -54,7 +55,8 @@ report::Style style_for(const GradeCommand& given) {
   const grading::GradeOptions& options = given.options;
   const report::Style style = style_for(given);
   const auto show = [&](const report::Result& result, const std::string& changes) {
-    // Written before printing, since a reader of the output may close it and end this process.
+    // The history is written before the text is printed: a reader that closes the output early ends
+    // this process.
     if (history) report::append_to_history(options.dir, result, report::current_time());
     // A compile error is all that a student needs to read.
     const bool compiles =

@@ -33,7 +33,7 @@ bool has_a_lab(const fs::path& folder) {
                      [&](const std::string& lab) { return is_file(lab_file_in(folder, lab)); });
 }
 
-// The letters of a name in lower case; everything else is a blank.
+// The letters of a name in lower case, with a blank in place of every other character.
 std::string words_in_name(const std::string& name) {
   std::string words = name;
   for (char& c : words) {
@@ -95,7 +95,8 @@ fs::path folder_of_labs(const NamedFile& named) {
   return folder.empty() ? "." : folder;
 }
 
-// A line of lab32.handed_in: the lab, its file, and the files that were passed over.
+// A line that lab32.handed_in prints: the lab, the file that it has chosen, and the files that it
+// has passed over.
 struct ChosenFile {
   std::string lab, file, passed_over;
 };

@@ -45,7 +45,8 @@ void explain_mistake(const CLI::App& lab32, const CLI::ParseError& mistake) {
                        commands.empty() ? "" : named.get_name() + " "));
 }
 
-// Reads `words`. Returns the exit status if nothing is left to do.
+// Parses the words of the command line. Returns an exit status if there is nothing left to run, as
+// after --help or a mistake.
 std::optional<int> parse_words(CLI::App& lab32, Words words) {
   const std::string first = words.empty() ? "" : words[0];
   try {

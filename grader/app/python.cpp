@@ -52,7 +52,7 @@ void write_to_stdin(const std::string& text) {
         fmt::format("there is no space for the input of the pictures: {}", std::strerror(errno)));
 }
 
-// A command whose options the Python module reads.
+// A command that passes its words on to a Python module, which reads the options.
 Command python_command(CLI::App& lab32, const char* name, const char* help,
                        const std::string& module) {
   Command command;

@@ -16,7 +16,7 @@ namespace lab32::pictures {
 
 struct Names {
   std::string kernel, setting;
-  std::string file;  // the file of `source`, as positions name it
+  std::string file;  // the name that line information gives `source`
   const SourceFile& source;
   // The host's name for `bytes` bytes at an address of device memory: "in[17]".
   std::function<std::string(uint64_t address, uint32_t bytes)> element;
@@ -26,15 +26,16 @@ struct Names {
 // only the fault or the race.
 Launch make(const device::Run& run, const device::Shape& shape, const Names& names);
 
-// Pictures of a single request of a source line, and of the recorded shuffles (absent if there are
-// none).
+// The picture of one request of a source line; and that of the recorded shuffles, nullopt if none
+// were recorded.
 Access access_of(const counters::LineDetail& line, const counters::RequestDetail& request,
                  const Names& names);
 std::optional<Shuffles> shuffles_of(const counters::LaunchDetail& seen, const Names& names);
 // The race between the two accesses of a finding.
 Race race_of(const counters::Finding& finding, const Names& names);
 
-// The waste of a launch in comparable units of time, for finding the worst launch.
+// The sectors and wavefronts that a launch wastes, weighted by the time that each costs, to find
+// the launch that wastes most.
 uint64_t wasted_traffic(const Launch& launch);
 
 // The cost of an access in words: "32 sectors where 4 would do".

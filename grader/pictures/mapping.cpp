@@ -30,7 +30,7 @@ std::string drawn_part_note(const Mapping& m) {
   return "Drawn: " + rows + (rows.empty() || columns.empty() ? "" : ", ") + columns + ".\n";
 }
 
-// Whether a column, or a row if groups change their row, is drawn.
+// Whether the column of that index is drawn; or the row, if groups change their row.
 bool is_drawn(const Mapping& m, uint64_t place) { return place < (m.turned ? m.rows : m.columns); }
 
 // Whether group n leaves its row (or its column if groups change their row). No swizzle does, but a
@@ -46,7 +46,7 @@ bool any_moves_to_another_row(const Mapping& m) {
   return false;
 }
 
-// Whether a group stays in its row (or column) and leaves the drawn part.
+// Whether a group that stays in its row (or column) moves out of the drawn part of the table.
 bool has_group_outside(const Mapping& m) {
   for (uint32_t n = 0; n < m.to.size(); ++n) {
     const uint64_t to_row = m.to[n] / m.all_columns, to_column = m.to[n] % m.all_columns;

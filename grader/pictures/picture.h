@@ -133,7 +133,7 @@ struct LineCost {
 // A swizzle: the new place of each group of elements.
 struct Mapping {
   std::string name;                        // "Swizzle<3, 0, 3>"
-  uint32_t rows = 0, columns = 0;          // the part that is drawn, from the first
+  uint32_t rows = 0, columns = 0;          // the drawn part, from row 0 and column 0
   uint64_t all_rows = 0, all_columns = 0;  // size of the whole table
   uint32_t unit = 1;                       // elements per group
   bool turned = false;                     // true: groups change their row instead of their column

@@ -32,7 +32,7 @@ uint32_t lanes_of(const std::vector<uint32_t>& masks) {
   return sum;
 }
 
-// One character for a group of lanes: all, some or none of them work.
+// One character for a group of lanes, which tells whether all, some or none of them work.
 std::string lane_group_text(uint32_t mask, int first, int lanes, int there, const Paint& paint) {
   uint32_t working = 0, possible = 0;
   for (int lane = first; lane < first + lanes && lane < there; ++lane) {
@@ -153,7 +153,7 @@ std::string text(const Shuffles& s, bool colour) {
 
 namespace {
 
-// " where 5 would do", or ", the minimum".
+// The text behind a count: " where 5 would do", or ", the minimum".
 std::string ideal_ratio_text(uint64_t ideal, uint64_t reached) {
   return reached > ideal ? fmt::format(" where {} would do", grouped(ideal)) : ", the minimum";
 }

@@ -22,7 +22,7 @@ class Paint {
                                          "\x1b[35m"};
     return on_ ? kCodes[static_cast<int>(hue)] + words + "\x1b[0m" : words;
   }
-  // The bytes of escape sequences that it adds, which take no columns.
+  // How many bytes its escape sequences add to a text. They take no columns on the terminal.
   int extra() const { return 9; }
 
  private:
@@ -41,7 +41,8 @@ inline std::string lane_character(uint64_t lane) {
 
 // ---- pictures
 
-// Lanes above, sectors in 128-byte lines or banks below. A lane has the same character in both.
+// Draws the lanes, and below them the sectors of 128-byte lines or the banks. A lane has the same
+// character in both places.
 std::string text(const Access& access, const Request& request, bool colour);
 std::string text(const Steps& steps, bool colour);
 std::string text(const Shuffles& shuffles, bool colour);

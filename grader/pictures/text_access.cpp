@@ -55,7 +55,8 @@ std::map<uint64_t, AddressRow> address_rows(const Request& r) {
   return rows;
 }
 
-// Cuts a long name but keeps the index of an element.
+// Pads a label to the width of the column of labels. A name that is too long is cut, but the index
+// of its element stays.
 std::string padded_label(std::string words) {
   if (columns(words) >= kLabel) {
     std::string index = words.back() == ']' ? words.substr(words.rfind('[')) : "";

@@ -207,7 +207,7 @@ std::string codegrade(const Result& result) {
 
 std::string autolab(const Result& result) {
   PlatformJson scores = PlatformJson::object();
-  // A problem that is not listed keeps its earlier score, if it has one.
+  // A lab is a problem in Autolab's words. One that is not listed keeps its earlier score.
   for (const Lab& lab : result.labs)
     if (lab.status != Status::not_graded) scores[lab.name] = lab.score;
   const PlatformJson line = {{"scores", scores}};

@@ -77,7 +77,7 @@ struct CaseCounts {
       seconds += test.seconds;
     }
     if (!lab.tests.empty()) return;
-    ++tests;  // the case of the lab itself, below
+    ++tests;  // the case that stands for the lab itself
     (lab.status == Status::not_graded ? skipped : errors) += 1;
   }
 };

@@ -144,7 +144,7 @@ std::string lab_in_words(const Lab& lab) {
 }
 
 std::string origin_of(const Result& result) {
-  // The wording tells a simulator's count from a card's.
+  // The text says whether counts are a simulator's or a card's.
   const bool simulated = result.device.compare(0, 3, "sim") == 0;
   return fmt::format("{}{}{}, seed {}", result.device, simulated ? " (simulated counts)" : "",
                      result.timer.empty() ? "" : ", " + result.timer + " (measured times)",

@@ -69,10 +69,10 @@ struct NotRun {
     uint64_t n = 0;
     double seconds = 0, error = 0;  // error: relative to the time
     std::string bottleneck = {};
-    // In a check of a step: the seconds of the version before.
+    // For a check of a step: the modelled seconds of the previous version.
     std::optional<double> seconds_before = {};
-    // Not in a step: the time of a copy of as many bytes, and the share of the copy's bandwidth
-    // that is expected.
+    // For other timing checks: the modelled time of a copy of as many bytes, and the share of the
+    // copy's bandwidth that is expected.
     std::optional<double> copy_seconds = {}, fraction = {};
     // The kernels that a step compares: "follow as given", "follow".
     std::string before = {}, kernel = {};

@@ -52,7 +52,7 @@ class ScoreReport {
 
   void write_total(const Result& result) {
     const std::string score = points(result.score) + " / " + points(result.max_score);
-    // The title tells a simulator's count from a card's.
+    // The title says whether counts are a simulator's or a card's.
     const bool simulated = result.device.compare(0, 3, "sim") == 0;
     std::string label =
         pad_right("total", kTotal) + result.device + (simulated ? " (simulated counts)" : "");
@@ -102,7 +102,7 @@ class ScoreReport {
   // marks, and the output of a kernel always.
   void write_brief_reasons(const Lab& lab, bool full_marks) {
     size_t printed = 0, also_lost = 0, not_run = 0;
-    bool lacks_gpu = true;  // the reason for all that was not run
+    bool lacks_gpu = true;  // no check was left out for another reason
     for (const Test& test : lab.tests) {
       if (!has_reason(test)) continue;
       if (test.status == Status::passed && full_marks && !test.has_output) continue;
@@ -131,7 +131,7 @@ class ScoreReport {
     if (!rest.empty()) write_paragraph(rest.substr(0, rest.size() - 1));
   }
 
-  // The lab's message has already said this about all its checks.
+  // The lab's message has already said that the time was used up, for all these checks at once.
   static bool ran_out_of_time(const Test& test) {
     return test.failure && test.failure->kind == Failure::Kind::time_limit;
   }

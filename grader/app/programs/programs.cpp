@@ -39,8 +39,9 @@ int exec_program(const RunOptions& options) {
   profiler::exec(start);
 }
 
-// Takes the words that belong to nvcc and to the program out of the command line of run, profile or
-// check. CLI11 reads the rest; it would not understand nvcc's options.
+// Splits the command line of run, profile or check: words that belong to nvcc and to the program
+// are stored, because CLI11 would not understand nvcc's options. Returns the words that CLI11
+// reads.
 Words take_program(const CLI::App* app, const Words& words, profiler::Program& program,
                    Words& arguments) {
   const auto is_ours = [&](const std::string& option) -> std::optional<bool> {

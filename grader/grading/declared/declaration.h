@@ -63,11 +63,11 @@ struct DeclaredLaunch {
   std::string reference = {};  // a kernel of given.cu with the same parameters
   DeclaredExtents reference_grid = {}, reference_block = {};
 
-  // The largest number of contents that an array has.
+  // The number of sets of contents with which the kernel is launched: the most that an array has.
   size_t contents() const;
 };
 
-// A counter and the least value that the task needs.
+// A counter, and the value that a kernel needs at least: its limit.
 struct DeclaredLimit {
   Expression counter = {}, ideal = {};
   std::string counted = {};  // the unit, for the table and the message
@@ -81,12 +81,14 @@ struct Declaration {
   bool changes_launch = false;  // the launch differs from that of the result check
   DeclaredLimit limit = {};
   std::vector<DeclaredLimit> also = {};  // further counters, whose shares multiply the credit
-  // Of device memory, atomics included: a kernel that works there instead loses points.
+  // The sectors of device memory, atomics included, up to which a kernel keeps its points, in the
+  // check of another counter: a kernel must not save there by working in device memory instead.
   std::optional<Expression> most_sectors = {};
-  // A kernel with a smaller count is another version, whose idea `later` names.
+  // A kernel whose counter is below `least` loses the check: it is a later version already, whose
+  // idea `later` names.
   std::optional<Expression> least = {};
   std::string later = {};
-  Expression bytes = {};  // to move, of a timing check
+  Expression bytes = {};  // of a timing check: the bytes that the kernel has to move
 };
 
 // One row of a rubric as its reader sees it.

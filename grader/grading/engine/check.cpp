@@ -16,7 +16,8 @@ void note_share(Verdict& verdict, double share, const Failure& failure) {
   verdict.failure = failure;
 }
 
-// An access that needs no traffic and causes none gets full credit, instead of 0 / 0.
+// The share of the points. A kernel that needs no traffic and causes none gets all of them,
+// although ideal / reached would be 0 / 0.
 double share_of(double ideal, double reached) { return reached > ideal ? ideal / reached : 1; }
 
 Failure wasteful_failure(double ideal, double reached) {
@@ -118,7 +119,8 @@ void ScheduleTrial::begin(const device::Shape& shape, bool trial, device::Launch
     if (launches_ != differing_launch_) return;
     options.schedule = differing_seed_;
     options.loads = differing_loads_;
-    // The race check runs a launch several times, and the values of its loads are those of one run.
+    // The race check repeats a launch and expects its loads to return the same values each time.
+    // Loads that may return older values do not, so the race check is off.
     if (options.loads != Loads::newest) options.check_hazards = false;
     return;
   }
@@ -152,7 +154,8 @@ void ScheduleTrial::try_again(device::Device& device, device::Kernel& kernel,
     differing_seed_ = seed;
     if (stale.empty()) return true;
     counters::Finding first = std::move(stale.front());
-    // The order alone may be the reason. Updates in two steps are lost in most orders.
+    // If the output differs with the newest values, too, the order alone is the reason. That is not
+    // tried after an update in two steps, a load and a store: most orders lose such updates.
     if (!first.update && gives_other_output(seed, Loads::newest)) return true;
     differing_loads_ = loads;
     stale_ = std::move(first);

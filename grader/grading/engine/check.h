@@ -33,8 +33,9 @@ class ScheduleTrial {
   ScheduleTrial() = default;
   explicit ScheduleTrial(uint64_t seed) : seed_(seed) {}
 
-  // Called before each launch; in the repetition of the check, sets how the launch that differed
-  // must run. `trial`: the check is about results.
+  // Called before each launch. In the repetition of the check, it sets the options with which the
+  // launch whose output differed runs again. `trial`: the check compares results, so one of its
+  // launches is tried in another order.
   void begin(const device::Shape& shape, bool trial, device::LaunchOptions& options);
   // Whether the launch must be repeated with try_again(), starting from the memory as it was before
   // it.
@@ -145,7 +146,7 @@ struct Check {
   // Gives ideal / reached of the points, but not more than all. Several calls in one check
   // multiply.
   void credit(double ideal, double reached);
-  // As credit(), but several calls do not multiply: the smallest share counts.
+  // Like credit(), but several calls do not multiply: the smallest share counts.
   void credit_at_most(double ideal, double reached);
   // Gives `share` of the points, but not more than all. `failure` is the reason if it is below 1.
   void credit_share(double share, const Failure& failure);

@@ -62,9 +62,10 @@ std::string without_macros(const std::string& text) {
   return "#undef __attribute__\n" + lines;
 }
 
-// Follows the given kernels in front of a submission. A submission whose macros make this name must
-// not reach the grader's namespace. The text behind the submission undefines it, and
-// refuse_own_name() keeps a submission from doing so.
+// This text stands between the given kernels and the submission. It renames the grader's namespace,
+// so that a macro of the submission that spells `lab32_given` cannot reach it. The text behind the
+// submission undefines the macro; refuse_own_name() refuses a submission that writes the name
+// itself.
 const char kOwnName[] = "#define lab32_given lab32_given_is_the_graders\n";
 
 // Whether a piece of given.cu uses what the submission defines: a name of the global namespace.
@@ -113,7 +114,8 @@ toolchain::Surroundings code_around_submission(const std::string& lab, const Sou
 
 void refuse_own_name(const toolchain::Submission& submission, const std::string& display) {
   for (const auto& [file, text] : submission.files) {
-    // As the preprocessor sees it: a backslash at the end of a line joins it with the next.
+    // The text as the preprocessor sees it, where a backslash at the end of a line joins the next
+    // line to it.
     const std::string joined = Pattern("\\\\[ \t\r]*\n").replace(text, "");
     const size_t at = joined.find("lab32_given");
     if (at == std::string::npos) continue;
@@ -131,8 +133,7 @@ std::string translate_given_names(const std::string& messages, const std::string
   static const Pattern lacking(
       "^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\): error: the global scope has no (\"[^\"]+\")$"),
       place("^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\):"), file("\"?given-([A-Za-z0-9_]+)\\.cu\"?"),
-      instance(
-          "lab32_given::(.*) at line [0-9]+$"),  // a position in a text that is not the student's
+      instance("lab32_given::(.*) at line [0-9]+$"),  // a line that the student has not written
       rest("^(Remark: |[0-9]+ errors? detected )");
   if (messages.find("given-") == std::string::npos) return messages;
   std::istringstream in(messages);

@@ -66,7 +66,7 @@ class Compiling {
 
   bool valid() const { return work_.valid(); }
   void wait() { work_.wait(); }
-  // Waits for the result, or throws the error of the compilation. May be called once.
+  // Waits for the compilation and returns its result, or throws its error. May be called once.
   Compilation get();
 
  private:

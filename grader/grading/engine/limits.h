@@ -27,12 +27,13 @@ class Spending {
   static constexpr double kSlower = 1;
 #endif
 
-  // Sets the limits of the next launch: those of a launch, or the rest of the check's or the lab's.
+  // Sets the limits of the next launch: what one launch may cost, or what is left for the check or
+  // for the lab, whichever is less.
   void limit(const std::string& check, device::LaunchOptions& options) const;
   bool used_up(const std::string& check) const;
   // Records the cost of a launch of this check.
   void add(const std::string& check, uint64_t instructions, double seconds);
-  // The message for a check that may not launch any more.
+  // The message for a check that has used up a limit: which limit, and how large it is.
   std::string exhausted_limit_text(const std::string& check) const;
 
  private:
@@ -41,7 +42,8 @@ class Spending {
     double seconds = 0;
   };
   LimitsSpent spent_by(const std::string& check) const;
-  // The rest of the limits for this check.
+  // The instructions and seconds that this check's next launches may use: what remains of its own
+  // limit or of the lab's, whichever is less.
   LimitsSpent left(const std::string& check) const;
 
   LimitsSpent all_;

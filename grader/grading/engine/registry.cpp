@@ -30,8 +30,8 @@ std::vector<RegisteredInSuite>& collected_checks() {
   return checks;
 }
 
-// The keys that the check at that file and line takes. doctest calls a decorator before
-// registered().
+// The keys that the check at that file and line takes. doctest runs the decorator `takes` before
+// `registered`, which moves them to the registered check.
 std::vector<RubricKey>& keys_taken_by(const doctest::detail::TestCase& test) {
   static std::map<std::pair<std::string, unsigned>, std::vector<RubricKey>> keys;
   return keys[{test.m_file.c_str(), test.m_line}];
@@ -99,7 +99,8 @@ bool has_suite(const std::string& lab) {
       [suite = suite_of(lab)](const RegisteredInSuite& found) { return found.suite == suite; });
 }
 
-// The labs that LAB32_LABS adds. Reading the rubric reports a check that it does not declare.
+// The labs that LAB32_LABS adds. If a check is not declared in its rubric, reading the rubric
+// reports that.
 std::vector<std::string> added_labs() {
   std::vector<std::string> labs;
   if (const std::string more = value_of(variables::kLabs); !more.empty())

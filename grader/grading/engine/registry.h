@@ -60,8 +60,8 @@ CaseFunction function_of_case(const std::string& lab, const std::string& check);
 // The suite of a lab: "lab:coalescing". The grader's own tests leave suites of this prefix out.
 inline std::string suite_of(const std::string& lab) { return "lab:" + lab; }
 
-// The labs that have a rubric, and a suite unless the rubric declares all of its checks, and the
-// labs of LAB32_LABS; sorted.
+// The names of all labs that can be graded, sorted: those of LAB32_LABS, and those with a rubric
+// that have a suite in this program or whose rubric declares all checks.
 std::vector<std::string> known_labs();
 
 // Whether each lab that has a rubric also has a suite in this program.

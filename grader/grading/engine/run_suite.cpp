@@ -48,8 +48,8 @@ double score_of(const RubricRow& row, const Verdict& v) {
   return v.credit >= 1 ? row.points : 0;
 }
 
-// Why the verdict does not fit the rubric row: the row wants a share, and the check passes or
-// fails.
+// The error of a rubric row that gives credit by share, if its check only passes or fails; empty:
+// the verdict fits the row.
 std::string credit_mismatch(const RubricRow& row, const Verdict& v) {
   if (row.credit == Credit::all || v.has_share) return "";
   return fmt::format("its rubric has credit = \"share\", and this check passes or fails: \"all\"");

@@ -377,7 +377,7 @@ std::string reason_without_picture(const report::Lab& lab, const report::Test& t
 
 pictures::Explanation explain(GradeOptions options, const std::string& check) {
   if (!options.launch_detail) options.launch_detail.emplace();
-  // Explaining models caches and time for each launch, which takes longer than grading.
+  // `lab32 explain` models caches and time for each launch, which takes longer than grading.
   options.time_limit *= 4;
   const std::string& named = options.labs.at(0);
   options.checks = checks_named(

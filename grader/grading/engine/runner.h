@@ -23,23 +23,24 @@ namespace lab32::grading {
 
 struct GradeOptions {
   std::vector<std::string> labs;       // empty: all labs that `dir` holds
-  std::vector<std::string> all = {};   // these are all labs: those of a course; empty: every lab
+  std::vector<std::string> all = {};   // if `labs` is empty: the labs of a course; empty: every lab
   std::filesystem::path dir = "labs";  // <dir>/<lab>/<lab>.cu
-  std::map<std::string, std::filesystem::path> files = {};  // of labs whose file lies elsewhere
+  std::map<std::string, std::filesystem::path> files = {};  // files at other places, by lab
   std::filesystem::path rubric;  // <rubric>/<lab>.toml; empty: data/limits
   std::string device = "auto";
   std::optional<uint64_t> seed;            // absent: a new one, which the student does not know
   bool progress = false;                   // report long steps on stderr
   double time_limit = TimeLimit::usual();  // limit of each lab, in seconds
   std::optional<counters::DetailFilter> launch_detail;  // if set, the result has pictures
-  // The checks to run, of the one lab. Their prerequisites run, too, and the checks whose questions
-  // decide what they may show. Empty: all checks.
+  // The checks to run, if only one lab is graded; empty: all checks. Their prerequisites run, too,
+  // and so do the checks whose open questions decide which details may be shown.
   std::vector<std::string> checks = {};
   // Needs launch_detail. Called with each launch of the submission's kernels, lab by lab.
   std::function<void(const pictures::Launch&)> every_launch = {};
   LaunchWatcher* watcher = nullptr;  // sees the launches of the submission's kernels
   bool modelled_times = true;        // without a GPU, report the modelled time of timed kernels
-  // Judges the answers to questions about a file (asking/); absent: nothing is judged.
+  // Grades the answers to `lab32 ask` that lie beside a file (asking/); absent: they are not
+  // graded.
   std::function<std::optional<report::Test>(const Rubric&, const std::filesystem::path&)>
       judge_questions = {};
   // A missing file of `labs` loses its lab's points instead of being an error.

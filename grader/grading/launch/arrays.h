@@ -38,7 +38,8 @@ class DeviceArray {
   size_t element_bytes() const { return element_bytes_; }
 
   void poison();
-  // The index of the first element that a launch has changed and may only read; -1: none.
+  // The index of the first element that a launch has changed although kernels may only read the
+  // array; -1: there is none.
   virtual ptrdiff_t first_changed() const { return -1; }
   virtual bool read_only() const { return false; }  // whether kernels may only read it
 
@@ -78,7 +79,7 @@ class Output : public DeviceArray {
  public:
   Output(Check& check, std::string name, size_t count)
       : DeviceArray(check, std::move(name), sizeof(T), count) {}
-  // The array of a kernel that updates in place. It starts with `values`.
+  // An array that the kernel updates in place. It holds `values` at first.
   Output(Check& check, std::string name, const std::vector<T>& values)
       : DeviceArray(check, std::move(name), sizeof(T), values.size()) {
     upload(values.data());
@@ -126,7 +127,9 @@ bool matches(const T& got, const T& want, double relative_tolerance) {
     return got == want;
 }
 
-// The text of mismatch(), which finds the parts.
+// The message of mismatch(), from what mismatch() has found: `wrong` holds the indices of the wrong
+// elements, and `got` and `want` are the values of the first one; `got` is empty if that was not
+// written. `unwritten`: how many of them were not written.
 std::string mismatch_message(const std::string& name, const std::vector<size_t>& wrong,
                              size_t total, const std::string& got, const std::string& want,
                              size_t unwritten);

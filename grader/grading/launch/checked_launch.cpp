@@ -187,8 +187,8 @@ void apply_limits(Check& check, device::LaunchOptions& options) {
   options.seconds = std::clamp(s.time_limit.left(), 1e-3, options.seconds);
 }
 
-// Loses the check if the lab's time is used up. This says nothing about the kernels, but the check
-// is lost.
+// Loses the check if the lab's time is used up, although that says nothing about the kernels of
+// this check.
 void check_time_limit(Check& check) {
   const Session& s = check.session;
   if (!s.time_limit.used_up()) return;
@@ -293,7 +293,8 @@ device::Run run(Check& check, const Launch& launch) {
   const auto before = watched || check.trial.wants_trial() ? check.device().save() : nullptr;
   const WorkTimer watch;
   device::Run result = check.device().launch(kernel, launch.shape, launch.args, options);
-  // A later check must not find what a stopped launch has left there.
+  // A launch that was stopped may leave values in `__device__` variables that a later check must
+  // not find.
   if (result.fault) s.module.restore_variables();
   s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
   if (!result.output.empty()) check.printed = printed_text(launch.setting, result.output);

@@ -152,10 +152,11 @@ counters::Counters counters_of(Check& check, const device::Run& run, Counted cou
 
 namespace {
 
-// More instructions than an unrolled reduction of 1024 elements has.
+// The most instructions that are tried: more than an unrolled reduction of 1024 elements has.
 constexpr size_t kMostTries = 200;
 
-// "mov.b32 %r7, 0;"; empty for a register of an unknown type.
+// The PTX instruction that clears a register, "mov.b32 %r7, 0;"; empty for a register of an unknown
+// type.
 std::string clear_register(const std::string& name) {
   static const Pattern numbered("^%(rs|rd|r|fd|f)[0-9]+$");
   const auto kind = numbered.match(name);
@@ -167,7 +168,8 @@ std::string clear_register(const std::string& name) {
   return "mov.b32 " + name + ", 0;";
 }
 
-// What replaces a load of these registers, with its predicate.
+// The instructions that replace a removed load: under the load's predicate, they set each of its
+// registers to 0. nullopt: a register has an unknown type.
 std::optional<std::string> clear_registers(const std::string& predicate, const std::string& names) {
   std::istringstream words(Pattern("[{},]").replace(names, " "));
   std::string text;
@@ -179,7 +181,7 @@ std::optional<std::string> clear_registers(const std::string& predicate, const s
   return text;
 }
 
-// The line without its instruction; nullopt: it has none of that kind.
+// The line of PTX without its instruction, if that is of the kind `work`; nullopt: it is not.
 std::optional<std::string> removed_line(const std::string& line, Work work) {
   static const Pattern store("^\\s*(@!?%p[0-9]+\\s+)?st(\\.[a-z]+)*\\.shared\\b[^;]*;$"),
       load(
@@ -203,13 +205,13 @@ std::optional<device::Run> run_without_lines(Check& check, const std::vector<std
     return found ? attempt(*found) : std::nullopt;
   } catch (const MachineError&) {
     throw;
-  } catch (const Error&) {  // the text without the instruction is no program
+  } catch (const Error&) {  // without the instruction, the text is not valid PTX
     return std::nullopt;
   }
 }
 
-// Removes what it can, from the end: what an earlier access has prepared is needless once the later
-// one is gone.
+// Removes needless instructions from the end of the kernel to its beginning: a store is needless
+// once the later load of its value is gone.
 void remove_needless(Check& check, std::vector<std::string>& lines, const std::string& kernel,
                      Work work, const TryKernel& attempt, std::optional<WithoutNeedless>& found) {
   size_t tries = 0;

@@ -16,8 +16,8 @@ namespace lab32::grading {
 
 struct Check;
 
-// Which counters a check uses. Uncertain shared accesses do not spoil a check of global ones, and
-// the other way round; barriers can always be counted.
+// Which counters a check uses. Shared accesses whose counts are uncertain do not affect a check of
+// global memory, nor the other way round. Barriers can always be counted.
 enum class Counted { everything, global, shared };
 
 // Loses the check if the kernel moved data in a form that the grader cannot count.
@@ -36,16 +36,18 @@ counters::Counters counters_of(Check& check, const device::Run& run,
 
 // ---- needless work ----
 
-// Finds work that a kernel does beside its task, so that dummy work cannot pass as a step. A
-// barrier or an access to shared memory is needless if the kernel without it still has the right
-// result and no hazard: nothing that reaches the output depends on it.
+// Finds work that a kernel does beside its task, so that a later version with dummy work cannot
+// pass as an earlier one. A barrier or an access to shared memory is needless if the kernel without
+// it still has the right result and no hazard: nothing that reaches the output depends on it.
 
-// The lines of a PTX text without its other kernels, which would be parsed at each attempt.
+// The lines of a PTX text that remain without its other kernels, because each attempt parses the
+// text again.
 std::vector<std::string> lines_of_kernel(const std::string& ptx, const std::string& symbol);
 // Whether the line of PTX is a barrier of the block.
 bool is_block_barrier(const std::string& line);
 
-// Needless barriers are those that are left without needless accesses, which they may order.
+// The kind of instructions to remove. Before barriers, needless accesses are removed, since a
+// barrier may be there only to order these.
 enum class Work : uint8_t { barriers, shared_accesses };
 
 struct WithoutNeedless {

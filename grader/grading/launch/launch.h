@@ -22,7 +22,7 @@ struct Launch {
   std::vector<device::Arg> args;
   std::string setting;  // what tells this launch from others: "n = 33"
   device::LaunchOptions::Model model = device::LaunchOptions::Model::none;
-  // Repeat in another order of blocks and warps, if the check is about results.
+  // Whether a check of results repeats this launch in another order of blocks and warps.
   bool try_other_order = true;
   // The launch is of a given kernel, but a function of the submission decides which addresses it
   // accesses: pictures show these accesses.
@@ -89,8 +89,8 @@ device::Run run_to_count(Check& check, const Launch& launch);
 // `__device__` variables. Gives no verdict. Returns whether the launch ended without a fault.
 bool run_in_fresh_module(Check& check, const Launch& launch);
 
-// Launches a kernel of another module than the session's, and gives no verdict. `most`: the
-// instructions of a warp.
+// Launches a kernel of another module than the session's, and gives no verdict. `most`: how many
+// instructions a warp may issue.
 device::Run launch_unjudged(Check& check, device::Kernel& kernel, const device::Shape& shape,
                             const std::vector<device::Arg>& args,
                             uint64_t most = device::LaunchOptions().warp_budget);

@@ -26,7 +26,8 @@ std::string kernel_base_name(std::string kernel) {
   return is_given_kernel(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel;
 }
 
-// The first check above the running one with an open question for which `hides` is true, if any.
+// The first check with an open question, among those above the running check in the rubric, for
+// which `hides` is true; empty: there is none.
 template <class Hides>
 std::string question_hiding_pictures(Check& check, Hides hides) {
   const Session& s = check.session;
@@ -37,8 +38,8 @@ std::string question_hiding_pictures(Check& check, Hides hides) {
   return "";
 }
 
-// An open question that the cost of a launch could answer. A check of counts has already decided
-// whether to withhold its count, and its message says so.
+// The check with an open question that the cost of a launch could answer; empty: there is none. A
+// check of counts has already decided whether to withhold its count, and its message says so.
 std::string question_hiding_pictures(Check& check, const report::Test& test) {
   const bool counts = check.row.credit != Credit::all;
   if (counts && test.figures.count("sectors") + test.figures.count("wavefronts") > 0) return "";
@@ -158,7 +159,8 @@ void add_pictures(Check& check, report::Test& test) {
   test.pictures->mappings = check.mappings;
   if (check.pictures)
     test.pictures->reference = reference_counts(task_of(s.rubric.lab(), *check.pictures));
-  // Which memory the check's verdict is about; the picture may have counters of both.
+  // The texts of the verdict say which memory the check is about, while the picture may have
+  // counters of both.
   const auto says = [&](const char* what) { return test.measured.find(what) != std::string::npos; };
   const bool shared = says("wavefront") ||
                       (test.figures.count("wavefronts") > 0 && test.figures.count("sectors") == 0);

@@ -50,7 +50,8 @@ Task task_of(const std::string& lab, const pictures::Launch& launch);
 // The recorded traffic of the reference solution's launch of the task; absent if there is none.
 std::optional<pictures::Traffic> reference_counts(const Task& task);
 
-// A row of the record: one task, whose counts stand for one of `times` equal parts.
+// A row of data/simulated/solutions.csv. Its counts are those of one of the task's `times` equal
+// parts.
 struct ReferenceRow {
   Task task;
   pictures::Traffic traffic;

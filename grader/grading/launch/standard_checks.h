@@ -36,19 +36,20 @@ void right_result(Check& check);
 // checks of wavefronts, barriers and adds.
 void credit_work(Check& check, const device::Run& run);
 
-// Gives points for the sectors that loads, stores and reductions move: `ideal`, the number that the
-// task needs, divided by the number of the run. The message explains `reason`, if the check knows
-// one, or else the worst access; and then `idea`.
+// Gives points for the sectors that loads, stores and reductions move, in proportion to ideal /
+// moved, where `ideal` is the number that the task needs. The message explains `reason`, if the
+// check knows one, or else the worst access; and then `idea`.
 void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea,
                     const WorstLine& reason = {});
 
-// Makes a launch in addition to the one in the table. The table's texts stay as they are unless the
-// check is lost here.
+// Makes a further launch, whose texts the score report does not show: its row stays as it is unless
+// this launch loses the check.
 device::Run launch_keeping_table(Check& check, const std::function<device::Run()>& launch);
 
 // A size for a second count, which depends on the seed: a multiple of `unit` in the rubric's range
-// `drawn`. `share`: the ratio of its limits to those at the published size, the rubric's `key`. It
-// allows the last block to cost as much as one with `full` elements.
+// `drawn`. `share`: the factor from the limit at the published size, which the rubric's `key`
+// names, to the limit at this size. It allows the last block to cost as much as one with `full`
+// elements.
 struct SecretSize {
   uint32_t n;
   double share;
@@ -60,16 +61,16 @@ SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::st
 // the count `got`; `where`: the launch, for the message; `waste`: its worst access.
 void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
                             uint64_t got, const WorstLine& waste);
-// Checks the sectors of device memory in the same way.
+// Compares the sectors at a secret size with their limit in the same way.
 void recount_sectors(Check& check, const std::string& where, double limit, const device::Run& run);
 
-// For a check that counts something else: a kernel that moves the work to device memory gets points
-// in proportion to `most`, the sectors that the task needs, atomics included.
+// For a check that counts something else: a kernel that moves its work to global memory gets points
+// in proportion to most / moved. `most`: the sectors that the task needs, atomics included.
 void credit_most_sectors(Check& check, const device::Run& run, double most);
 
-// Gives points for the number of requests, of which accesses of 16 bytes per lane need the fewest,
-// times the share of points for sectors, since wider accesses must not be scattered. `line`: the
-// kernel's.
+// Gives points for the number of requests, of which accesses of 16 bytes per lane need the fewest.
+// Multiplies them by the share of points for sectors, since wider accesses must not be scattered.
+// `line`: the line of the kernel in the student's file.
 void credit_requests(Check& check, const device::Run& run, double ideal_sectors, double ideal,
                      int line);
 
@@ -77,10 +78,10 @@ void credit_requests(Check& check, const device::Run& run, double ideal_sectors,
 // its worst access. line 0: no access has a bank conflict.
 WorstLine worst_shared(Check& check, const device::Run& run);
 
-// Gives points for the wavefronts of all shared loads, stores and atomics: `ideal`, the number that
-// the task needs, divided by the number of the run. The message explains the worst access and
-// `idea`. `line_to_show`: maps the line of the worst access to the line that the message quotes;
-// empty: the same.
+// Gives points for the wavefronts of all shared loads, stores and atomics, in proportion to ideal /
+// counted, where `ideal` is the number that the task needs. The message explains the worst access
+// and `idea`. `line_to_show`: maps the line of the worst access to the line that the message
+// quotes; empty: the same line.
 using LineToShow = std::function<int(int line)>;
 void credit_wavefronts(Check& check, const device::Run& run, double ideal, const std::string& idea,
                        const LineToShow& line_to_show = {});
@@ -109,9 +110,9 @@ std::string text_of_answer(Check& check, const std::string& question, float give
 // may show details that would answer its questions, even checks that come before it.
 bool answers_right(Check& check, const std::string& name);
 
-// Asks all questions of the running check, which passes if every answer is right. A question with
-// `options` asks for a ratio, and an answer counts as the nearest option. Returns whether all
-// answers were right.
+// Compares the submission's answers with the right ones for all questions of the running check,
+// which passes if every answer is right. A question with `options` asks for a ratio, and an answer
+// counts as the nearest option. Returns whether all answers were right.
 bool ask_questions(Check& check);
 
 }  // namespace lab32::grading

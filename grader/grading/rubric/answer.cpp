@@ -58,7 +58,7 @@ std::optional<double> Answer::number() const {
 
 std::string Answer::sealed() const {
   if (const std::string* sealed = std::get_if<std::string>(&held_)) return *sealed;
-  // Null and 0: crypt_gensalt uses random bytes of the system.
+  // With null and 0, the C library makes the salt from random bytes of the system.
   const std::unique_ptr<char, decltype(&std::free)> setting(
       crypt_gensalt_ra(kMethod, kCost, nullptr, 0), &std::free);
   if (!setting)

@@ -46,7 +46,7 @@ const RubricKey* key_of(const std::vector<RubricKey>& keys, const std::string& n
   return at == keys.end() ? nullptr : &*at;
 }
 
-// The value of the table or, if it has none, of the top of the file.
+// The value of `key` in the table or, if the table has none, at the top of the file.
 const toml::node* find_node(const RubricText& file, const std::string& table,
                             const std::string& key) {
   if (const toml::node* own = file.values[table].as_table()->at_path(key).node()) return own;
@@ -147,7 +147,8 @@ class RubricReader {
          "`credit` is \"all\", \"share\" or \"questions\", not \"{}\"", credit);
   }
 
-  // The keys of a declared check: those that it needs, and those of the others that are there.
+  // Allows a declared check the keys of its kind. The row takes those that the kind requires, and
+  // those of the others that the rubric has.
   void take_declaration_kind(RubricRow& row, Declaration::Kind kind) {
     for (const DeclaredKey& key : declared_keys(kind)) {
       allowed_[row.check].push_back(key.key.name);

@@ -66,7 +66,7 @@ class RubricRow {
   std::vector<size_t> after;  // indices of its prerequisites, which come earlier
   std::string
       hides;  // which later pictures its open questions hide: "all", "shuffles" or "atomics"
-  // Before this time the check is not run: its verdict would help with the submission.
+  // The check is not run before this time, so that its verdict cannot help with the submission.
   std::time_t hidden_until = 0;
   std::string path;  // the rubric
   unsigned line = 0;

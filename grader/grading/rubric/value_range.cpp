@@ -12,7 +12,8 @@ namespace {
 
 using Form = ValueRange::Form;
 
-// Above all that a launch of the simulator can take in its limits, and far below what overflows.
+// Limits far above everything that a launch of the simulator can take within its own limits, and
+// far below every value that overflows.
 constexpr double kLargestN = 1 << 26, kLargestTimedN = 1 << 28, kLargestCount = 1e12,
                  kMostCases = 10'000, kMostSharedBytes = 232'448;
 

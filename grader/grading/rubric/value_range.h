@@ -21,7 +21,7 @@ struct ValueRange {
     shapes,     // a list of block, items per thread and blocks per multiprocessor
     text,       // a text that is not empty, or one of `choices`
     flag,       // true or false
-    elsewhere,  // its reader has its own rules: questions, and the parts of a declaration
+    elsewhere,  // not checked here: questions and parts of a declaration have readers of their own
   };
   static constexpr size_t kMostEntries = 64;
 
@@ -29,11 +29,12 @@ struct ValueRange {
   double least = 0, most = 0;  // of each number
   double unit = 1;             // each whole number is a multiple of it
   bool power_of_two = false;
-  size_t entries = 0;           // of a list; 0: 1 to kMostEntries
+  size_t entries = 0;           // entries of a list; 0: from 1 to kMostEntries
   std::string as_long_as = {};  // another key, whose list has as many entries
   std::vector<std::string> choices = {};
 
-  // What the value must be, "a whole number from 1 to 64"; empty if it is that.
+  // The type and range that the value ought to have, such as "a whole number from 1 to 64"; empty
+  // if the value has them.
   std::string refusal(const toml::node& value) const;
   std::string describe() const;
 };
@@ -48,8 +49,8 @@ struct RubricKey {
     range.least = least;
     range.most = most;
   }
-  // A key that means the same in all labs: `n`, `ideal`, `drawn`. Throws std::logic_error for
-  // another name.
+  // A key that means the same in all labs, with its range: `n`, `ideal`, `drawn`. Throws
+  // std::logic_error for another name.
   RubricKey(const char* common);
 };
 
@@ -62,7 +63,7 @@ RubricKey powers_of_two(const char* name, double least, double most);
 RubricKey interval(const char* name, double least, double most);
 RubricKey shapes(const char* name);
 RubricKey choice(const char* name, std::vector<std::string> choices);
-// The list of that key, with as many entries as that of `other`.
+// The key `list`, with the condition that its list has as many entries as that of the key `other`.
 RubricKey as_long_as(const char* other, RubricKey list);
 
 // All keys that mean the same in all labs.

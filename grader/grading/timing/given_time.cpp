@@ -130,7 +130,7 @@ std::string compute_on_new_device(Check& check, const std::function<std::string(
   own_check.verdict = check.verdict;
   try {
     return compute(own_check);
-  } catch (const TestOver&) {  // a failure there must end this check
+  } catch (const TestOver&) {  // a failure on the other device must end this check, too
     check.verdict = own_check.verdict;
     throw;
   }
@@ -170,7 +170,7 @@ double given_time(Check& check, const std::string& kernel, const std::string& wo
                   const std::function<double(Check&)>& compute) {
   const auto text = [&](Check& own) { return fmt::format("{:.17g}", compute(own)); };
   const std::optional<double> kept = parse_number(given_text(check, kernel, work, text));
-  // Without `kept`, the cached file was damaged.
+  // The cached text is no number if its file was damaged; the time is then computed again.
   return kept ? *kept : *parse_number(compute_on_new_device(check, text));
 }
 

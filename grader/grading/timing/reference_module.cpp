@@ -60,7 +60,8 @@ bool begins_with(const std::string& line, const char* word) {
   return line.compare(0, std::strlen(word), word) == 0;
 }
 
-// Names of local variables contain their names in the source: _ZZ7softmaxPKfPfiE5words.
+// Replaces the names of local variables, since they contain the names in the source, such as
+// `words` in _ZZ7softmaxPKfPfiE5words.
 std::string without_local_names(const std::string& text) {
   std::map<std::string, std::string> names;
   std::string out;

@@ -19,8 +19,8 @@ std::optional<toolchain::Artifact> reference_module(const std::string& lab,
 // there is no solution.
 std::string sealed_reference(const std::string& lab);
 
-// The PTX of a solution without positions, comments, answers and names inside kernels. Kernels and
-// the records of LAB32_LAUNCH and LAB32_TILE stay.
+// The PTX of a solution without line information, comments, answers to questions and names of local
+// variables. The names of kernels and the records of LAB32_LAUNCH and LAB32_TILE stay.
 std::string bare_ptx(const std::string& ptx);
 
 // Encodes a text so that `strings` and `grep` find nothing in it; unsealed() decodes it. The key is

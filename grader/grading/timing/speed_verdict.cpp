@@ -8,7 +8,8 @@
 namespace lab32::grading {
 namespace {
 
-// Larger than the steps in which a card changes its clock, and large enough to change a time.
+// The relative change of the clock from which on a note reports it: larger than the steps in which
+// a card changes its clock, and large enough to change a time.
 constexpr double kClockMoved = 0.02;
 
 std::string clocks_note(const device::Timing& timing) {

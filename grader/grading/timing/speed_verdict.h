@@ -23,8 +23,8 @@ struct SpeedVerdict {
   std::string note;          // about clocks that changed or were throttled, or empty
 };
 
-// `bytes` must be moved. The time is impossible if it is shorter than the memory needs for those
-// bytes that do not fit into L2.
+// `bytes`: what the kernel has to move at least. A time is impossible if it is shorter than the
+// memory needs for the part of these bytes that does not fit into L2.
 
 // The limit of a comparison with a copy. If a second candidate is the reference solution, the limit
 // is at most `of_reference` times its ratio in the same rounds on the same card.
@@ -47,7 +47,8 @@ device::Interval reference_gain(const device::Timing& timing, size_t reference_f
 // Compares a version with the submission's own previous version, whose time is clamped. It counts
 // as no faster than the reference solution's previous version, so that an early optimisation is not
 // penalised, and as no slower than halfway(limit) times that, so that slowing it down gains
-// nothing. If failed, credit is the part of the way from 1 to the limit that the ratio has reached.
+// nothing. If failed, credit is the part of the way from halfway(limit) to the limit that the ratio
+// has reached.
 SpeedVerdict compare_with_previous(const device::Timing& timing, uint64_t bytes,
                                    const StepTerms& terms);
 inline double halfway(double limit) { return (1 + limit) / 2; }

@@ -20,8 +20,8 @@ namespace lab32::grading {
 using Outputs = std::vector<device::Bytes>;
 
 struct TimedVersion {
-  // The launches. `module`: the submission's or the reference solution's; its LAB32_LAUNCH records
-  // are used.
+  // Returns the launches of this version. `module` is the submission's or the reference solution's,
+  // whose LAB32_LAUNCH records choose the shapes.
   std::function<std::vector<device::TimedStep>(device::LoadedModule& module,
                                                uint32_t multiprocessors)>
       steps;
@@ -45,7 +45,7 @@ struct TimedWork : TimedVersion {
 // `sets`: the number of different inputs to make.
 using MakeWork = std::function<TimedWork(Check& check, uint32_t n, size_t sets)>;
 
-// One input per set. They are large, so later uses share them.
+// One input per set. The inputs are large, so copies of this type share them.
 template <class T>
 using InputSets = std::vector<std::shared_ptr<const std::vector<T>>>;
 
@@ -81,14 +81,14 @@ std::vector<T> values_of(const device::Bytes& bytes) {
   return {begin, begin + bytes.size() / sizeof(T)};
 }
 
-// An array that is read, with one input per set, and one that is written, of `count` elements.
+// An array that the timed kernels read, with an input of its own for each set.
 template <class T>
 device::TimedArray read_array(const std::string& name, const InputSets<T>& inputs) {
   device::TimedArray array{name, inputs.at(0)->size() * sizeof(T), {}};
   for (const auto& input : inputs) array.sets.emplace_back(input);
   return array;
 }
-// An array with the same values in each set.
+// An array that the timed kernels read, with the same values in each set.
 template <class T>
 device::TimedArray read_array(const std::string& name, const std::vector<T>& values) {
   return {name, values.size() * sizeof(T), {bytes_of(values)}};

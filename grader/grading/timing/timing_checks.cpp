@@ -38,7 +38,7 @@ std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
   }
   const TimeLimit& limit = s.time_limit;
   const std::string text = given_text(check, version.given->kernel, all, [&](Check& own) {
-    own.session.time_limit = limit;  // the submission chooses the shape, so its limit holds
+    own.session.time_limit = limit;  // the shape is the submission's, so its time limit applies
     const std::optional<PredictedTime> time = predicted_time(own, n, version, work.arrays);
     return time ? fmt::format("{:.17g} {:.17g} {}", time->seconds, time->error, time->bottleneck)
                 : "";
@@ -72,7 +72,8 @@ std::string bottleneck_text(Check& check, const PredictedTime& time) {
   return withheld ? time.bottleneck.substr(0, time.bottleneck.find(':')) : time.bottleneck;
 }
 
-// Predicts the time of the launches, because there is no card.
+// The reason why the check is not run: there is no GPU. It carries the modelled time of the
+// launches, if the device has a model.
 NotRun modelled_time_reason(Check& check, const std::string& kernel, uint32_t n,
                             const TimedWork& work) {
   const std::optional<PredictedTime> time = predict_once(check, kernel, n, work, work);
@@ -123,7 +124,7 @@ template <class Predict>
   try {
     reason = predict(n, make(check, n, 1));
   } catch (const TestOver&) {
-    // Launches too long to be simulated: no time, and no points to lose here.
+    // The launches are too long to be simulated, so the message has no time. That costs no points.
     check.verdict = before;
   }
   check.not_run(reason);
@@ -135,7 +136,7 @@ device::Candidate submitted_candidate(Check& check, const std::string& name,
   return {name, s.time.submission, version.steps(s.module, s.time.timer->multiprocessors())};
 }
 
-// A launch of the reference solution from `module`.
+// A candidate for the timer: the reference solution's launches of this version, in `module`.
 device::Candidate reference_candidate(Check& check, const std::string& name,
                                       const TimedVersion& version, device::LoadedModule& module) {
   const TimeKeeping& time = check.session.time;
@@ -153,7 +154,7 @@ device::TimingPlan timing_plan(const TimedWork& work) {
   return plan;
 }
 
-// The work of the check, and the seconds that it took to make.
+// Makes the work of the check, and records how many seconds that took.
 TimedWork make_timed_work(Check& check, const MakeWork& make, uint32_t n) {
   const WorkTimer watch;
   TimedWork work = make(check, n, kSets);
@@ -247,7 +248,7 @@ void record_reference(Check& check, const device::Timing& timing, size_t referen
   check.figure("against_reference_high", ratio.high);
 }
 
-// The figures that all timing checks record, and their credit.
+// Records the figures of a timing, and gives the check the verdict's credit.
 void record_figures(Check& check, const Result& result) {
   const SpeedVerdict& verdict = result.verdict;
   check.figure("seconds", verdict.seconds.median);

@@ -108,7 +108,7 @@ std::string undefined_amount_text(Check& check, const device::OutOfRangeAmount& 
                      odd.amount, odd.limit - 1);
 }
 
-// "swizzle.cu(9): warning #62-D: shift count is negative"
+// A warning of the compiler reads "swizzle.cu(9): warning #62-D: shift count is negative".
 std::string shift_warning_of(const std::string& warnings, const std::string& display) {
   std::istringstream lines(warnings);
   for (std::string line; std::getline(lines, line);) {

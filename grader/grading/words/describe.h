@@ -28,7 +28,8 @@ const char* access_plural(const device::WorstAccess& access);
 // From here on the check withholds the details of its worst accesses, but not their lines, as long
 // as the check `question` has not passed.
 void withhold_until_passed(Check& check, const std::string& question);
-// The message of a WorstLine: `message`, or, if it is withheld, which check must pass first.
+// `message`, which describes a WorstLine, or, while the check withholds it, a text that names the
+// check that must pass first.
 std::string withhold_message(Check& check, std::string message);
 
 // A sentence about a shift or shuffle of a launch by an undefined amount; empty if it is not on a

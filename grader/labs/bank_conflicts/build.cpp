@@ -28,8 +28,9 @@ void check_widths(Check& check, const char* name, const std::vector<uint32_t>& w
   check_answers(check, name, tried, got, want, bank_misconception(tried, got));
 }
 
-// Launches the given kernel `touch` with one warp, which stores and loads every stride-th element.
-// Its arrays are bytes here, because only addresses matter.
+// Launches the given kernel `touch` with one warp, which stores and loads every stride-th element
+// of an array in shared memory. Its global arrays hold bytes of any value, because wavefronts
+// depend on addresses only.
 counters::Counters count_strided_touch(Check& check, const std::string& type, uint32_t bytes,
                                        uint32_t stride) {
   Input<uint8_t> in(check, "in", std::vector<uint8_t>(32 * bytes, 1));
@@ -40,7 +41,8 @@ counters::Counters count_strided_touch(Check& check, const std::string& type, ui
                                         fmt::format("{}, stride {}", type, stride)}));
 }
 
-// Asks about variants of the launches' accesses: lanes in another order, or some lanes inactive.
+// Asks the student's functions about variants of the launches' accesses: the same addresses with
+// the lanes in another order, or with some lanes inactive.
 void check_variants(Check& check, const std::vector<BankPattern>& launched,
                     const std::vector<std::string>& names) {
   std::vector<BankPattern> tried;
@@ -95,8 +97,8 @@ TEST_SUITE("lab:bank_conflicts") {
       uint32_t stride;
       counters::Counters counted;
     };
-    // All kernels are launched before any answer is checked, so that a failed check has the figures
-    // of all.
+    // All kernels are launched before any answer is checked, so that the result of a failed check
+    // has the figures of all kernels.
     std::vector<Launch> launches;
     std::vector<BankPattern> patterns;
     std::string table = "The profiler's table of the given kernel, wavefronts of its store:\n    " +

@@ -14,15 +14,15 @@ namespace {
 using counters::kBankBytes;
 using counters::kBanks;
 
-constexpr uint64_t kRowOfBanks = kBanks * kBankBytes;  // distance of two words in one bank
-constexpr uint32_t kWindow = 16384;                    // bytes of shared memory that patterns use
+constexpr uint64_t kRowOfBanks = kBanks * kBankBytes;  // bytes between two words of one bank
+constexpr uint32_t kWindow = 16384;                    // bytes of shared memory for patterns
 
 BankPattern named_pattern(std::string name, BankPattern p) {
   p.name = std::move(name);
   return p;
 }
 
-// Groups of `size` lanes, each of which accesses one element: that of the group's first lane.
+// Lanes in groups of `size`: all lanes of a group access the element of the group's first lane.
 BankPattern lane_groups(uint32_t bytes, uint32_t size, uint32_t stride) {
   BankPattern p = bank_stride(bytes, 0);
   for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = lane / size * stride * bytes;
@@ -44,7 +44,7 @@ std::vector<BankPattern> named_patterns(uint32_t bytes) {
   BankPattern two_apart = bank_stride(bytes, 1);  // lanes l and l ^ 2 share an element
   for (uint32_t lane = 0; lane < 32; ++lane) two_apart.address[lane] = (lane & ~2u) * bytes;
   found.push_back(named_pattern("lanes l and l ^ 2 an element", two_apart));
-  // Lanes l and l ^ 4 share an element, and neighbours do not.
+  // Lanes l and l ^ 4 access one element; neighbouring lanes access different elements.
   BankPattern four_apart = bank_stride(bytes, 1);
   for (uint32_t lane = 0; lane < 32; ++lane) four_apart.address[lane] = (lane & ~4u) * bytes;
   found.push_back(named_pattern("lanes l and l ^ 4 an element", four_apart));
@@ -72,7 +72,8 @@ BankPattern random_pattern(Random& random, uint32_t bytes) {
              : mask == 2 ? first & second & (second >> 7 | second << 25)
                          : first | second;
   const uint32_t start = random.below(elements / 4);
-  // From windows of few words, which lanes share, to windows in which lanes rarely share a bank.
+  // The random addresses lie in a window of so many elements. In the smallest window lanes often
+  // share a word; in the largest one they rarely share a bank.
   const uint32_t windows[] = {8, 32, 128, elements * 3 / 4};
   const uint32_t window = windows[random.below(4)];
   const uint32_t stride = random.below(12);
@@ -81,12 +82,12 @@ BankPattern random_pattern(Random& random, uint32_t bytes) {
     case 0:  // scattered
       for (uint64_t& a : p.address) a = uint64_t{bytes} * (start + random.below(window));
       break;
-    case 1:  // strided, and then in any order
+    case 1:  // strided addresses, shuffled over the lanes
       for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = bytes * (start + stride * lane);
       for (uint32_t lane = 31; lane > 0; --lane)
         std::swap(p.address[lane], p.address[random.below(lane + 1)]);
       break;
-    case 2:  // neighbours share an element, or lanes that are `group` two_apart do
+    case 2:  // lanes l and l ^ group access one element
       for (uint64_t& a : p.address) a = uint64_t{bytes} * (start + random.below(window));
       for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = p.address[lane & ~group];
       break;
@@ -98,10 +99,11 @@ BankPattern random_pattern(Random& random, uint32_t bytes) {
   return p;
 }
 
-// Parts of the bank rule that a student may misunderstand. The default is the right rule.
+// How a student may understand the rule of banks. The default values are the right rule, and a
+// misconception changes some of them.
 struct BankRule {
-  uint32_t active = 0;            // lanes that count although they are inactive
-  uint64_t granule = kBankBytes;  // bytes that a bank serves at once
+  uint32_t active = 0;            // inactive lanes that are counted as active
+  uint64_t granule = kBankBytes;  // bytes of a bank's word
   uint64_t banks = kBanks;
   bool broadcast = true;
   bool first_word_only = false;
@@ -144,7 +146,7 @@ uint32_t phase_count(const BankPattern& p) {
   return sum;
 }
 
-// The right rule with one part changed.
+// The right rule with one field changed to `value`.
 template <class T>
 BankRule rule_with(T BankRule::*field, T value) {
   BankRule rule;
@@ -152,14 +154,15 @@ BankRule rule_with(T BankRule::*field, T value) {
   return rule;
 }
 
-// The wrong idea that each byte address is the number of a word.
+// The count of a student who takes each byte address for the number of a word.
 uint32_t bytes_for_words(const BankPattern& p) {
   BankRule rule = rule_with(&BankRule::first_word_only, true);
   rule.granule = 1;
   return count_wavefronts(p, rule);
 }
 
-// The wrong idea that a bank serves one element at a time, even if two are in one word.
+// The count of a student who believes that a bank serves one element at a time, even if two
+// elements lie in one word.
 uint32_t wavefronts_by_elements(const BankPattern& p) {
   std::set<uint64_t> elements[kBanks];
   size_t fullest = 0;

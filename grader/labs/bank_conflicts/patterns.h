@@ -1,5 +1,5 @@
-// Warp-wide accesses to shared memory on which the grader tries the student's wavefronts(), and the
-// misconceptions that it recognises in wrong answers.
+// Accesses of a warp to shared memory, about which the grader asks the student's wavefronts(), and
+// the misconceptions that it recognises in wrong answers.
 #pragma once
 
 #include <array>
@@ -19,11 +19,12 @@ struct BankPattern {
   uint32_t bytes = 4;
   uint32_t active = 0xffffffff;
 
-  // The right answers, from the simulator's own counters.
+  // The right answers, computed with the simulator's own counters.
   uint32_t store_wavefronts() const;
   uint32_t load_wavefronts() const;
   int lanes() const { return __builtin_popcount(active); }
-  // How hard the pattern is to check by hand. Named patterns are easier than random ones.
+  // How hard the pattern is to check by hand: a failed check shows the wrong answer with the least
+  // effort. Named patterns are easier than random ones.
   int effort() const { return (name.empty() ? 64 : 0) + lanes(); }
 
   // A table of the lanes with the bank and the word at which each one begins.
@@ -33,16 +34,16 @@ struct BankPattern {
 // Lane l accesses element l * stride; elements have `bytes` bytes.
 BankPattern bank_stride(uint32_t bytes, uint32_t stride);
 
-// For each width, the named patterns and then `random` others: dense and sparse masks, lanes that
-// share a word or a bank, and neighbours that do.
+// For each width of an element, the named patterns, then `count` random ones: with few or many
+// active lanes, and with lanes or neighbours that share a word or a bank.
 std::vector<BankPattern> bank_patterns(Random& random, const std::vector<uint32_t>& widths,
                                        int count);
 
-// The same access with its lanes in other orders, or with some of them inactive.
+// The same access with its lanes in other orders, and with some lanes inactive.
 std::vector<BankPattern> variants(const BankPattern& p);
 
-// A sentence about the misconception that gives exactly these answers for all patterns; empty if
-// none is known.
+// A sentence about the misconception that would give all of these wavefronts for these patterns;
+// empty if no known misconception does.
 std::string bank_misconception(const std::vector<BankPattern>& patterns,
                                const std::vector<int>& wavefronts);
 

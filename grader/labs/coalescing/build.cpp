@@ -16,25 +16,28 @@ Answers ask_coalescer(Check& check, const std::vector<Pattern>& patterns) {
   return ask_student<uint64_t>(check, "coalescer", patterns, "out_requests", "out_sectors");
 }
 
-// A given kernel with its arrays, and the element that each thread accesses in each access.
+// A given kernel with its arrays, and the element that each thread accesses in each access of the
+// kernel.
 struct GivenLaunch {
   std::string name;  // its name in the table
   std::string kernel;
   uint64_t stride = 0;                  // the kernel's last argument; 0: it has none
-  std::vector<std::string> arrays;      // in the order of the parameters and of the accesses
+  std::vector<std::string> arrays;      // one per access, in the order of the parameters
   std::vector<uint64_t> elements = {};  // elements of each array, as a function of the thread
   uint64_t (*element)(uint64_t thread, size_t access, uint64_t stride) = nullptr;
 };
 
-// The patterns of a launch for the submission, and the counters of that launch.
+// The accesses of a launch's sampled warps, about which the submission is asked, and the counters
+// of the whole launch.
 struct CountedLaunch {
   std::vector<Pattern> patterns;
   counters::Counters counters;
 };
 
-constexpr uint32_t kSampledWarps = 4;  // all warps do the same at other addresses
+constexpr uint32_t kSampledWarps = 4;  // enough, because all warps access alike at other addresses
 
-// The contents of the arrays do not matter, since counts do not depend on them.
+// Launches the given kernel and counts it. What the arrays contain does not matter, since the
+// counts depend on addresses only.
 CountedLaunch count_given_launch(Check& check, const GivenLaunch& launch, uint32_t threads,
                                  uint32_t block) {
   std::vector<std::unique_ptr<Output<float>>> arrays;
@@ -70,7 +73,8 @@ std::string table_row(const std::string& name, const counters::Counters& c) {
                      grouped(c.store.requests), grouped(c.store.sectors), per(c.store));
 }
 
-// Compares the student's answers for the sampled warps of a kernel with the counters of its launch.
+// Compares the student's answers about the sampled warps of a kernel with the counters of its
+// launch.
 void check_given(Check& check, const GivenLaunch& launch, const std::vector<Pattern>& patterns,
                  const int* requests, const int* sectors, const counters::Counters& c,
                  uint64_t warps) {
@@ -83,7 +87,8 @@ void check_given(Check& check, const GivenLaunch& launch, const std::vector<Patt
   const bool requests_right = sum_requests * scale == c.load.requests + c.store.requests;
   const bool sectors_right = sum_sectors * scale == c.load.sectors + c.store.sectors;
   if (requests_right && sectors_right) return;
-  // Shows the first access for which the pattern's own counter disagrees.
+  // Shows the first access for which the counter of requests and sectors in patterns.h disagrees
+  // with the student.
   size_t i = 0;
   while (i + 1 < patterns.size() && requests[i] == static_cast<int>(patterns[i].requests()) &&
          sectors[i] == static_cast<int>(patterns[i].sectors()))
@@ -99,8 +104,8 @@ void check_given(Check& check, const GivenLaunch& launch, const std::vector<Patt
                   quantity(sectors[i], "sector"), patterns[i].show()));
 }
 
-// Asks about variants of the sampled warps' accesses: lanes in another order, or some lanes
-// inactive.
+// Asks the student's functions about variants of the sampled warps' accesses: the same addresses
+// with the lanes in another order, or with some lanes inactive.
 void check_variants(Check& check, const std::vector<GivenLaunch>& kernels,
                     const std::vector<CountedLaunch>& counted) {
   std::vector<Pattern> tried;
@@ -174,12 +179,12 @@ TEST_SUITE("lab:coalescing") {
                         fmt::format("    {:<17}{:>26} {:>26}", "", "loads", "stores") +
                         fmt::format("\n    {:<17}{:>9}{:>11}{:>6} {:>9}{:>11}{:>6}", "kernel",
                                     "requests", "sectors", "each", "requests", "sectors", "each");
-    // All kernels are launched before any answer is checked, so that a failed check has the figures
-    // of all.
+    // All kernels are launched before any answer is checked, so that the result of a failed check
+    // has the figures of all kernels.
     std::vector<CountedLaunch> counted;
     std::vector<Pattern> all;
-    // Counts that later questions ask for are withheld: all of add2, and the load of
-    // copy_strided(3), which is that of length_aos.
+    // The table withholds counts that later questions ask for: those of add2, and those of
+    // copy_strided(3), whose loads cost as much as those of length_aos. {kernel: question}
     std::map<std::string, std::string> asked;
     if (!answers_right(check, "C1 one element off the line")) asked["add2"] = "C1";
     if (!answers_right(check, "C2 three floats a point")) asked["copy_strided(3)"] = "C2";

@@ -1,8 +1,9 @@
 // The coalescing lab, B2 and B3: structures. The rubric declares the other tasks of part B.
 // Contract: labs/coalescing/coalescing.cu.
 //
-// If results are sums, the inputs are positive. Cancellation then magnifies no rounding, and one
-// relative tolerance covers every order in which nvcc contracts multiplications and additions.
+// The inputs of tasks whose results are sums are positive: then no cancellation magnifies a
+// rounding, and one relative tolerance covers every way in which nvcc may contract multiplications
+// and additions.
 
 #include <array>
 
@@ -24,13 +25,14 @@ std::vector<float> positive_floats(Random& random, size_t count) {
   return values;
 }
 
-// Positive factors with few digits. Products with them are exact, so a wrong value means a wrong
-// index instead of rounding.
+// Positive factors with few digits, so that products with them are exact: a wrong value then means
+// a wrong index and not a rounding.
 float random_factor(Random& random) { return 0.25f * static_cast<float>(2 + random.below(12)); }
 
 constexpr int kFields = 8;
 
-// The contract lets each field begin at a line of 128 bytes.
+// The floats of `n` particles' fields, each field padded to whole lines of 128 bytes: the contract
+// lets each field begin at such a line.
 size_t particle_floats(uint32_t n) { return size_t{kFields} * ceil_div(n, 32) * 32; }
 
 void pack_field(Check& check, const DeviceArray& particles, const std::vector<float>& values,
@@ -118,7 +120,8 @@ device::Run run_push(Check& check, uint32_t n) {
   return launched;
 }
 
-// The last block may cost as much as a full block of any task.
+// The limits at a secret size allow a partial last block to cost as much as a full one. No task has
+// blocks of more than 16 * kBlock elements.
 SecretSize secret_size(Check& check) { return grading::secret_size(check, kWarpSize, 16 * kBlock); }
 
 void recount_sectors_of(Check& check, const device::Run& launched, const SecretSize& size) {

@@ -12,7 +12,7 @@
 namespace lab32::checks::coalescing {
 namespace {
 
-constexpr uint64_t kBase = 0x7f5e00000000;  // addresses of GPU allocations need more than 32 bits
+constexpr uint64_t kBase = 0x7f5e00000000;  // more than 32 bits, like real addresses
 constexpr uint64_t kSector = 32;
 constexpr uint32_t kWidths[] = {1, 2, 4, 8, 16};
 
@@ -47,8 +47,8 @@ std::vector<Pattern> edge_case_patterns() {
     std::reverse(reversed.address.begin(), reversed.address.end());
     found.push_back(reversed);
     for (int bit : {32, 37, 41, 46}) {
-      Pattern twins =
-          strided_pattern(bytes, 0, 0);  // two sectors whose addresses differ in one high bit
+      // Even and odd lanes access two sectors whose addresses differ in one high bit.
+      Pattern twins = strided_pattern(bytes, 0, 0);
       for (int lane = 1; lane < 32; lane += 2) twins.address[lane] ^= uint64_t{1} << bit;
       found.push_back(twins);
     }
@@ -73,7 +73,8 @@ Pattern random_pattern(Random& random) {
       p.active = static_cast<uint32_t>(random.bits() | random.bits());
       break;
   }
-  // From a window in which many lanes share sectors to one in which none do.
+  // The random addresses lie in a window of so many bytes. In the smallest window many lanes share
+  // a sector; in the largest one hardly any do.
   const uint32_t windows[] = {64, 256, 1024, 8192, 1u << 30};
   const uint32_t elements = windows[random.below(5)] / p.bytes;
   const uint64_t start = kBase + uint64_t{p.bytes} * random.below(1024);
@@ -82,13 +83,13 @@ Pattern random_pattern(Random& random) {
     case 0:  // scattered
       for (uint64_t& a : p.address) a = start + uint64_t{p.bytes} * random.below(elements);
       break;
-    case 1:  // strided, and then in any order
+    case 1:  // strided addresses, shuffled over the lanes
       for (int lane = 0; lane < 32; ++lane)
         p.address[lane] = start + uint64_t{p.bytes} * step * lane;
       for (int lane = 31; lane > 0; --lane)
         std::swap(p.address[lane], p.address[random.below(lane + 1)]);
       break;
-    case 2:  // groups of lanes on one address
+    case 2:  // groups of neighbouring lanes with one address each
       for (int lane = 0; lane < 32; ++lane)
         p.address[lane] = start + uint64_t{p.bytes} * step * (lane / (1 + random.below(4)));
       break;
@@ -103,7 +104,8 @@ uint32_t distinct_units(const Pattern& p, uint32_t active, uint64_t granule) {
   return static_cast<uint32_t>(seen.size());
 }
 
-// The sectors from the lowest to the highest address, including those that no lane accesses.
+// The sectors from the lowest to the highest address, including those in between that no lane
+// accesses.
 uint32_t sectors_spanned(const Pattern& p) {
   uint64_t low = ~uint64_t{0}, high = 0;
   for (int lane = 0; lane < 32; ++lane) {

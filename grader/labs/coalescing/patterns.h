@@ -1,4 +1,4 @@
-// Warp-wide accesses to global memory on which the grader tries the student's requests() and
+// Accesses of a warp to global memory, about which the grader asks the student's requests() and
 // sectors(), and the misconceptions that it recognises in wrong answers.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Pattern {
   uint32_t sectors() const;
 
   int lanes() const { return __builtin_popcount(active); }
-  int effort() const { return lanes(); }  // effort of thinking the pattern through
+  int effort() const { return lanes(); }  // of checking by hand
 
   // The address of each lane, as an offset from a line of 128 bytes; a table if there are many
   // lanes.
@@ -34,11 +34,11 @@ struct Pattern {
 // address, scattered lanes, and addresses beyond 32 bits.
 std::vector<Pattern> patterns(Random& random, int count);
 
-// The same access with its lanes in other orders, or with some of them inactive.
+// The same access with its lanes in other orders, and with some lanes inactive.
 std::vector<Pattern> variants(const Pattern& p);
 
-// A sentence about the misconception that gives exactly these answers for all patterns; empty if
-// none is known.
+// A sentence about the misconception that would give all of these sectors for these patterns; empty
+// if no known misconception does.
 std::string misconception(const std::vector<Pattern>& patterns, const std::vector<int>& sectors);
 
 }  // namespace lab32::checks::coalescing

@@ -19,7 +19,8 @@ constexpr int32_t kQuarters = 4;
 
 int32_t rounded_up(int32_t n, int32_t unit) { return (n + unit - 1) / unit * unit; }
 
-// What a calculator may ignore. With everything at its default it is right, as a test shows.
+// Rules that a student's calculator may ignore; each field is true if it does. With the default
+// values the calculation is right, as a test shows.
 struct IgnoredRules {
   bool warp = false;           // count single threads
   bool register_unit = false;  // a warp gets exactly the registers it asks for
@@ -29,7 +30,7 @@ struct IgnoredRules {
   bool blocks = false;  // ignore the limit on blocks
 };
 
-// The blocks that each resource allows.
+// The number of blocks per multiprocessor that each resource alone would allow.
 struct BlocksByResource {
   int32_t threads, blocks, registers, shared;
 
@@ -54,7 +55,8 @@ BlocksByResource blocks_by_resource(const MultiprocessorLimits& sm, const Usage&
                            : sm.registers / kQuarters / of_warp * kQuarters / warps;
   int32_t of_block = usage.shared + (f.reserved ? 0 : sm.shared_reserved);
   if (!f.shared_unit) of_block = rounded_up(of_block, sm.shared_unit);
-  // Without shared memory this resource allows more blocks than there can be.
+  // A block without shared memory is not limited by it: the number returned is more than a
+  // multiprocessor can hold.
   const int32_t shared = of_block > 0 ? sm.shared / of_block : sm.threads + 1;
   return {threads, f.blocks ? sm.threads : sm.blocks, registers, shared};
 }
@@ -81,7 +83,7 @@ void add_case(std::vector<OccupancyCase>& cases, const model::Profile& gpu, cons
   }
 }
 
-// Adds a case on a multiprocessor that does not exist, by the rules of the handout.
+// Adds a case on a GPU that does not exist, with the number of blocks by the rules of the handout.
 void add_case_on_drawn_gpu(std::vector<OccupancyCase>& cases, const model::Profile& gpu,
                            const Usage& usage) {
   OccupancyCase one{gpu, usage};
@@ -178,7 +180,8 @@ std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases
   for (const char* id : {"h200", "rtx4060", "t4"}) {
     const model::Profile gpu = model::read_profile(id);
     const model::Multiprocessor& m = gpu.multiprocessor;
-    // An eighth of the shared memory: exactly what eight blocks can have, and one byte more.
+    // The shared memory of a block of which exactly eight fit; the cases have it, and one byte
+    // more.
     const int32_t eighth = static_cast<int32_t>(m.shared_bytes / 8 / m.shared_allocation_unit *
                                                     m.shared_allocation_unit -
                                                 m.reserved_shared_bytes_per_block);
@@ -252,7 +255,7 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases) {
   for (uint32_t i = 0; i < random_cases; ++i) {
     WaveCase c;
     c.resident = random_between(random, 1, 4224);
-    // Every fourth case has no partial wave.
+    // In every fourth case the last wave is full.
     c.grid =
         i % 4 == 0 ? c.resident * random_between(random, 1, 9) : random_between(random, 1, 20000);
     cases.push_back(c);
@@ -260,7 +263,7 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases) {
   return cases;
 }
 
-// ---- inputs of part B ----
+// ---- inputs of part B and their expected results ----
 
 std::vector<int32_t> random_links(uint32_t nodes) {
   Random random(nodes);

@@ -1,5 +1,5 @@
-// Kernels and multiprocessors on which the grader tries the student's occupancy calculator, and the
-// misconceptions that it recognises in wrong answers.
+// Kernels and multiprocessors about which the grader asks the student's occupancy calculator, and
+// the misconceptions that it recognises in wrong answers.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,19 @@ struct Usage {
   int32_t threads, registers, shared;
 };
 
-// The lab's bits for the resources that limit the number of blocks.
+// The bits in which the lab's limits() returns the resources that limit the number of blocks.
 enum Limit : int32_t { kThreads = 1, kBlocks = 2, kRegisters = 4, kShared = 8 };
 
 struct OccupancyCase {
   model::Profile gpu;
   Usage usage{};
-  int32_t blocks = 0, limits = 0;  // by the toolkit's cuda_occupancy.h, if the GPU exists
+  int32_t blocks = 0, limits = 0;  // right answers: cuda_occupancy.h's, or the handout's rules
   bool drawn = false;              // the GPU does not exist
 
   MultiprocessorLimits limits_of_gpu() const;
   std::string show() const;
-  // How hard the case is to check by hand: it is easier if the kernel uses fewer resources.
+  // How hard the case is to check by hand: the fewer resources the kernel uses, the easier. A
+  // failed check shows the easiest case.
   int effort() const;
 };
 
@@ -44,8 +45,8 @@ std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases
 // "registers and blocks"
 std::string names_of(int32_t limits);
 
-// A sentence about the misconception that gives exactly these answers for all cases; empty if none
-// is known.
+// A sentence about the misconception that would give all of these block counts for these cases;
+// empty if no known misconception does.
 std::string misconception(const std::vector<OccupancyCase>& cases, const std::vector<int>& blocks);
 
 // A grid, and the number of blocks that the whole GPU holds at once.
@@ -64,10 +65,13 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases);
 // The inputs of the kernels of part B and their expected results. The inputs of given kernels do
 // not depend on the seed, so that a sweep over shapes is computed once.
 
-// What the tasks leave free: the tile of `smooth` is all of its shared memory, and covers n once.
+// The fields of LAB32_LAUNCH that the submission chooses besides the block. No task leaves
+// dynamic_shared to it, because only the tile of `smooth` is in dynamic shared memory; and the
+// blocks of `smooth` cover n once, so it has no blocks_per_sm.
 inline FreeFields free_fields(const std::string& kernel) { return {kernel != "smooth", false}; }
 
-// Each group of eight nodes, which is a sector of links, stays together wherever its links lead.
+// For each node, the node that comes next. The eight nodes of a sector lead to the eight of one
+// other sector, drawn at random, so threads that start in one sector stay together.
 std::vector<int32_t> random_links(uint32_t nodes);
 
 constexpr uint32_t kSide = 64;    // width of the field in cells
@@ -82,8 +86,8 @@ std::vector<float> start_positions(uint32_t n, uint32_t first);
 std::vector<float> traced_paths(const std::vector<FieldVector>& field,
                                 const std::vector<float>& start, uint32_t n, uint32_t steps);
 
-// Records what a block of the launch uses, for the pictures of the report
-// (labs/occupancy/pictures.py).
+// Records what a block of the launch uses (threads, registers, shared memory), from which
+// labs/occupancy/pictures.py draws the pictures of the report.
 void record_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape);
 
 }  // namespace lab32::checks::occupancy

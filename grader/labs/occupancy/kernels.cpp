@@ -1,4 +1,4 @@
-// The occupancy lab, part B: kernels that the submission changes (B2, B3). Contract:
+// The occupancy lab, B2 and B3: kernels that the submission changes. Contract:
 // labs/occupancy/occupancy.cu.
 
 #include "grading/engine/suite.h"
@@ -13,7 +13,7 @@ constexpr uint32_t kCopyBlock = 256, kTraceBlock = 1024;
 
 std::string n_is(uint32_t n) { return fmt::format("n = {}", n); }
 
-// Launches that many blocks on each multiprocessor.
+// The shape of a launch with `per_multiprocessor` blocks for each multiprocessor.
 device::Shape copy_shape(Check& check, uint32_t per_multiprocessor) {
   return {{per_multiprocessor * check.device().multiprocessors()}, {kCopyBlock}};
 }
@@ -28,7 +28,7 @@ device::Run run_copy(Check& check, uint32_t n, device::LaunchOptions::Model mode
   return launched;
 }
 
-// The time of the given kernel at full occupancy.
+// The modelled time of the given copy kernel at full occupancy.
 double full_copy_seconds(Check& check, uint32_t n) {
   return given_time(check, "copy_floats", n_is(n), [n](Check& check) {
     const Input<float> in(check, "in", std::vector<float>(n, 1.0f));
@@ -111,7 +111,8 @@ TEST_SUITE("lab:occupancy") {
       return static_cast<double>(check.device().resident_blocks(of, shape)) /
              check.device().multiprocessors();
     };
-    // `follow` needs few registers and no shared memory, so threads alone limit its blocks.
+    // The most blocks of this size are those of `follow`: it needs few registers and no shared
+    // memory, so that only threads limit its blocks.
     const double mine = blocks(*kernel),
                  most = blocks(*s.module.find(given_kernel(check, "follow")));
     const uint32_t registers = kernel->info().registers.value_or(0);

@@ -1,9 +1,9 @@
 // The occupancy lab, part B: shapes that the submission chooses for given kernels (B1, B4, B5, B6).
 // Contract: labs/occupancy/occupancy.cu.
 //
-// B1 and B4 are judged by modelled time, which agrees with the measured sweeps. B5 and B6 are
-// judged by how the shape uses the multiprocessors, because modelled and measured times differ
-// there (data/measured/occupancy/README.md).
+// B1 and B4 are judged by modelled time, because the model agrees with the measured times of their
+// shapes. It does not for B5 and B6 (data/measured/occupancy/README.md), which are judged by how
+// their shapes use the multiprocessors.
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -28,7 +28,7 @@
 namespace lab32::checks::occupancy {
 namespace {
 
-// How a shape occupies the multiprocessors.
+// How many blocks and warps of a launch a multiprocessor holds at a time.
 struct Residency {
   uint32_t fit = 0;     // blocks that fit on a multiprocessor
   uint32_t blocks = 0;  // resident blocks at the start, limited by the grid
@@ -36,7 +36,7 @@ struct Residency {
   double waves = 0;     // waves of the whole grid
   uint32_t warps_per_block = 0;
 
-  // "6 blocks of 8 warps reside on a multiprocessor: 48 warps; ..."
+  // A sentence for messages: "6 blocks of 8 warps fit on a multiprocessor; the grid gives it ..."
   std::string words() const {
     return fmt::format(
         "{} block{} of {} warp{} fit{} on a multiprocessor; the grid gives it {} "
@@ -55,7 +55,8 @@ int line_of_shape(Check& check, const std::string& kernel) {
   return check.session.source.find_text("LAB32_LAUNCH(" + kernel);
 }
 
-// Loses the check, at the kernel's LAB32_LAUNCH record, if no block fits.
+// Loses the check if not even one block fits on a multiprocessor; the message is about the line of
+// the kernel's LAB32_LAUNCH record.
 Residency measured_residency(Check& check, const std::string& kernel, const device::Shape& shape) {
   Session& s = check.session;
   device::Kernel* const found = s.module.find(given_kernel(check, kernel));
@@ -83,13 +84,14 @@ Residency measured_residency(Check& check, const std::string& kernel, const devi
   return r;
 }
 
-// The average share of time for which a multiprocessor works, until the busiest one finishes.
-// Blocks go to the multiprocessors in turn, each thread strides over n by the number of threads in
-// the grid, and a warp is busy while one of its threads works.
+// How busy the multiprocessors are on average until the busiest one finishes: 1 if all have equal
+// work. Blocks are assigned to the multiprocessors in turn, each thread strides over n elements by
+// the number of threads in the grid, and a warp is busy while one of its threads works.
 double balance_of_multiprocessors(Check& check, uint64_t n, const device::Shape& shape) {
   const uint64_t block = shape.block.count(), threads = block * shape.grid.count();
   const uint32_t multiprocessors = check.device().multiprocessors();
-  // Iterations of a block's warps: those of the first lane, which has the most.
+  // Iterations of the warps of each multiprocessor. A warp's first lane has the most iterations, so
+  // it decides for the warp.
   std::vector<uint64_t> busy(multiprocessors);
   for (uint64_t b = 0; b < shape.grid.count(); ++b)
     for (uint64_t lane = 0; lane < block; lane += kWarpSize) {
@@ -100,12 +102,13 @@ double balance_of_multiprocessors(Check& check, uint64_t n, const device::Shape&
   return most > 0 ? static_cast<double>(n) / kWarpSize / multiprocessors / most : 1;
 }
 
-// Launches a given kernel in a shape. Work makes such a function with arrays on the session's
-// device.
+// Launches a given kernel in a shape. A Work allocates the arrays on the session's device and
+// returns such a function.
 using Launched = std::function<device::Run(const LaunchConfig&)>;
 using Work = std::function<Launched(Check& check)>;
 
-// The modelled time of the kernel alone. If the device has no model, the check is not run.
+// The modelled time of the kernel alone, without the launch. If the device has no model, the check
+// is not run.
 double modelled_seconds(Check& check, const device::Run& run) {
   if (!run.predicted) check.not_run({NotRun::Kind::no_counters, check.device().name()});
   return run.predicted->kernel_seconds;
@@ -113,8 +116,9 @@ double modelled_seconds(Check& check, const device::Run& run) {
 
 std::string microseconds(double seconds) { return fmt::format("{:.1f} µs", 1e6 * seconds); }
 
-// The shortest time over the rubric's shapes, a list of block, items per thread and blocks per
-// multiprocessor. The kernel is a given one, and its inputs depend on `sizes` only.
+// The shortest modelled time of a given kernel over the rubric's shapes, a list of block, items per
+// thread and blocks per multiprocessor. The kernel's inputs depend only on `sizes`, so the result
+// is stored under that name.
 double best_of_sweep(Check& check, const std::string& kernel, const std::string& sizes,
                      const Work& work) {
   const std::vector<double> sweep = check.row.numbers("sweep");
@@ -132,8 +136,8 @@ double best_of_sweep(Check& check, const std::string& kernel, const std::string&
                     least);
 }
 
-// Gives points for the shape's time relative to the best time of the sweep. A difference within the
-// model's error counts as equal.
+// Gives points for the modelled time of the submission's shape relative to the shortest time of the
+// sweep. A time within the model's error of the shortest has all points.
 void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& config,
                   const Residency& resident, const std::string& sizes, const Work& work,
                   const std::string& idea) {
@@ -141,7 +145,7 @@ void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& c
   const auto pictures = check.pictures;
   const double mine = modelled_seconds(check, run),
                best = best_of_sweep(check, kernel, sizes, work);
-  check.pictures = pictures;  // of the submission's shape, not of the sweep's
+  check.pictures = pictures;  // drops pictures of the sweep's shapes
   check.measured(microseconds(mine) + " modelled");
   check.expected(microseconds(best));
   check.figure("modelled_seconds", mine);
@@ -154,7 +158,8 @@ void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& c
       fmt::format("{} The time is {}.\n{}", resident.words(), run.predicted->bottleneck, idea));
 }
 
-// Gives points for the share of time for which the multiprocessors work until the busiest finishes.
+// Gives points for `share`, how busy the multiprocessors are on average until the busiest one
+// finishes.
 void credit_balance(Check& check, double share, const Residency& resident,
                     const std::string& kernel) {
   const double least = check.row.number("balance");
@@ -173,7 +178,7 @@ void credit_balance(Check& check, double share, const Residency& resident,
                   resident.words(), 100 * share));
 }
 
-// Gives points in proportion to the number of warps, if there are fewer than the rubric asks for.
+// Takes points in proportion if fewer warps reside on a multiprocessor than the rubric asks for.
 void credit_warps(Check& check, const Residency& resident, const std::string& kernel) {
   const double least = check.row.number("least_warps");
   if (resident.warps >= least) return;
@@ -186,7 +191,7 @@ void credit_warps(Check& check, const Residency& resident, const std::string& ke
                             resident.words()));
 }
 
-// Block, items per thread and blocks per multiprocessor of each shape.
+// The sweep is a list of block, items per thread and blocks per multiprocessor for each shape.
 const RubricKey kSweep = shapes("sweep"), kWithin = number("within", 1, 100),
                 kBalance = number("balance", 0.01, 1), kLeastWarps = whole("least_warps", 1, 64);
 
@@ -270,7 +275,8 @@ TEST_SUITE("lab:occupancy") {
     const LaunchConfig config = shape_of_task(check, "match");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
     const Residency resident = measured_residency(check, "match", shape);
-    // One row is enough to find out how much of L1 such blocks leave free.
+    // One row is enough: the launch only measures how much of L1 the blocks' shared memory leaves
+    // free.
     const Input<float> row(check, "rows", std::vector<float>(32, 1.0f));
     const Output<float> out(check, "out", 1);
     const device::Run run = run_to_count(check, {given_kernel(check, "match"),

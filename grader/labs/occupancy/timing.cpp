@@ -1,6 +1,6 @@
 // The occupancy lab, part D: copying with few warps, and the shapes of part B, on a real card. Each
-// shape is timed as a step from the skeleton's shape or launch bounds. The reference solution's
-// gain on the same card sets the limit.
+// shape is timed as a step from the skeleton's shape or launch bounds. The limit depends on the
+// reference solution's gain on the same card.
 
 #include <fmt/core.h>
 
@@ -44,13 +44,13 @@ LaunchConfig skeletons_shape(Check& check) {
   return config;
 }
 
-// A given kernel in the shape of the submission's LAB32_LAUNCH; `as_given`: in the skeleton's
-// shape.
+// A given kernel in the shape of the submission's LAB32_LAUNCH, or, if `as_given`, in the
+// skeleton's shape.
 struct KernelInOwnShape {
   std::string kernel;
   uint32_t n = 0;
   std::vector<device::TimedArg> args;
-  // For a tile in dynamic shared memory: bytes per pixel, and pixels of border.
+  // For a tile in dynamic shared memory: bytes per pixel, and the width of the border in pixels.
   uint32_t pixel = 0, border = 0;
   std::string inputs = "";  // what the inputs depend on besides n
 
@@ -79,9 +79,8 @@ struct KernelInOwnShape {
   }
 };
 
-// Work of a given kernel that reads `inputs` and writes one array of `outputs` floats. Both
-// versions write the same values to arrays of their own; all sets have the same expected values
-// `want`.
+// Work of a given kernel that reads `inputs` and writes `outputs` floats, in the submission's shape
+// and in the skeleton's, each to an array of its own. All sets have the expected values `want`.
 template <class T>
 TimedWork shaped_work(Check& check, KernelInOwnShape shaped, std::vector<device::TimedArray> inputs,
                       std::shared_ptr<const std::vector<T>> want, double tolerance,
@@ -161,7 +160,7 @@ TimedWork orbits_work(Check& check, uint32_t n, double tolerance) {
                             {static_cast<int>(n), kOrbitSteps});
 }
 
-// Values in eighths, so that sums of products are exact.
+// Values are multiples of 1/8, so that sums of their products are exact.
 TimedWork match_work(Check& check, uint32_t n) {
   constexpr size_t kColumns = 32, kArrays = 4;
   Random random(n);
@@ -182,7 +181,8 @@ TimedWork match_work(Check& check, uint32_t n) {
                             {static_cast<int>(n)});
 }
 
-// Blocks of 1024 threads, of the submission's kernel and of the kernel without launch bounds.
+// Times trace in blocks of 1024 threads: the submission's kernel next to the kernel without launch
+// bounds.
 TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance, size_t sets) {
   constexpr uint32_t kBlock = 1024;
   const auto fields = input_sets<FieldVector>(

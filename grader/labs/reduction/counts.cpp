@@ -56,7 +56,7 @@ void show_counts(Check& check, double got, double limit, const CounterWords& wor
 
 uint64_t idle_of(const counters::SharedTraffic& t) { return 32 * t.requests - t.lanes; }
 
-// The line of the student's file for which `of` is largest; nullptr: it is 0 on all lines.
+// The line of the student's file on which `of` is largest; nullptr if it is 0 on all lines.
 const counters::LineCounters* line_with_most(Check& check, const device::Run& run,
                                              uint64_t (*of)(const counters::Counters&)) {
   const counters::LineCounters* found = nullptr;
@@ -190,13 +190,14 @@ void StepVerdict::credit_earlier_step(Counter counter, double limit) {
   const double got = reached(counter);
   const double of_own_idea = check_.verdict.credit;
   check_.credit_at_most(limit, got);
-  // A kernel that lacks the step's own idea, such as the skeleton's, is told of that idea only.
+  // A kernel that lacks the idea of its own step, such as the skeleton's, gets a message about that
+  // idea only.
   if (got <= limit || of_own_idea < 0.5) return;
   check_.explain(0, fmt::format("An earlier step needs only {} per {}; here there {} {}.",
                                 count_text(short_number(limit, got), words), words.per,
                                 got == 1 ? "is" : "are", short_number(got, limit)));
   if (of_own_idea < 1) return;
-  // If points were lost before, the table already shows their count.
+  // A count that has lost points is shown in the table already.
   show_counts(check_, got, limit, words);
   explain_excess(counter);
 }

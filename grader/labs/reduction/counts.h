@@ -26,7 +26,7 @@ struct StepCounts {
   double instructions;  // PTX instructions of a warp, per 32 elements
 };
 
-// A counter. Its name in the rubric is that of its limit.
+// A counter of StepCounts; key_of() is the name of its limit in the rubric.
 enum class Counter { accesses, wavefronts, idle_lanes, barriers, instructions };
 const char* key_of(Counter counter);
 
@@ -38,9 +38,9 @@ class StepVerdict {
   StepVerdict(Check& check, const device::Run& run, uint32_t block, uint64_t blocks,
               uint64_t elements);
 
-  // Scales the points if the accesses that the sum depends on have few active lanes: `needed`
-  // counts them; nullopt: the sum depends on all. A lane that is busy with something else does not
-  // count.
+  // Takes points in proportion if few lanes are active in the accesses on which the sum depends.
+  // `needed` counts these accesses; nullopt means that the sum depends on all. A lane that does
+  // something else meanwhile counts as inactive.
   void credit_lanes(const std::optional<StepCounts>& needed) const;
   // Records all counters, for plots.
   void figures() const;
@@ -50,15 +50,15 @@ class StepVerdict {
   // Checks a counter that an earlier step has improved. Credit is limit / reached, and the message
   // mentions the counter only if points are lost.
   void credit_earlier_step(Counter counter, double limit);
-  // limit / reached, but at most 1.
+  // The share of the points: limit / reached, at most 1.
   double share(Counter counter, double limit) const;
-  // Checks the counter in another launch than the published one; the smaller share counts.
-  // `published` and `here` name the two launches for the message: "in blocks of 512".
+  // Checks the counter in a launch other than the published one; the smaller of the two
+  // shares counts. `published` and `here` name the two launches in the message: "in blocks of 512".
   void recount(Counter counter, double limit, const std::string& published,
                const std::string& here);
-  // Loses the check if the counter is below the rubric's `least_...`: the kernel already uses the
-  // idea of a later step, which `later` names. `needed` counts the kernel without its needless work
-  // (grading/launch/counting.h); nullopt: it has none.
+  // Loses the check if the counter is below the rubric's `least_...`, because the kernel then uses
+  // the idea of a later step already; `later` says which one. `needed` counts the kernel without
+  // its needless work (grading/launch/counting.h); nullopt means that it has none.
   void require_no_later_step(
       Counter counter, const std::string& later,
       const std::function<std::optional<StepCounts>(Counter counter)>& needed);

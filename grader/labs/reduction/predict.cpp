@@ -21,7 +21,7 @@ std::string counter_table_of_v1(Check& check) {
   Output<int> out(check, "out", blocks);
   const device::Run launched = run_to_count(
       check, {given_kernel(check, "reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
-  // Recorded for plots next to those of v2 to v6.
+  // Recorded so that the notebook can plot them next to those of v2 to v6.
   StepVerdict(check, launched, block, blocks, in.count()).figures();
   std::string table = fmt::format(
       "The profiler's table of the given reduce_v1, shared memory, for each block of {}:\n"

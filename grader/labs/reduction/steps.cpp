@@ -51,7 +51,7 @@ device::Run launch_step(Check& check, const Step& step, uint32_t block, std::vec
   return launched;
 }
 
-// The counted launch for one block size. The seed decides the number of blocks.
+// The launch in blocks of one size, with its counters. The seed decides the number of blocks.
 struct CountedBlocks {
   std::shared_ptr<const device::Run> run;
   uint32_t block;
@@ -97,11 +97,12 @@ double limit_in_block(Check& check, Counter counter, uint32_t block) {
   return limits.at(std::find(blocks.begin(), blocks.end(), block) - blocks.begin());
 }
 
-// Counts a launch of few blocks of the kernel without its needless work; nullopt: it has none.
+// Counts a small launch of the kernel without its needless work; nullopt if it has no needless
+// work.
 std::optional<StepCounts> without_needless_work(Check& check, const Step& step, uint32_t block,
                                                 Work work) {
   constexpr uint32_t kBlocks = 2;
-  constexpr uint64_t kMost = 100'000;  // a removed access may leave a loop without an end
+  constexpr uint64_t kMost = 100'000;  // without an access, a loop may be endless
   Random random = check.random();
   const size_t part = size_t{block} * step.elements;
   const Input<int> in(check, "in", small_ints(random, kBlocks * part));
@@ -145,7 +146,8 @@ class CountedStep {
     verdict_.credit_earlier_step(counter, limit_in_block(check_, counter, main_.block));
     counters_.push_back(counter);
   }
-  // Checks the same counters in the other block sizes. The smallest share counts, and is shown.
+  // Checks the same counters in the other block sizes. The smallest share of all sizes counts, and
+  // the message is about that size.
   void recount_in_all_blocks() {
     std::optional<CountedBlocks> worst;
     Counter counter{};
@@ -176,7 +178,7 @@ class CountedStep {
   const Step& step_;
   CountedBlocks main_;
   StepVerdict verdict_;
-  std::optional<StepCounts> needed_;  // without needless work; absent: there is none
+  std::optional<StepCounts> needed_;  // the counts without needless work; nullopt: there is none
   std::vector<Counter> counters_;
 };
 
@@ -191,11 +193,12 @@ const char kTreeInMemory[] =
 
 namespace {
 
-// The sizes that the submission's file instantiates.
+// The block sizes lie between those for which the submission's file instantiates the kernels.
 const RubricKey kOneBlock = power_of_two("block", 64, 1024),
                 kBlocks = powers_of_two("blocks", 64, 1024), kMany = interval("many", 1, 4096);
 
-// The limit of a counter for each size of `blocks`, and below it a later step's.
+// Rubric keys: the limits of a counter, one for each size of `blocks`; and the count below which a
+// kernel is a later step.
 RubricKey per_block(const char* counter) { return as_long_as("blocks", numbers(counter, 0, 1e6)); }
 RubricKey least(const char* counter) { return number(counter, 0, 1e6); }
 

@@ -12,7 +12,7 @@
 namespace lab32::checks::reduction {
 
 std::vector<int> small_ints(Random& random, size_t count) {
-  // Ranges of at least 32, so that sums of different parts differ.
+  // `size` is at least 32 up to 2^25 elements, so that sums of different parts of the array differ.
   const uint32_t size = static_cast<uint32_t>((1u << 30) / std::max<size_t>(count, 1024));
   std::vector<int> values(count);
   for (int& v : values) v = static_cast<int>(random.below(2 * size)) - static_cast<int>(size);
@@ -25,7 +25,7 @@ std::vector<int> ints_to_the_limit(Random& random, size_t count) {
   const uint32_t mean = static_cast<uint32_t>(kLimit / static_cast<int64_t>(count));
   int64_t sum = 0;
   for (int& v : values) sum += v = static_cast<int>(mean / 2 + random.below(mean / 2));
-  // The rest is spread evenly, so that no element stands out.
+  // Adds what is missing from the sum evenly to all elements, so that no element stands out.
   const int64_t share = (kLimit - sum) / static_cast<int64_t>(count);
   for (int& v : values) v += static_cast<int>(share);
   values[random.below(static_cast<uint32_t>(count))] +=
@@ -43,12 +43,13 @@ std::vector<float> floats_of_similar_size(Random& random, size_t count) {
   constexpr size_t kBetweenLarge = 1 << 12;
   const float scale =
       std::ldexp(random.below(2) ? 1.0f : -1.0f, static_cast<int>(random.below(9)) - 4);
-  // Sixteenths: the mean is 1.15 to 1.85, and the spread leaves the elements between 1 and 2.
+  // In units of `scale`: the mean is 1.15 to 1.85, and the spread keeps the elements between 1 and
+  // 2. All are divided by 16.
   const float mean = 1.5f + 0.35f * random.unit(),
               spread = std::min(mean - 1, 2 - mean) * (0.6f + 0.3f * random.unit());
   std::vector<float> values(count);
   for (float& v : values) v = scale * (mean + spread * random.unit()) / 16;
-  // Together the large elements are worth an eighth to three eighths of the others.
+  // The large elements add up to an eighth to three eighths of the sum of the others.
   const size_t large = std::min<size_t>(count / kBetweenLarge, 32);
   for (size_t i = 0; i < large; ++i)
     values[random.below(static_cast<uint32_t>(count))] =

@@ -36,12 +36,13 @@ std::vector<float> floats_of_similar_size(Random& random, size_t count);
 // as if it had these.
 double sum_error_bound(uint64_t n, uint64_t threads);
 
-// If a wrong sum is that of a part of the input, the sentence that says so. `reach`: the elements
-// of one iteration of the whole grid; `block`: those of the first block in it.
+// A sentence that says of which part of the input `sum` is the sum; empty if of none. `reach`: the
+// elements that the whole grid adds in one iteration; `block`: those that its first block adds in
+// one.
 std::string partial_sum_note(const std::vector<int>& in, int64_t sum, uint64_t block,
                              uint64_t reach);
 
-// A number between the two of a list in the check's rubric row.
+// A random whole number from the range, two numbers, that the check's rubric row has under `key`.
 uint32_t draw_from_range(Check& check, const std::string& key, Random& random);
 
 // Loses the check if `wrong` is not empty. `launch` names the launch in the message, and `cell` in

@@ -31,7 +31,8 @@ int line_of_whole(Check& check, const WholeVersion& version) {
   return check.session.source.find(version.kernel);
 }
 
-// The LAB32_LAUNCH record. A block of v7 must be one that the file instantiates.
+// The submission's LAB32_LAUNCH record. For v7, the check is lost if the record has a block size
+// for which the file does not instantiate the kernel.
 LaunchConfig launch_record_of(Check& check, const WholeVersion& version) {
   const LaunchConfig record = launch_config(check, version.kernel);
   if (!version.templated) return record;
@@ -179,8 +180,9 @@ void check_sizes(Check& check, const WholeVersion& version) {
   right_result(check);
 }
 
-// A submission that adds floats right is counted with floats, too. The function checks the counts
-// of that launch; the rubric's limits are for another number of elements, so it scales them.
+// Checks the counts of a launch with floats, by which a submission that adds floats rightly is
+// judged, too. The rubric's limits are for a number of ints: `scale` is the ratio of the two
+// numbers.
 using FloatLimit = std::function<void(const WholeLaunch& floats, double scale)>;
 
 void recount_with_floats(Check& check, const WholeVersion& version, const FloatLimit& limit_of) {

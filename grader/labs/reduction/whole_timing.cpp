@@ -21,16 +21,17 @@ namespace lab32::checks::reduction {
 namespace {
 
 constexpr uint32_t kBlock = 128;
-constexpr int kFirstWhole = 7;  // the versions from here on leave one number
+constexpr int kFirstWhole = 7;  // from this version on the result is one number
 
-// The number of ints that one result of v1 to v6 adds up.
+// The number of ints that a block of v1 to v6 adds up to one result.
 uint32_t part_of(int version) { return version < 4 ? kBlock : 2 * kBlock; }
 
 size_t result_count(int version, uint32_t n) {
   return version < kFirstWhole ? n / part_of(version) : 1;
 }
 
-// For each set, the sums of every kBlock elements, from which all expected results are computed.
+// For each set of inputs, the sums of every kBlock elements, from which the expected results of all
+// versions are computed.
 using Parts = std::vector<std::vector<int>>;
 
 std::vector<int> partial_sums(const std::vector<int>& parts, size_t results) {
@@ -59,7 +60,7 @@ std::vector<device::TimedStep> timed_launches(Check& check, int version, uint32_
   return steps;
 }
 
-// `out`: which of the written arrays the version writes, from 1.
+// `out`: the index of the array that the version writes; array 0 is the input.
 TimedVersion timed_version(Check& check, int version, uint32_t n, size_t out,
                            std::shared_ptr<const Parts> parts) {
   return {[=, &check](device::LoadedModule& module, uint32_t multiprocessors) {
@@ -71,10 +72,10 @@ TimedVersion timed_version(Check& check, int version, uint32_t n, size_t out,
           }};
 }
 
-// Work of version 1 to 8 over n ints, alone (`before` is 0) or next to version `before`. n is a
-// multiple of 256. v1 to v6 leave a sum per block of 128 threads, as on the G80. v7 and v8 leave
-// one number in the shape that the submission chooses, and setting v7's output to zero is part of
-// the timed work.
+// The timed work of a version from 1 to 8 over n ints, alone if `before` is 0, otherwise next to
+// version `before`. n is a multiple of 256. v1 to v6 leave a sum per block of 128 threads, as on
+// the G80. v7 and v8 leave one number and have the shape that the submission chooses; setting v7's
+// output to zero is timed, too.
 TimedWork ladder_work(Check& check, int version, int before, uint32_t n, size_t sets) {
   const auto inputs =
       input_sets<int>(check, sets, [n](Random& random) { return small_ints(random, n); });

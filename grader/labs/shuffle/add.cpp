@@ -26,7 +26,8 @@ std::vector<float> whole_floats(Random& random, uint32_t n) {
   return values;
 }
 
-// The counters of a sum of ones in blocks of 256, with passes until one number is left.
+// The counters of a sum of ones in blocks of 256 threads, added over the passes that leave one
+// number.
 struct PassCounts {
   float result = 0;
   uint32_t passes = 0;
@@ -47,7 +48,8 @@ struct PassCounts {
   }
 };
 
-// Modelling caches and time costs as much as the rest of a launch, so it is done only if requested.
+// Models caches and time only if requested, because modelling them costs as much as the rest of a
+// launch.
 device::LaunchOptions::Model model_if_enabled(Check& check, device::LaunchOptions::Model model) {
   return check.session.setup.modelled_times ? model : device::LaunchOptions::Model::none;
 }
@@ -59,9 +61,9 @@ std::optional<double> seconds_of(const device::Run& launched) {
 
 using CountPass = std::function<device::Run(uint32_t n)>;
 
-// The modelled time of the first pass, over n elements from a cold L2, as the handout has measured
-// it. It grows linearly at this size, so it is extrapolated from two smaller launches, which cost
-// less to model.
+// The modelled time of the first pass over n elements from a cold L2, which is what the handout has
+// measured. At this size the time grows linearly, so it is extrapolated from two smaller launches,
+// which are cheaper to model.
 std::optional<double> first_pass(Check& check, const CountPass& count, uint32_t n) {
   if (!check.session.setup.modelled_times) return std::nullopt;
   const std::optional<double> shorter = seconds_of(count(n / 16)),
@@ -80,7 +82,8 @@ PassCounts sum_all(Check& check, const std::string& kernel, const Input<float>& 
                 {in, out, static_cast<int>(in.count())},
                 setting,
                 model};
-    // B1 and B3 have tried other orders, and show pictures.
+    // The checks of B1 and B3 have launched these kernels in other orders of threads and have drawn
+    // their pictures.
     made.try_other_order = made.in_pictures = false;
     return made;
   };
@@ -114,7 +117,7 @@ PassCounts sum_all(Check& check, const std::string& kernel, const Input<float>& 
   return total;
 }
 
-// The given kernel. All its warps do the same, so only some of them are simulated.
+// Counts the given kernel. All its warps do the same, so only some of them are simulated.
 PassCounts sum_by_atomics(Check& check, uint32_t n) {
   constexpr uint32_t kPart = 16;
   PassCounts total;
@@ -133,7 +136,7 @@ PassCounts sum_by_atomics(Check& check, uint32_t n) {
 }
 
 std::string pass_row(Check& check, const char* name, const PassCounts& p) {
-  // How many adds a number of elements takes would answer A2.
+  // A2 asks how many adds a sum takes, so the number is shown only after A2 has passed.
   const bool may_show = p.adds == 0 || check.has_passed("A2 who adds");
   if (may_show) check.figure(fmt::format("{} adds", name), p.adds);
   check.figure(fmt::format("{} wavefronts", name), p.wavefronts);

@@ -154,7 +154,8 @@ std::string value_mismatch(const std::string& name, const std::vector<float>& go
   std::vector<size_t> wrong;
   size_t unwritten = 0;
   for (size_t i = 0; i < want.size(); ++i) {
-    // Written without `>` because NaN is near nothing. Infinities are near themselves only.
+    // `<=` is false for NaN, which is thus wrong everywhere. The equality is for infinities, whose
+    // difference is NaN.
     if (got[i] == want[i].value || std::abs(got[i] - want[i].value) <= want[i].tolerance) continue;
     wrong.push_back(i);
     unwritten += is_poison(got[i]);

@@ -32,15 +32,16 @@ enum class RowKind {
 // "10000 and a little noise": for messages.
 const char* name_of(RowKind kind);
 
-// n >= 1 values. In a `padded` row a part of the tail, never all, is -infinity; in a row of
-// `nothing` all are. The others are finite.
+// Makes n >= 1 values. In a `padded` row some values at the end, never all, are -infinity; in a row
+// of `nothing` all are. The values of all other kinds are finite.
 std::vector<float> make_row(RowKind kind, Random& random, uint32_t n);
 
 struct ExpectedValue {
   double value = 0, tolerance = 0;
 };
 
-// |error| <= 2 k u max|x|: k roundings of a sum, twice, since an update adds a difference.
+// The tolerance is 2 k u max|x|: k roundings of a sum, twice, because an update also rounds a
+// difference.
 ExpectedValue mean_of(const std::vector<float>& row);
 
 // The variance of the whole population (divided by n). Chan, Golub and LeVeque (The American
@@ -55,14 +56,14 @@ ExpectedValue variance_of(const std::vector<float>& row);
 // digits.
 std::vector<ExpectedValue> softmax_of(const std::vector<float>& row);
 
-// (x - mean) / sqrt(variance + epsilon) * weight + bias: the errors of mean and variance, and 8
-// roundings.
+// (x - mean) / sqrt(variance + epsilon) * weight + bias. The tolerance covers the errors of mean
+// and variance, and 8 roundings.
 std::vector<ExpectedValue> layer_norm_of(const std::vector<float>& row,
                                          const std::vector<float>& weight,
                                          const std::vector<float>& bias, float epsilon);
 
-// Empty if every value is within its tolerance; NaN never is. Otherwise a sentence as mismatch() in
-// arrays.h makes it.
+// Empty if every value is within its tolerance; a NaN never is. Otherwise a sentence like that of
+// mismatch() in arrays.h.
 std::string value_mismatch(const std::string& name, const std::vector<float>& got,
                            const std::vector<ExpectedValue>& want);
 

@@ -2,8 +2,8 @@
 // rows. A kernel needs to read a row once and to write it once, whatever it computes. Contract:
 // labs/shuffle/shuffle.cu.
 //
-// A launch has one row of each kind, so that the message to a kernel that fails on some kinds names
-// the first of them. References and tolerances: references.h.
+// A launch has one row of each kind, so that the message for a kernel that fails on some kinds
+// names the first of these. The expected values and their tolerances are those of references.h.
 
 #include <fmt/core.h>
 
@@ -18,13 +18,14 @@
 namespace lab32::checks::shuffle {
 namespace {
 
-constexpr uint32_t kRowBlock = 256;                    // for softmax and layer_norm
-constexpr uint32_t kWarpsBlock = 128, kRowsBlock = 4;  // for the kernels with a warp per row
+constexpr uint32_t kRowBlock = 256;  // for softmax and layer_norm
+// Threads and rows of a block, for the kernels with a warp per row.
+constexpr uint32_t kWarpsBlock = 128, kRowsBlock = 4;
 
 using Kinds = std::vector<RowKind>;
 
-// The kinds that a task allows: for sums; for softmax, whose rows hold a finite value; and for the
-// smallest and largest of any values.
+// The kinds of rows that a task allows: finite values, for sums; rows with at least one finite
+// value, for softmax; and any values, for the smallest and the largest.
 const Kinds kFinite = {RowKind::noise,    RowKind::equal,   RowKind::offset, RowKind::alternating,
                        RowKind::denormal, RowKind::outlier, RowKind::steep};
 const Kinds kPadded = {RowKind::noise,       RowKind::equal,    RowKind::offset,
@@ -61,7 +62,7 @@ std::string row_name(const RowTable& table, size_t row) {
   return fmt::format("In row {} ({}): ", row, name_of(table.kinds[row]));
 }
 
-// Checks kernels that write one number per row.
+// Checks the result of a kernel that writes one number per row.
 void check_numbers(Check& check, const std::string& kernel, const RowTable& table,
                    const Output<float>& out, const std::vector<ExpectedValue>& want) {
   const std::vector<float> got = out.read();
@@ -72,7 +73,7 @@ void check_numbers(Check& check, const std::string& kernel, const RowTable& tabl
   check_result(check, setting_of(table), check.line_of(kernel), row_name(table, row) + wrong);
 }
 
-// Checks kernels that write one output row for each input row.
+// Checks the result of a kernel that writes one output row for each input row.
 void check_rows(Check& check, const std::string& kernel, const RowTable& table,
                 const Output<float>& out, const std::vector<std::vector<ExpectedValue>>& want) {
   const std::vector<float> got = out.read();
@@ -141,7 +142,7 @@ device::Run run_softmax(Check& check, const Kinds& kinds, uint32_t columns) {
   return launched;
 }
 
-// As far as programs use: 1e-3, 1e-5, 1e-6 and what lies between.
+// Between 2^-20 and 2^-7: programs use 1e-3, 1e-5 or 1e-6.
 float random_epsilon(Random& random) {
   return std::ldexp(1.5f + 0.5f * random.unit(), -8 - static_cast<int>(random.below(13)));
 }
@@ -165,8 +166,8 @@ device::Run run_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
   return launched;
 }
 
-// Loses the check if a launch has accessed shared memory or waited at a barrier: lanes of one warp
-// need neither to exchange values.
+// Loses the check if the launch has accessed shared memory or waited at a barrier, because the
+// lanes of a warp can exchange values without either.
 void require_no_shared_memory(Check& check, const device::Run& launched, int line) {
   const counters::Counters& c = counters_of(check, launched);
   check.expected("none");
@@ -200,7 +201,7 @@ void check_columns(Check& check, Task task, const Kinds& kinds) {
   right_result(check);
 }
 
-// A launch for counters; the values in the table do not matter.
+// A launch that is only counted; the values in the table do not matter.
 device::Run run_for_counters(Check& check, Task task, uint32_t columns) {
   return task(check, Kinds(check.row.count("rows"), RowKind::noise), columns);
 }
@@ -208,8 +209,9 @@ device::Run run_for_counters(Check& check, Task task) {
   return run_for_counters(check, task, check.row.count("columns"));
 }
 
-// Checks the sectors of rows of a secret length, a multiple of a sector. Traffic that does not grow
-// with the length, at most two numbers per row, is allowed once more.
+// Checks the sectors for rows of a secret length, a multiple of a sector. The limit is scaled with
+// the length. Traffic that does not grow with the length, at most two numbers per row, is allowed
+// in addition, because a scaled limit for shorter rows has too little of it.
 void recount_at_secret_length(Check& check, Task task) {
   constexpr uint32_t kUnit = 32;
   Random random(stream_of(check.session.setup.seed, check.row.check + " length"));
@@ -233,7 +235,7 @@ constexpr float kEpsilon = 1e-5f;
 
 using Reference = std::function<std::vector<ExpectedValue>(const std::vector<float>& row)>;
 
-// Work over `rows` rows of noise, with the check of each row of the result.
+// Work over `rows` rows of noise; every row of the result is checked.
 TimedWork row_work(Check& check, uint32_t rows, size_t sets, const Reference& reference) {
   const InputSets<float> inputs = random_inputs(check, sets, size_t{rows} * kColumns);
   TimedWork work = work_from_in_to_out(inputs);

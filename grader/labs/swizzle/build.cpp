@@ -16,11 +16,12 @@ namespace {
 
 const Failure kWrongAnswer{Failure::Kind::wrong_answer};
 
-// The swizzles that the skeleton instantiates.
+// The swizzles <bits, base, shift> for which the skeleton instantiates its functions.
 const Swizzle kSwizzles[] = {{3, 0, 3}, {1, 0, 1}, {2, 0, 3}, {5, 0, 5}, {2, 1, 4},  {3, 3, 3},
                              {3, 4, 3}, {2, 4, 3}, {1, 4, 3}, {0, 4, 3}, {2, 0, -3}, {3, 2, -4}};
 
-// All offsets below this are tried; it is large enough for YYY and ZZZ of all swizzles above.
+// Every offset below this is tried. The range contains all bits of YYY and ZZZ of the swizzles
+// above.
 constexpr uint32_t kOffsets = 4096;
 
 const bool kDrawn = (swizzle_lab() = SwizzleLab{
@@ -28,13 +29,14 @@ const bool kDrawn = (swizzle_lab() = SwizzleLab{
                          [](const pictures::SwizzleShape& s) {
                            return fmt::format("swizzle_all<{}, {}, {}>", s.bits, s.base, s.shift);
                          },
-                         // A2 asks for two rows of the table of <2, 0, 3>.
+                         // The pictures leave out Swizzle<2, 0, +-3>, because A2 asks for two rows
+                         // of the table of <2, 0, 3>.
                          [](const pictures::SwizzleShape& s) {
                            return s.bits == 2 && (s.shift == 3 || s.shift == -3);
                          }})
                         .has_value();
 
-// Adds a picture of the student's mapping. `to`: where it sends the offsets from 0 on.
+// Adds a picture of the student's mapping for the report; to[i] is where it sends offset i.
 void add_mapping_picture(Check& check, const pictures::SwizzleShape& shape,
                          const std::vector<uint32_t>& to) {
   const std::vector<uint32_t> offsets = pictures::group_offsets(shape);
@@ -74,13 +76,13 @@ std::string bit_range(int first, int bits) {
                    : fmt::format("bits {} to {}", first, first + bits - 1);
 }
 
-// Loses the check if the student's function sends two offsets to one: a tile stored that way would
-// lose data.
+// Loses the check if the student's function sends two offsets to one place: a tile stored in that
+// order would lose data.
 void check_bijective(Check& check, const Swizzle& swizzle, const std::vector<uint32_t>& got) {
   std::vector<int> from(kOffsets, -1);
   for (uint32_t offset = 0; offset < kOffsets; ++offset) {
     const uint32_t to = got[offset];
-    if (to >= kOffsets) continue;  // outside the range; another check reports it
+    if (to >= kOffsets) continue;  // check_formula reports an offset outside the range
     if (from[to] >= 0) {
       check.measured("a collision");
       check.lose(
@@ -99,8 +101,8 @@ void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
   for (const SwizzleTry& t : tries) {
     if (t.swizzle(t.offset) == t.got) continue;
     ++wrong;
-    // Shows an offset with about four bits set: more say more than offset 1, and fewer are easier
-    // to read.
+    // Shows the wrong offset that has about four bits set: fewer bits explain too little, and more
+    // are hard to read.
     if (!shown || std::abs(__builtin_popcount(t.offset) - 4) <
                       std::abs(__builtin_popcount(shown->offset) - 4))
       shown = &t;
@@ -251,8 +253,8 @@ void check_whole_chunks(Check& check, const Tile& tile, const std::vector<int>& 
   }
 }
 
-// An ldmatrix matrix has 8 rows, with the same chunk of each. These 8 chunks should use all 32
-// banks.
+// Checks that ldmatrix reads a matrix without bank conflicts: its 8 chunks, which are those of 8
+// rows in one column, should use all 32 banks.
 void check_banks(Check& check, const Tile& tile, const std::vector<int>& general) {
   for (int row = 0; row < tile.rows; row += 8) {
     for (int x = 0; x < tile.nx(); x += kChunkBytes / tile.type.bytes) {
@@ -310,8 +312,8 @@ TEST_SUITE("lab:swizzle") {
       all.push_back(ask_student(check, s, offsets));
       for (size_t i = 0; i < offsets.size(); ++i) tries.push_back({s, offsets[i], all.back()[i]});
     }
-    // A function that returns only the offset or 0 is reported by check_formula, whose hint says
-    // so.
+    // A function that only returns its offset, or 0, has the same hint from check_formula, so it is
+    // not checked here.
     if (swizzle_misconception(tries).empty())
       for (size_t i = 0; i < all.size(); ++i) check_bijective(check, kSwizzles[i], all[i]);
     check_formula(check, tries);
@@ -370,7 +372,7 @@ TEST_SUITE("lab:swizzle") {
 
   LAB_CHECK("B3 rows of any width" * takes(wholes("row_bytes", 16, 1024, 0, 16))) {
     check.expected("all right");
-    // Random widths in addition to the published ones; 8 rows of any width fill whole lines.
+    // Random widths in addition to the published ones. 8 rows fill whole lines at any width.
     Random random = check.random();
     std::vector<std::pair<int, int>> shapes;
     for (double row_bytes : check.row.numbers("row_bytes"))

@@ -79,7 +79,8 @@ DocumentedChunk documented_chunk(int y, int x, int nx, int element_bytes) {
   c.y16 = c.i16 / 8;
   c.x16 = c.i16 % 8;
   c.swz_y16 = c.y16;
-  // The document writes y16 ^ x16 for a tile of 8 rows; below that the pattern repeats.
+  // The document writes y16 ^ x16, for a tile of 8 rows; in a taller tile the pattern repeats every
+  // 8 rows.
   c.swz_x16 = (c.y16 % 8) ^ c.x16;
   return c;
 }

@@ -21,16 +21,16 @@ struct Swizzle {
   std::string name() const;
 };
 
-// A sentence about the misconception that gives exactly `got` for all these offsets and swizzles;
-// empty if none is known.
+// One answer of the student's function. swizzle_misconception() returns a sentence about the
+// misconception that would give all of these answers; empty if no known misconception does.
 struct SwizzleTry {
   Swizzle swizzle;
   uint32_t offset, got;
 };
 std::string swizzle_misconception(const std::vector<SwizzleTry>& tries);
 
-// The chunk of 16 bytes that holds element (y, x) of rows of nx elements, and the places of chunk
-// and element by the document's formulas, which hold for rows of 128 bytes.
+// Where the document's formulas place element (y, x) of rows of nx elements: the chunk of 16 bytes
+// that holds it, and the places of chunk and element. The formulas hold for rows of 128 bytes.
 struct DocumentedChunk {
   int i16, y16, x16, swz_y16, swz_x16;
 };

@@ -17,9 +17,9 @@ namespace {
 
 constexpr uint32_t kWeighingThreads = 256;         // a block of 8 warps
 constexpr uint32_t kTileElements = 64 * 64;        // elements of 2 bytes each
-constexpr uint32_t kWeighedTile = 8 * 4 * 32 * 8;  // results of a tile, of 2 bytes each
+constexpr uint32_t kWeighedTile = 8 * 4 * 32 * 8;  // results per tile, of 2 bytes each
 
-// kWarps warps read a tile as kStrips strips of kSteps matrices.
+// A tile has kColumns columns. kWarps warps read it, each as kStrips strips of kSteps matrices.
 constexpr uint32_t kColumns = 64, kWarps = 8, kStrips = 4, kSteps = 4;
 
 // With these bounds no sum of four products reaches 65535, the value of poison.
@@ -37,7 +37,7 @@ std::vector<uint32_t> strip_weights(Random& random) {
   return weights;
 }
 
-// Element `index` of the results of a tile, in the order of the contract.
+// The meaning of the `index`-th of a tile's results, in the order of the contract.
 struct ResultPosition {
   uint32_t warp, step, lane, matrix, half;
   explicit ResultPosition(uint32_t index)
@@ -46,9 +46,9 @@ struct ResultPosition {
         lane(index / 8 % kWarpSize),
         matrix(index % 8 / 2),
         half(index % 2) {}
-  // The place of the tile's element that the result is made of: its row in each strip, and its
-  // column. ldmatrix gives lane l the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of each
-  // matrix, or, with .trans, of column l / 4 (PTX ISA).
+  // Row, in each strip, and column of the tile's elements of which the result is made. ldmatrix
+  // gives lane l the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of each matrix, or, with
+  // .trans, of column l / 4 (PTX ISA).
   uint32_t row(bool transpose) const {
     return 8 * (matrix % 2) + (transpose ? 2 * (lane % 4) + half : lane / 4);
   }
@@ -60,7 +60,7 @@ struct ResultPosition {
 // The results of all tiles.
 std::vector<uint16_t> expected_weights(const std::vector<uint16_t>& elements,
                                        const std::vector<uint32_t>& weights, bool transpose) {
-  // All tiles take their results from the same places.
+  // The results of all tiles are made of elements at the same places.
   std::vector<ResultPosition> places;
   std::vector<uint32_t> offsets;  // within the first strip
   for (uint32_t i = 0; i < kWeighedTile; ++i) {
@@ -114,8 +114,8 @@ void check_results(Check& check, const char* kernel) {
   right_result(check);
 }
 
-// A conflict inside the given load_matrices is shown on the line that calls it, because the address
-// comes from there.
+// The line to show for conflicts on `line`: the call of the given load_matrices if they are inside
+// it, because the caller computes the address.
 int blamed_line(Check& check, const char* kernel, int line) {
   const SourceFile& source = check.session.source;
   const bool given = line > source.find("load_matrices") && line < source.find("add_weighted");
@@ -124,11 +124,10 @@ int blamed_line(Check& check, const char* kernel, int line) {
   return call > 0 ? call : begin;
 }
 
-// Launches both kernels and checks the one that takes more wavefronts.
+// Launches the kernel without and with .trans, and checks the launch that takes more wavefronts.
 void check_wavefronts(Check& check, const char* kernel, const std::string& idea) {
-  withhold_until_passed(
-      check,
-      "C1 plain: wavefronts");  // the skeleton's accesses are those of weigh_plain
+  // The skeleton's kernels access shared memory as weigh_plain does, about which C1 asks.
+  withhold_until_passed(check, "C1 plain: wavefronts");
   for (const char* transpose : {"false", "true"})
     limit_shared(check, fmt::format("{}<{}>", kernel, transpose), check.row.number("shared_bytes"));
   const device::Run straight = run_weighing(check, kernel, false, check.row.count("tiles"));
@@ -141,8 +140,8 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
                     [&](int line) { return blamed_line(check, kernel, line); });
   credit_most_sectors(check, judged, sectors);
   recount_sectors(check, second ? "Without .trans" : "With .trans", sectors, other);
-  // Few accesses with conflicts may take as few wavefronts as many without; the task is to have no
-  // conflicts.
+  // Few accesses with conflicts may take no more wavefronts than many without. The task is to have
+  // no conflicts, so they cost points in any case.
   const counters::Counters& c = counters_of(check, judged, Counted::shared);
   const uint64_t conflicts = c.shared_wavefronts() - c.shared_ideal();
   check.credit_at_most(ideal, ideal + static_cast<double>(conflicts));
@@ -240,7 +239,8 @@ std::string box_text(const TensorBox& box) {
                      box.element_bytes == 1 ? "" : "s", box.base);
 }
 
-// A property of the boxes that the student's function gets wrong, for the message.
+// A hint for the message about the box: the property of it that the student's function may have
+// missed.
 const char* hint_for_box(const TensorBox& box) {
   if (box.columns * box.element_bytes < box.mode)
     return "The box is narrower than the mode: how far apart do its rows begin?";
@@ -272,9 +272,9 @@ void check_mode(Check& check, const TensorBox& box) {
   }
 }
 
-// Launches the student's function for every box that an H200 has recorded (tensor_boxes()) in the
-// swizzle modes of the rubric row, and compares where each element lands. For each mode the record
-// begins with boxes at base 0 that are as wide as the mode, so that a message is about a simple
+// Launches the student's function for each box that an H200 has written (tensor_boxes()) in the
+// swizzle modes of the rubric row, and compares where each element is put. For each mode the record
+// begins with boxes at base 0 that are as wide as the mode, so the first message is about a simple
 // box.
 void check_modes(Check& check) {
   check.expected("as on an H200");

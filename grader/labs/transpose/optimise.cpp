@@ -15,7 +15,8 @@ namespace lab32::checks::transpose {
 namespace {
 
 constexpr uint32_t kTile = 32;
-// Random shapes for counts have sides that are multiples of any likely tile size.
+// The sides of random shapes for counting are multiples of this, and thereby of any likely tile
+// size.
 constexpr uint32_t kTileOfAny = 128;
 
 template <class T>
@@ -29,7 +30,8 @@ constexpr const char* kType<double> = "double";
 template <>
 constexpr const char* kType<short> = "short";
 
-// Values of any kind, except floats' NaNs, which equal nothing, and all ones, which is poison.
+// Random values of type T, with the extreme ones. Without NaNs, which equal nothing, and without
+// all ones, which is poison.
 template <class T>
 std::vector<T> random_values(Random& random, size_t count) {
   if constexpr (std::is_same_v<T, float>) return any_floats(random, count);
@@ -46,8 +48,8 @@ std::vector<T> random_values(Random& random, size_t count) {
   return found;
 }
 
-// Transposes in squares, so that the host does not suffer from the strided access that this lab is
-// about.
+// Transposes square by square, because the strided accesses that this lab is about are slow on the
+// host, too.
 template <class T>
 std::vector<T> transposed(const std::vector<T>& in, size_t n, size_t m) {
   std::vector<T> out(in.size());
@@ -68,7 +70,8 @@ struct Version {
   }
 };
 
-// Names rows and columns, since a flat index says little about a matrix.
+// A sentence about the first wrong element. It names row and column, since a flat index says little
+// about a matrix.
 template <class T>
 std::string position_text(const std::vector<T>& got, const std::vector<T>& want, uint32_t n) {
   size_t i = 0;
@@ -106,7 +109,8 @@ device::Run run_transpose(Check& check, const std::string& type, const Version& 
   return run_transpose<short>(check, version, n, m);
 }
 
-// All shapes with all types, and the large shape with the type in the version's rubric.
+// Launches and checks the version for all shapes of the rubric row and two random shapes with each
+// type, and for the large shape with one type.
 void check_shapes(Check& check, const Version& version) {
   const std::vector<double> rows = check.row.numbers("rows"),
                             columns = check.row.numbers("columns");
@@ -115,7 +119,7 @@ void check_shapes(Check& check, const Version& version) {
   };
   for (size_t i = 0; i < rows.size(); ++i)
     turn_all(static_cast<uint32_t>(rows[i]), static_cast<uint32_t>(columns[i]));
-  // Sides that are multiples of a vector but not of a tile, and random sides.
+  // One shape with sides that are multiples of a vector but not of a tile, and one with any sides.
   Random random(stream_of(check.session.setup.seed, check.row.check + " shapes"));
   turn_all(4 * (1 + random.below(50)), 4 * (1 + random.below(50)));
   turn_all(1 + random.below(200), 1 + random.below(200));
@@ -125,7 +129,8 @@ void check_shapes(Check& check, const Version& version) {
   right_result(check);
 }
 
-// The launch of floats whose sectors, requests and wavefronts the checks of a version use.
+// The launch with floats whose sectors, requests and wavefronts the checks of a version use; it is
+// made once.
 std::shared_ptr<const device::Run> counted_launch(Check& check, const Version& version) {
   const uint32_t n = check.row.count("rows"), m = check.row.count("columns");
   return shared_launch(check, fmt::format("{} {} x {}", version.kernel, n, m),
@@ -133,11 +138,12 @@ std::shared_ptr<const device::Run> counted_launch(Check& check, const Version& v
                        [&] { return run_transpose<float>(check, version, n, m); });
 }
 
-// A second launch, of another type and a shape that depends on the seed.
+// A second launch, with another type and a shape that the seed decides.
 struct SecretLaunch {
   std::shared_ptr<const device::Run> run;
-  // Relative to the published launch. Sectors are in proportion to the bytes. Wavefronts and
-  // requests are in proportion to the elements, since a lane of a tile moves elements.
+  // Ratios to the published launch. The limit for sectors scales with the bytes; those for
+  // wavefronts and requests scale with the elements, since each lane of a tile moves an element at
+  // a time.
   double bytes, elements;
   std::string where;
 };
@@ -164,8 +170,9 @@ void recount_sectors(Check& check, const SecretLaunch& other) {
   grading::recount_sectors(check, other.where, other.bytes * check.row.number("ideal"), *other.run);
 }
 
-// Shorts cost at most three quarters of the points, and a kernel with fewer points is not counted:
-// otherwise the points of one that has no tile would answer A1, which asks about shorts.
+// Takes at most three quarters of the points for the sectors of shorts. A kernel that has no more
+// than a quarter is not counted with shorts at all: from the points of a kernel without a tile one
+// could compute the answer to A1, which asks about shorts.
 void recount_shorts(Check& check, const SecretLaunch& other) {
   constexpr double kLeast = 0.25;
   if (check.verdict.credit <= kLeast) return;
@@ -174,7 +181,8 @@ void recount_shorts(Check& check, const SecretLaunch& other) {
   check.verdict.credit = std::max(check.verdict.credit, std::min(published, kLeast));
 }
 
-// allowed: how many times the ideal number still has all points.
+// Takes points for wavefronts in another launch; up to `allowed` times the ideal number has all
+// points.
 void recount_wavefronts(Check& check, const SecretLaunch& other, double allowed = 1) {
   grading::recount_wavefronts(check, other.where,
                               allowed * other.elements * check.row.number("ideal"), *other.run);
@@ -187,7 +195,8 @@ void recount_requests(Check& check, const SecretLaunch& other) {
                          worst_global(check, *other.run));
 }
 
-// The costs of tiles would answer the questions of part A.
+// Until these questions are answered rightly, the counts of tiles are withheld, because they would
+// answer them.
 const char kSectorQuestions[] = "A1 what naive touches", kBankQuestions[] = "A2 a column of a tile";
 
 void credit_version_sectors(Check& check, const Version& version, const char* idea) {
@@ -201,14 +210,14 @@ void credit_version_wavefronts(Check& check, const Version& version, const char*
   withhold_until_passed(check, kBankQuestions);
   credit_wavefronts(check, *counted_launch(check, version), check.row.number("ideal"), idea);
   recount_wavefronts(check, launch_at_secret_size<int>(check, version));
-  // A bank holds two shorts, so a tile that is padded for words of 4 bytes may have two-way
-  // conflicts.
+  // A bank's word holds two shorts, so in a tile that is padded for words of 4 bytes, shorts may
+  // have two-way conflicts.
   recount_wavefronts(check, launch_at_secret_size<short>(check, version), 2);
 }
 
-// The line whose lanes access more bytes than the matrix has, if there is one. Where the rows of a
-// matrix do not begin at a sector, every kernel has accesses with a sector too many, so the worst
-// access does not explain why this kernel has more.
+// The line whose lanes access more bytes than the matrix has; no line if there is none. In a matrix
+// whose rows do not begin at sectors, even a good kernel has accesses with a sector too many, so
+// its worst access does not explain why this kernel has more sectors.
 WorstLine repeated_elements(Check& check, const device::Run& run, uint64_t bytes_of_matrix) {
   for (const counters::LineCounters& line : run.lines) {
     const uint64_t bytes = line.counters.global_bytes;
@@ -320,8 +329,8 @@ TEST_SUITE("lab:transpose") {
 
   LAB_CHECK("B1 tiled: sectors" * takes(kRows, kColumns, "ideal", "drawn")) {
     credit_version_sectors(check, kTiled, kSectorIdea);
-    // Conflicts cost no points in this check. They are the next version's idea, and are shown here
-    // because this version causes them.
+    // Bank conflicts cost no points in this check, since avoiding them is the idea of the next
+    // version. They are shown here because this version causes them.
     const auto launched = counted_launch(check, kTiled);
     const counters::Counters& c = counters_of(check, *launched);
     withhold_until_passed(check, kBankQuestions);

@@ -24,8 +24,8 @@ struct Tile {
   }
 };
 
-// The LAB32_TILE record of transpose_best in `module`. If there is none, or an invalid one, the
-// check is lost and the message says what to write.
+// The LAB32_TILE record of transpose_best in `module`. If there is none, or if it is invalid, the
+// check is lost with a message that says what to write.
 inline Tile tile_of_best(Check& check, device::LoadedModule& module) {
   const auto bytes = record(check, module, "lab32_tile_transpose_best");
   std::array<int32_t, 3> asked{};

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kTimedTile = 32;
 
-// One version on n x n floats. `out`: which of the written arrays it writes, from 1.
+// One version on n x n floats. `out`: the index of the array that it writes; array 0 is the input.
 TimedVersion timed_version(Check& check, const std::string& version, uint32_t n, size_t out,
                            const InputSets<float>& inputs) {
   TimedVersion made;
@@ -29,7 +29,7 @@ TimedVersion timed_version(Check& check, const std::string& version, uint32_t n,
   made.mismatch = [=](size_t set, const Outputs& outputs) {
     const std::vector<float> got = values_of<float>(outputs[out - 1]);
     const std::vector<float>& in = *inputs[set];
-    // Squares of the matrix fit in the host's caches.
+    // Compares square by square, so that both matrices' elements stay in the host's caches.
     for (size_t y0 = 0; y0 < n; y0 += kTimedTile)
       for (size_t x0 = 0; x0 < n; x0 += kTimedTile)
         for (size_t y = y0; y < y0 + kTimedTile && y < n; ++y)
@@ -41,7 +41,7 @@ TimedVersion timed_version(Check& check, const std::string& version, uint32_t n,
   return made;
 }
 
-// `before`: the earlier version, or empty.
+// The timed work of a version, next to the earlier version `before` unless that is empty.
 TimedWork work_of(Check& check, const std::string& version, const std::string& before, uint32_t n,
                   size_t sets) {
   const size_t count = size_t{n} * n;
