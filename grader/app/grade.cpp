@@ -22,7 +22,7 @@ namespace {
 
 struct GradeCommand {
   grading::GradeOptions options;
-  std::string dir, rubric, course, labs;
+  std::string dir, rubric, course, labs, id;
   std::string format = "text", output, json;  // -o, --json
   bool watches = false, keeps_history = false, pictures = false, all = false;
 };
@@ -78,7 +78,9 @@ int run_grade(GradeCommand& given) {
   options.rubric = given.rubric;
   options.progress = true;
   options.runs_hidden = given.format == "gradescope";  // Gradescope hides them itself
-  options.judge_questions = asking::judge;
+  options.judge_questions = [&](const grading::Rubric& rubric, const std::filesystem::path& file) {
+    return asking::judge(rubric, file, given.id);
+  };
   take_named_files(options);
   std::optional<Scratch> rubrics;
   if (!given.course.empty()) take_course(given.course, rubrics.emplace().path, options);
@@ -127,6 +129,9 @@ Command grade_command(CLI::App& lab32) {
   app->add_option("--device", options.device, "auto, sim, sim:NAME or gpu (auto)");
   app->add_option("--seed", options.seed, "repeat the random inputs of an earlier run")
       ->check(kWholeNumber);
+  app->add_option(
+      "--id", given->id,
+      "the student's id, for which the answers to lab32 ask must be (that in answers.toml)");
   app->add_option("--format", given->format,
                   fmt::format("{} (text)", fmt::join(report::format_names(), ", ")))
       ->check(CLI::IsMember(report::format_names()));

@@ -141,9 +141,12 @@ void count_answers(const Drawn& drawn, const AnswerSheet& sheet, report::Test& t
     right += ok;
     test.figures[fmt::format("{} asked", to_string(question.kind))] += 1;
     test.figures[fmt::format("{} right", to_string(question.kind))] += ok;
+    test.figures["asked"] += 1;
+    test.figures["right"] += ok;
     if (!ok) wrong.push_back(fmt::format("{} (line {})", question.subject, question.line));
   }
   test.measured = fmt::format("{} of {} right", right, drawn.questions.size());
+  if (!sheet.id.empty()) test.measured += ", id " + visible_name(sheet.id);
   test.score =
       test.max_score * static_cast<double>(right) / static_cast<double>(drawn.questions.size());
   test.score = static_cast<double>(static_cast<int64_t>(test.score * 100)) / 100;
@@ -156,7 +159,8 @@ void count_answers(const Drawn& drawn, const AnswerSheet& sheet, report::Test& t
 
 }  // namespace
 
-std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path& file) {
+std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path& file,
+                                  const std::string& id) {
   const auto row = std::find_if(
       rubric.rows().begin(), rubric.rows().end(),
       [](const grading::RubricRow& r) { return r.credit == grading::Credit::questions; });
@@ -165,11 +169,13 @@ std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path&
   if (!sheet && !counts) return std::nullopt;
   report::Test test;
   test.name = listed ? row->check : "Q questions about the code";
-  test.status = Status::failed;
+  // Without points, wrong answers are a reason to talk and no verdict.
+  test.status = counts ? Status::failed : Status::passed;
   test.max_score = counts ? row->points : 0;
-  test.expected = "all right";
+  if (counts) test.expected = "all right";
   test.file = visible_name(file.string());
-  test.failure = report::Failure{report::Failure::Kind::wrong_answer};
+  if (counts) test.failure = report::Failure{report::Failure::Kind::wrong_answer};
+  test.figures = {{"asked", 0}, {"right", 0}};
   if (!sheet) {
     test.measured = "not answered";
     test.message =
@@ -181,6 +187,13 @@ std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path&
     test.message =
         "answers.toml has the answers for another version of the file. Each version has "
         "its own questions: run `lab32 ask` again.";
+    return test;
+  }
+  if (!id.empty() && sheet->id != id) {
+    test.measured = "other student";
+    test.message = fmt::format(
+        "answers.toml has the answers of `{}`, not of `{}`: run `lab32 ask {} --id {}`.",
+        visible_name(sheet->id), visible_name(id), rubric.lab(), visible_name(id));
     return test;
   }
   AskOptions options;
@@ -195,6 +208,7 @@ std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path&
     test.score = test.max_score;
     test.measured = "no questions";
     test.message = "There is nothing to ask: " + drawn.why_none + ".";
+    test.figures.clear();
   } else {
     count_answers(drawn, *sheet, test);
   }

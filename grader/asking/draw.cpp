@@ -1,4 +1,4 @@
-// Grades the checks of a lab, makes questions of their launches, and draws a few.
+// Grades some checks of a lab, makes questions of their launches, and draws a few.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,11 +6,13 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "asking/launch_record.h"
 #include "asking/question.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "base/toml_file.h"
 #include "grading/launch/arrays.h"
 
@@ -21,6 +23,7 @@ namespace {
 constexpr uint64_t kMostThreads = 1 << 17;
 constexpr unsigned kMostLaunches = 4;              // recorded for each kernel of a check
 constexpr uint64_t kMostInstructions = 2'000'000;  // of a warp, with other inputs
+constexpr size_t kChecksAtOnce = 2;                // graded before questions are chosen
 constexpr uint32_t kMostRequests = 512;            // recorded for each line of the block
 
 class QuestionMaker : public grading::LaunchWatcher {
@@ -29,7 +32,6 @@ class QuestionMaker : public grading::LaunchWatcher {
 
   bool before(grading::Check& check, const grading::Launch& launch, device::Kernel&,
               device::LaunchOptions& options) override {
-    mutants_.reset();
     recording_ = false;
     const uint64_t threads = launch.shape.grid.count() * launch.shape.block.count();
     if (threads < kWarpSize || threads > kMostThreads || check.trial.repeating()) return false;
@@ -44,17 +46,13 @@ class QuestionMaker : public grading::LaunchWatcher {
     filter.block =
         random_.below(3) == 0 ? blocks - 1 : random_.below(static_cast<uint32_t>(blocks));
     options.launch_detail = filter_ = filter;
-    if (mutated_.insert(launch.kernel).second) mutants_ = std::make_unique<Mutants>(check, launch);
     return true;
   }
 
   void after(grading::Check& check, const grading::Launch& launch, device::Kernel& kernel,
              const device::Run& run, device::SavedMemory* memory) override {
     if (!recording_ || !memory) return;
-    if (!run.launch_detail || !is_worth_asking_about(*run.launch_detail)) {
-      if (mutants_) mutated_.erase(launch.kernel);
-      return;
-    }
+    if (!run.launch_detail || !is_worth_asking_about(check, *run.launch_detail)) return;
     ++seen_[check.row.check + launch.kernel];
     LaunchRecord record{
         check,
@@ -68,42 +66,54 @@ class QuestionMaker : public grading::LaunchWatcher {
         {}};
     compare_with_other_inputs(record, kernel, *memory);
     keep(trace_questions(record));
+    keep(launch_questions(record));
     keep(computed_questions(record));
-    if (mutants_) keep(mutants_->questions(record, kernel, *memory));
+    if (mutated_.insert(launch.kernel).second) keep(mutant_questions(record, kernel, *memory));
   }
 
   std::vector<Question> questions;
 
  private:
-  // A launch for very few elements asks nothing about a warp.
-  static bool is_worth_asking_about(const counters::LaunchDetail& detail) {
-    int lanes = 0;
-    for (const LineDetail& line : detail.lines)
+  // A launch for no or very few elements asks nothing about a warp. Its kernel may still clear and
+  // write its outputs, so that its loads count.
+  static bool is_worth_asking_about(const grading::Check& check,
+                                    const counters::LaunchDetail& detail) {
+    const bool has_inputs =
+        std::any_of(check.arrays.begin(), check.arrays.end(),
+                    [](const grading::DeviceArray* array) { return array->read_only(); });
+    uint32_t most = 0;  // lanes, for one line
+    for (const LineDetail& line : detail.lines) {
+      uint32_t lanes = 0;
       for (const RequestDetail& request : line.requests)
-        if (!line.shared) lanes += __builtin_popcount(request.mask);
-    return lanes >= 2 * kWarpSize;
+        if (!line.shared && (!has_inputs || request.kind == sim::AccessKind::load))
+          lanes += static_cast<uint32_t>(__builtin_popcount(request.mask));
+      most = std::max(most, lanes);
+    }
+    return most >= std::min<uint32_t>(2 * kWarpSize, detail.threads);
   }
 
   // Runs the launch with the elements of each input moved on, and finds what stays the same.
   void compare_with_other_inputs(LaunchRecord& record, device::Kernel& kernel,
                                  device::SavedMemory& before) const {
     device::Device& device = record.check.device();
-    for (const grading::DeviceArray* array : record.check.arrays)
-      if (array->read_only() && array->count() == 1) return;  // cannot be moved on
     const auto after = device.save();
     before.put_back();
+    bool moved = true;
     for (const grading::DeviceArray* array : record.check.arrays) {
       if (!array->read_only()) continue;
       std::vector<std::byte> bytes(array->buffer().bytes);
       device.download(bytes.data(), array->buffer(), bytes.size());
       const size_t by = array->element_bytes() * (array->count() / 2);
+      const std::vector<std::byte> unmoved = bytes;
       std::rotate(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(by), bytes.end());
+      moved &= bytes != unmoved;  // equal elements show nothing
       device.upload(array->buffer(), bytes.data(), bytes.size());
     }
     device::LaunchOptions options;
     options.warp_budget = kMostInstructions;
     options.check_hazards = false;
     options.launch_detail = filter_;
+    if (!moved) return after->put_back();
     const device::Run run = device.launch(kernel, record.launch.shape, record.launch.args, options);
     after->put_back();
     if (run.fault || !run.launch_detail) return;
@@ -136,15 +146,16 @@ class QuestionMaker : public grading::LaunchWatcher {
   counters::DetailFilter filter_;
   std::map<std::string, unsigned> seen_;  // launches by check and kernel
   std::set<std::string> mutated_;         // kernels
-  std::unique_ptr<Mutants> mutants_;
 };
 
-// The checks to grade: the named ones, or all that compare results.
+// The checks to grade: the named ones, or all that compare results. A check that is hidden for some
+// time is left out for ever, since answers are judged later than they are given.
 std::vector<std::string> checks_of(const grading::Rubric& rubric, const std::string& check) {
   if (!check.empty()) return grading::checks_named(rubric, check);
   std::vector<std::string> names;
   for (const grading::RubricRow& row : rubric.rows())
-    if (row.credit == grading::Credit::all && !row.asks() && !row.bonus) names.push_back(row.check);
+    if (row.credit == grading::Credit::all && !row.asks() && !row.bonus && row.hidden_until == 0)
+      names.push_back(row.check);
   return names;
 }
 
@@ -232,6 +243,41 @@ std::string reason_for_none(const report::Lab& lab, const std::set<std::string>&
          "long to work out on paper";
 }
 
+// Adds the checks that have passed to `passed`. Returns the first check with open questions of the
+// lab; "": there is none.
+std::string open_check(const grading::Rubric& rubric, const report::Lab& lab,
+                       std::set<std::string>& passed) {
+  for (const report::Test& test : lab.tests) {
+    const auto row = std::find_if(rubric.rows().begin(), rubric.rows().end(),
+                                  [&](const auto& r) { return r.check == test.name; });
+    if (test.status == report::Status::passed)
+      passed.insert(test.name);
+    else if (row != rubric.rows().end() && row->asks())
+      return test.name;
+  }
+  return "";
+}
+
+// Whether the answer is a constant in the line that the question is about.
+bool can_be_read_off(const Question& question) {
+  static const Pattern number("[0-9]+");
+  if (!question.options.empty()) return false;
+  for (const auto& found : number.all(question.source))
+    if (found[0] == std::to_string(question.answer)) return true;
+  return false;
+}
+
+// Whether there is a choice of subjects and of kinds.
+bool is_enough(const std::vector<Question>& pool, size_t count) {
+  std::set<std::string> subjects;
+  std::set<Kind> kinds;
+  for (const Question& question : pool) {
+    subjects.insert(question.subject);
+    kinds.insert(question.kind);
+  }
+  return subjects.size() > count && kinds.size() >= std::min<size_t>(count, 3);
+}
+
 }  // namespace
 
 Drawn draw(const AskOptions& options) {
@@ -241,39 +287,38 @@ Drawn draw(const AskOptions& options) {
                                file.lab);
   const uint64_t seed = hash_of(options.id + "\n" + read_file(file.file).value_or(""));
   QuestionMaker maker(seed);
-  grade.checks = checks_of(rubric, options.check);
   grade.device = "sim";
   grade.seed = seed & 0xffffffffffff;  // 48 bits, as in a grading without --seed
   grade.modelled_times = false;
   grade.watcher = &maker;
-  const report::Result result = grading::grade(grade);
-  const report::Lab& lab = result.labs.at(0);
+  std::vector<std::string> left = checks_of(rubric, options.check);
+  const std::set<std::string> named(left.begin(), left.end());
+  if (options.check.empty()) Random(stream_of(seed, "checks")).shuffle(left);
 
   Drawn drawn{file.lab, file.file.string(), {}, ""};
-  std::set<std::string> passed;
-  std::string open;  // the first check with open questions of the lab
-  for (const report::Test& test : lab.tests) {
-    const auto row = std::find_if(rubric.rows().begin(), rubric.rows().end(),
-                                  [&](const auto& r) { return r.check == test.name; });
-    if (test.status == report::Status::passed)
-      passed.insert(test.name);
-    else if (row != rubric.rows().end() && row->asks() && open.empty())
-      open = test.name;
-  }
-  if (!open.empty()) {
-    drawn.why_none =
-        fmt::format("they would answer the questions of `{}`; answer these first", open);
-    return drawn;
-  }
   const std::vector<LabIdea> ideas = ideas_in(rubric.folder());
   std::vector<Question> pool;
-  for (Question& question : maker.questions) {
-    const bool named = options.check.empty() || std::find(grade.checks.begin(), grade.checks.end(),
-                                                          question.check) != grade.checks.end();
-    if (!named || passed.count(question.check) == 0) continue;
-    name_earlier_lab(question, file.lab, ideas);
-    pool.push_back(std::move(question));
-  }
+  std::set<std::string> passed;
+  report::Lab lab;
+  do {
+    const size_t some = options.check.empty() ? std::min(kChecksAtOnce, left.size()) : left.size();
+    grade.checks.assign(left.end() - static_cast<ptrdiff_t>(some), left.end());
+    left.resize(left.size() - some);
+    lab = grading::grade(grade).labs.at(0);
+    if (lab.status == report::Status::error || lab.status == report::Status::not_graded) break;
+    if (const std::string open = open_check(rubric, lab, passed); !open.empty()) {
+      drawn.why_none =
+          fmt::format("they would answer the questions of `{}`; answer these first", open);
+      return drawn;
+    }
+    for (Question& question : std::exchange(maker.questions, {})) {
+      if (passed.count(question.check) == 0 || named.count(question.check) == 0 ||
+          can_be_read_off(question))
+        continue;
+      name_earlier_lab(question, file.lab, ideas);
+      pool.push_back(std::move(question));
+    }
+  } while (!left.empty() && !is_enough(pool, options.count));
   Random random(stream_of(seed, "choose"));
   drawn.questions = choose(std::move(pool), options.count, random);
   // The spaced one is asked last.

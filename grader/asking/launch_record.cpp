@@ -6,7 +6,53 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/text.h"
+
 namespace lab32::asking {
+
+using sim::AccessKind;
+
+bool LaunchRecord::complete_in(bool shared) const {
+  return std::all_of(detail().lines.begin(), detail().lines.end(),
+                     [&](const LineDetail& l) { return l.shared != shared || is_usable(l); });
+}
+
+int64_t LaunchRecord::exchanged(int64_t thread) const {
+  const int64_t w = block().x, h = block().y;
+  const int64_t x = thread % w, y = thread / w;
+  return y < w && x < h ? x * w + y : -1;
+}
+
+ChosenRequest LaunchRecord::choose(const LineDetail& line) const {
+  const RequestDetail& any =
+      line.requests[random.below(static_cast<uint32_t>(line.requests.size()))];
+  if (any.matrix || (any.kind != AccessKind::load && any.kind != AccessKind::store)) return {};
+  std::vector<const RequestDetail*> alike;  // of that warp and kind
+  for (const RequestDetail& other : line.requests)
+    if (other.warp == any.warp && other.kind == any.kind) alike.push_back(&other);
+  ChosenRequest chosen{&line, &any, true, "", {}};
+  if (alike.size() > 1) {
+    const bool one_site = std::all_of(alike.begin(), alike.end(),
+                                      [&](const RequestDetail* o) { return o->site == any.site; });
+    const auto at =
+        static_cast<size_t>(std::find(alike.begin(), alike.end(), &any) - alike.begin());
+    chosen.told = one_site && at < 4;
+    if (chosen.told)
+      chosen.which = fmt::format(", the {} time that the warp executes this access", ordinal(at));
+  }
+  chosen.named = pictures::access_of(line, any, names).requests[0];
+  return chosen;
+}
+
+uint32_t LaunchRecord::random_lane(const RequestDetail& request) const {
+  uint32_t lane = random.below(kWarpSize);
+  while (!is_active(request, lane)) lane = (lane + 1) % kWarpSize;
+  return lane;
+}
+
+std::string LaunchRecord::warp_name(const ChosenRequest& chosen) const {
+  return fmt::format("warp {} of {}", chosen.request->warp, block_name(launch, chosen.line->block));
+}
 
 Question LaunchRecord::about(Kind kind, const std::string& subject, const std::string& idea,
                              int line) const {
@@ -23,15 +69,31 @@ Question LaunchRecord::about(Kind kind, const std::string& subject, const std::s
 
 void LaunchRecord::draw_request(Question& question, const LineDetail& line,
                                 const RequestDetail& request) const {
-  question.picture.accesses = {pictures::access_of(line, request, names)};
+  question.picture.accesses.push_back(pictures::access_of(line, request, names));
+}
+
+Element element_of(const std::string& name) {
+  static const Pattern whole("^([A-Za-z_][A-Za-z_0-9]*)((\\[[0-9]{1,9}\\])+)$"), one("[0-9]+");
+  const auto found = whole.match(name);
+  if (!found) return {};
+  Element element{(*found)[1], {}};
+  for (const auto& number : one.all((*found)[2])) element.index.push_back(std::stoll(number[0]));
+  return element;
+}
+
+const char* verb_of(AccessKind kind) { return kind == AccessKind::load ? "load" : "store"; }
+
+std::string ordinal(size_t number) {
+  static const char* const kNames[] = {"first", "second", "third", "fourth"};
+  return kNames[number];
 }
 
 std::string block_name(const grading::Launch& launch, uint64_t block) {
   const Dim3& grid = launch.shape.grid;
   if (grid.y == 1 && grid.z == 1) return fmt::format("block {}", block);
   const uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;
-  return grid.z == 1 ? fmt::format("block ({}, {})", x, y)
-                     : fmt::format("block ({}, {}, {})", x, y, z);
+  return grid.z == 1 ? fmt::format("block {} (x {}, y {})", block, x, y)
+                     : fmt::format("block {} (x {}, y {}, z {})", block, x, y, z);
 }
 
 void add_wrong(Question& question, int64_t answer, const std::string& misconception) {

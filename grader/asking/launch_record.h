@@ -2,7 +2,6 @@
 // return every question that is worth asking; draw() chooses.
 #pragma once
 
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,6 +16,24 @@ namespace lab32::asking {
 
 using counters::LineDetail;
 using counters::RequestDetail;
+
+constexpr uint32_t kManyLanes = 8;  // an access of fewer lanes says little about a warp
+
+// "tile[3][0]": the array and its indices; no array if the name has another form.
+struct Element {
+  std::string array;
+  std::vector<int64_t> index;
+};
+Element element_of(const std::string& name);
+
+// One request of a line, and the words that tell it from the line's others.
+struct ChosenRequest {
+  const LineDetail* line = nullptr;
+  const RequestDetail* request = nullptr;  // null: none can be chosen
+  bool told = true;   // words can tell it from the line's other requests by that warp
+  std::string which;  // "", or ", the second time that the warp executes this access"
+  pictures::Request named;
+};
 
 struct LaunchRecord {
   grading::Check& check;
@@ -35,15 +52,33 @@ struct LaunchRecord {
   bool is_known(const LineDetail& line) const {
     return known_lines.count({line.line, line.shared}) > 0;
   }
+  // The record has all accesses of the line in the block, as the machine code issues them.
+  bool is_usable(const LineDetail& line) const {
+    return line.requests.size() == line.requests_in_block && !line.ptx_level && is_known(line);
+  }
+  // Whether all lines that access shared or global memory are usable.
+  bool complete_in(bool shared) const;
   Dim3 block() const { return launch.shape.block; }
   bool one_dimensional() const { return block().y == 1 && block().z == 1; }
+  // The number of the thread whose x and y are those of `thread`, exchanged; -1: there is none.
+  int64_t exchanged(int64_t thread) const;
+  // A random load or store of the line, and a random lane that takes part.
+  ChosenRequest choose(const LineDetail& line) const;
+  uint32_t random_lane(const RequestDetail& request) const;
+  std::string warp_name(const ChosenRequest& chosen) const;  // "warp 3 of block 2"
   // A question about a line, without its text and its answer.
   Question about(Kind kind, const std::string& subject, const std::string& idea, int line) const;
-  // Its picture is that of one request.
+  // Adds the picture of a request.
   void draw_request(Question& question, const LineDetail& line, const RequestDetail& request) const;
 };
 
-// "block 2", "block (1, 0)"
+inline bool is_active(const RequestDetail& request, uint32_t lane) {
+  return request.mask >> lane & 1;
+}
+inline int64_t thread_of(uint32_t warp, uint32_t lane) { return int64_t{warp} * kWarpSize + lane; }
+const char* verb_of(sim::AccessKind kind);  // of a load or a store
+std::string ordinal(size_t number);         // 0: "first", at most 3: "fourth"
+// "block 2", "block 5 (x 1, y 1)": pictures number the blocks
 std::string block_name(const grading::Launch& launch, uint64_t block);
 // Adds a wrong model, unless its answer is right, negative, or that of an earlier one.
 void add_wrong(Question& question, int64_t answer, const std::string& misconception);
@@ -51,28 +86,16 @@ void add_wrong(Question& question, int64_t answer, const std::string& misconcept
 std::string words_of_launch(grading::Check& check, const grading::Launch& launch,
                             const device::KernelInfo& kernel);
 
-// What an access does, where a value comes from, and which threads do nothing.
+// What one access does: the element, the bank, the sectors and the wavefronts.
 std::vector<Question> trace_questions(const LaunchRecord& record);
+// Where a value comes from, which threads do nothing, and which line wastes most.
+std::vector<Question> launch_questions(const LaunchRecord& record);
 // A row of a tile longer or shorter, and the blocks that fit on a multiprocessor.
 std::vector<Question> computed_questions(const LaunchRecord& record);
 
-// The kernel without one of its barriers, for each barrier. Constructed before the launch, since
-// loading allocates memory.
-class Mutants {
- public:
-  Mutants(grading::Check& check, const grading::Launch& launch);
-  // After the launch: runs the mutants, and the kernel in blocks of another size, from the memory
-  // as it was before. Leaves the memory as it is.
-  std::vector<Question> questions(const LaunchRecord& record, device::Kernel& kernel,
-                                  device::SavedMemory& before);
-
- private:
-  struct Mutant {
-    int line = 0;  // of the barrier
-    std::unique_ptr<device::LoadedModule> module;
-    device::Kernel* kernel = nullptr;
-  };
-  std::vector<Mutant> mutants_;
-};
+// Without one of its barriers, which lines race? In blocks of another size, what do the lines cost?
+// Runs the changed launches from the memory `before` the launch, and leaves the memory as it is.
+std::vector<Question> mutant_questions(const LaunchRecord& record, device::Kernel& kernel,
+                                       device::SavedMemory& before);
 
 }  // namespace lab32::asking

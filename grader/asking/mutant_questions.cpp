@@ -1,11 +1,8 @@
-// Questions about a change of the kernel or of its launch. Without one of its barriers, or in
-// blocks of another size, the kernel runs again; the banks of a tile with longer rows, and the
-// blocks that fit on another GPU, are computed.
+// Questions about a change of the kernel or of its launch, which runs again: without one of its
+// barriers, or in blocks of another size.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,8 +12,6 @@
 #include "base/text.h"
 #include "device/names.h"
 #include "grading/launch/counting.h"
-#include "simulator/observers/traffic/banks.h"
-#include "simulator/timing/occupancy.h"
 
 namespace lab32::asking {
 namespace {
@@ -25,6 +20,7 @@ using sim::AccessKind;
 using LinePair = std::pair<int, int>;
 
 constexpr size_t kMostMutants = 3;
+constexpr uint64_t kMostOfMutant = 2'000'000;  // instructions of a warp
 
 // The source line of each line of PTX, by the .loc before it; 0: unknown.
 std::vector<int> source_lines(const std::vector<std::string>& ptx) {
@@ -119,13 +115,37 @@ std::map<std::pair<int, bool>, uint64_t> costs_of(const counters::LaunchDetail& 
   return costs;
 }
 
+pictures::Access access_with_all_requests(const LaunchRecord& record, const LineDetail& line) {
+  pictures::Access access = pictures::access_of(line, line.requests.at(0), record.names);
+  for (size_t i = 1; i < line.requests.size(); ++i)
+    access.requests.push_back(
+        pictures::access_of(line, line.requests[i], record.names).requests[0]);
+  access.worst = line.worst;
+  return access;
+}
+
+// As many threads in blocks of another size, if the recorded block exists there, too.
+std::optional<device::Shape> shape_of_other_blocks(const device::Shape& shape, uint64_t block) {
+  const bool line =
+      shape.grid.y == 1 && shape.grid.z == 1 && shape.block.y == 1 && shape.block.z == 1;
+  const uint32_t other = shape.block.x == 64 ? 128 : 64;
+  const uint64_t threads = uint64_t{shape.grid.x} * shape.block.x;
+  if (!line || shape.block.x < 64 || threads % other != 0 || block >= threads / other)
+    return std::nullopt;
+  device::Shape changed = shape;
+  changed.block = {other};
+  changed.grid = {static_cast<uint32_t>(threads / other)};
+  return changed;
+}
+
 // What the lines of a block cost if the block has another number of threads.
 std::vector<Question> block_size_questions(const LaunchRecord& record,
-                                           const counters::LaunchDetail& other, uint32_t threads) {
+                                           const counters::LaunchDetail& other,
+                                           const device::Shape& shape) {
   std::vector<Question> questions;
   constexpr uint64_t kMostCost = 64;
   const auto before = costs_of(record.detail()), after = costs_of(other);
-  const auto now = static_cast<uint32_t>(record.block().count());
+  const uint32_t now = record.block().x, threads = shape.block.x;
   for (const auto& [line, cost] : after) {
     const auto known = before.find(line);
     if (known == before.end() || record.known_lines.count(line) == 0 || cost == 0 ||
@@ -138,9 +158,10 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
         record.about(Kind::what_if, "block size", line.second ? "banks" : "sectors", line.first);
     q.answer = static_cast<int64_t>(cost);
     q.text = fmt::format(
-        "With blocks of {} threads instead of {}, how many {} does this line take in all, for the "
-        "whole {}?",
-        threads, now, unit, block_name(record.launch, record.detail().block));
+        "With {} blocks of {} threads instead of {} of {}, how many {} does this line take in all "
+        "in "
+        "block {}?",
+        shape.grid.x, threads, record.launch.shape.grid.x, now, unit, record.detail().block);
     q.reason = fmt::format(
         "How many warps execute the line, how often, and how many {} does each "
         "of their requests take?",
@@ -151,213 +172,82 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
               "That is in proportion to the threads. Some warps take part more often than others, "
               "or not with all lanes.");
     q.weight = 3;
+    for (const LineDetail& l : other.lines)
+      if (l.line == line.first && l.shared == line.second)
+        q.picture.accesses = {access_with_all_requests(record, l)};
     questions.push_back(std::move(q));
   }
   return questions;
 }
 
-// A tile in shared memory: `name` has the indices of a row and a column.
-struct Tile {
-  std::string array;
-  int64_t pitch = 0;  // elements of a row
-  std::array<int64_t, kWarpSize> row{}, column{};
-};
-
-std::optional<Tile> tile_of(const pictures::Request& request, uint64_t begin) {
-  static const Pattern name("^([A-Za-z_][A-Za-z_0-9]*)\\[([0-9]{1,6})\\]\\[([0-9]{1,6})\\]$");
-  Tile tile;
-  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    if (!(request.mask >> lane & 1)) continue;
-    const auto found = name.match(request.name[lane]);
-    if (!found) return std::nullopt;
-    tile.array = (*found)[1];
-    const int64_t row = tile.row[lane] = std::stoll((*found)[2]);
-    const int64_t column = tile.column[lane] = std::stoll((*found)[3]);
-    if (row == 0) continue;
-    const auto element = static_cast<int64_t>((request.address[lane] - begin) / request.bytes);
-    const int64_t pitch = (element - column) / row;
-    if (pitch * row + column != element || (tile.pitch != 0 && pitch != tile.pitch))
-      return std::nullopt;
-    tile.pitch = pitch;
-  }
-  return tile.pitch > 0 ? std::optional(tile) : std::nullopt;
+// The kernel without one of its barriers, as PTX, by the line of the barrier.
+std::map<int, std::string> texts_without_barriers(const LaunchRecord& record) {
+  std::map<int, std::string> texts;
+  const grading::Session& s = record.check.session;
+  if (!s.artifact || record.block().count() <= kWarpSize) return texts;
+  const std::vector<std::string> symbols = s.module.kernel_symbols();
+  const auto symbol = device::find_kernel(symbols, record.launch.kernel);
+  if (!symbol) return texts;
+  const std::vector<std::string> ptx = grading::lines_of_kernel(s.artifact->ptx, symbols[*symbol]);
+  const std::vector<int> positions = source_lines(ptx);
+  for (size_t i = 0; i < ptx.size() && texts.size() < kMostMutants; ++i)
+    if (grading::is_block_barrier(ptx[i]) &&
+        s.source.text_of(positions[i]).find("sync") != std::string::npos)
+      texts[positions[i]];
+  for (auto& [line, text] : texts)
+    for (size_t i = 0; i < ptx.size(); ++i)
+      if (positions[i] != line || !grading::is_block_barrier(ptx[i])) text += ptx[i] + "\n";
+  return texts;
 }
 
-std::optional<Question> pitch_question(const LaunchRecord& record, const LineDetail& line) {
-  const RequestDetail& request =
-      line.requests[record.random.below(static_cast<uint32_t>(line.requests.size()))];
-  const bool load = request.kind == AccessKind::load;
-  if (!line.shared || line.ptx_level || !record.is_known(line) || request.matrix ||
-      request.bytes > 4 || (!load && request.kind != AccessKind::store))
-    return std::nullopt;
-  for (const RequestDetail& other : line.requests)
-    if (other.warp == request.warp && other.kind == request.kind && &other != &request)
-      return std::nullopt;
-  const uint64_t address = request.address[__builtin_ctz(request.mask)];
-  uint64_t begin = 1;
-  for (const counters::ArrayDetail& array : record.detail().shared_arrays)
-    if (address >= array.begin && address < array.begin + array.bytes) begin = array.begin;
-  if (begin % 128 != 0) return std::nullopt;
-  const auto tile = tile_of(pictures::access_of(line, request, record.names).requests[0], begin);
-  if (!tile) return std::nullopt;
-  const bool longer = tile->pitch % 32 == 0;
-  const int64_t pitch = tile->pitch + (longer ? 1 : -1);
-  std::array<uint64_t, kWarpSize> changed{};
-  for (uint32_t lane = 0; lane < kWarpSize; ++lane)
-    changed[lane] =
-        begin + request.bytes * static_cast<uint64_t>(tile->row[lane] * pitch + tile->column[lane]);
-  const uint32_t cost =
-      (load ? counters::load_wavefronts(changed.data(), request.bytes, request.mask)
-            : counters::store_wavefronts(changed.data(), request.bytes, request.mask))
-          .actual;
-  if (cost == request.cost) return std::nullopt;
-  Question q = record.about(Kind::what_if, "pitch", "banks", line.line);
-  q.answer = cost;
-  q.text = fmt::format(
-      "Suppose that the rows of `{}` had one element {} ({} instead of {}), and nothing else "
-      "changed. How many wavefronts would the {} by warp {} of {} take? `{}` begins in bank 0, and "
-      "an element has {} byte{}.",
-      tile->array, longer ? "more" : "less", pitch, tile->pitch, load ? "load" : "store",
-      request.warp, block_name(record.launch, line.block), tile->array, request.bytes,
-      request.bytes == 1 ? "" : "s");
-  q.reason =
-      "An element's word is its row times the length of a row, plus its column. For each "
-      "bank count the different words.";
-  add_wrong(q, request.cost,
-            "That is the number for the tile as it is. The length of a row decides in which bank "
-            "the next row begins.");
-  add_wrong(q, 1,
-            "Work out the banks of the first lanes with the new rows: do two lanes meet in "
-            "one bank?");
-  add_wrong(q, __builtin_popcount(request.mask),
-            "Not all lanes meet in one bank. How far apart are the words of neighbouring lanes?");
-  q.weight = 5;
-  RequestDetail drawn = request;
-  drawn.address = changed;
-  drawn.cost = cost;
-  record.draw_request(q, line, drawn);
-  return q;
-}
-
-std::optional<Question> occupancy_question(const LaunchRecord& record) {
-  static constexpr std::array<const char*, 4> kDevices = {"t4", "a100", "l4", "rtx4090"};
-  if (!record.kernel.registers) return std::nullopt;
-  const model::Profile gpu = model::read_profile(kDevices[record.random.below(kDevices.size())]);
-  const model::Multiprocessor& sm = gpu.multiprocessor;
-  const auto threads = static_cast<uint32_t>(record.block().count());
-  const uint32_t registers = *record.kernel.registers;
-  const uint32_t dynamic = record.launch.shape.dynamic_shared;
-  const uint32_t shared = record.kernel.static_shared + dynamic;
-  std::optional<model::Occupancy> exact;
+// Runs the kernel of that text. nullopt: the text is no program. Afterwards the device has the
+// allocations that it had before, which a snapshot of its memory needs.
+std::optional<device::Run> run_mutant(const LaunchRecord& record, const std::string& text) {
+  toolchain::Artifact artifact;
+  artifact.source = record.check.session.artifact->source;
+  artifact.arch = record.check.session.artifact->arch;
+  artifact.ptx = text;
+  device::LaunchOptions options;
+  options.warp_budget = kMostOfMutant;  // a kernel without its barrier may loop
+  options.keep_going = true;
+  options.count = false;
   try {
-    exact = model::occupancy(gpu, threads, registers, record.kernel.static_shared, dynamic);
-  } catch (const Error&) {  // no block fits
+    const auto module = record.check.device().load(artifact);
+    device::Kernel* const kernel = module->find(record.launch.kernel);
+    if (!kernel) return std::nullopt;
+    return record.check.device().launch(*kernel, record.launch.shape, record.launch.args, options);
+  } catch (const MachineError&) {
+    throw;
+  } catch (const Error&) {
     return std::nullopt;
   }
-  const int64_t by_registers = sm.registers / (uint64_t{registers} * threads);
-  const int64_t by_threads = sm.max_threads / threads;
-  const int64_t reserve = shared == 0 ? 0 : sm.reserved_shared_bytes_per_block;
-  const int64_t by_shared =
-      shared == 0 ? sm.max_blocks : int64_t{sm.shared_bytes} / (int64_t{shared} + reserve);
-  const int64_t by_blocks = sm.max_blocks;
-  const int64_t all = std::min({by_registers, by_threads, by_shared, by_blocks});
-  // The hardware allocates in units; the question must not depend on them.
-  if (all != exact->blocks) return std::nullopt;
-  Question q = record.about(Kind::what_if, "occupancy", "occupancy", 0);
-  q.answer = all;
-  q.text = fmt::format(
-      "How many blocks of this launch fit on one multiprocessor of an {}? A thread has {} "
-      "registers, and a block {} bytes of shared memory{}. The multiprocessor has {} registers, {} "
-      "bytes of shared memory, and room for {} threads and {} blocks.",
-      gpu.name, registers, grouped(shared),
-      reserve > 0 ? fmt::format(" and {} that the system reserves", grouped(reserve)) : "",
-      grouped(sm.registers), grouped(sm.shared_bytes), grouped(sm.max_threads), sm.max_blocks);
-  q.reason = "Divide each resource by what one block takes; the smallest quotient decides.";
-  const auto binds = [](const char* other) {
-    return fmt::format("That counts {} only. Another resource is used up earlier.", other);
-  };
-  add_wrong(q, by_threads, binds("the threads"));
-  add_wrong(q, by_registers, binds("the registers"));
-  if (shared > 0) add_wrong(q, by_shared, binds("the shared memory"));
-  add_wrong(q, by_blocks, binds("the room for blocks"));
-  add_wrong(q, sm.registers / (uint64_t{registers} * kWarpSize), "That counts warps, not blocks.");
-  q.weight = all == by_threads ? 1 : 3;
-  return q.wrong.size() < 2 ? std::nullopt : std::optional(q);
 }
 
 }  // namespace
 
-std::vector<Question> computed_questions(const LaunchRecord& record) {
-  std::vector<Question> questions;
-  for (const LineDetail& line : record.detail().lines)
-    if (auto question = pitch_question(record, line)) questions.push_back(std::move(*question));
-  if (auto question = occupancy_question(record)) questions.push_back(std::move(*question));
-  return questions;
-}
-
-Mutants::Mutants(grading::Check& check, const grading::Launch& launch) {
-  const grading::Session& s = check.session;
-  if (!s.artifact || launch.shape.block.count() <= kWarpSize) return;
-  const std::vector<std::string> symbols = s.module.kernel_symbols();
-  const auto symbol = device::find_kernel(symbols, launch.kernel);
-  if (!symbol) return;
-  const std::vector<std::string> ptx = grading::lines_of_kernel(s.artifact->ptx, symbols[*symbol]);
-  const std::vector<int> positions = source_lines(ptx);
-  std::set<int> barriers;
-  for (size_t i = 0; i < ptx.size(); ++i)
-    if (grading::is_block_barrier(ptx[i]) &&
-        s.source.text_of(positions[i]).find("sync") != std::string::npos)
-      barriers.insert(positions[i]);
-  for (const int line : barriers) {
-    if (mutants_.size() == kMostMutants) break;
-    toolchain::Artifact artifact;
-    artifact.source = s.artifact->source;
-    artifact.arch = s.artifact->arch;
-    for (size_t i = 0; i < ptx.size(); ++i)
-      if (positions[i] != line || !grading::is_block_barrier(ptx[i])) artifact.ptx += ptx[i] + "\n";
-    try {
-      Mutant mutant{line, check.device().load(artifact), nullptr};
-      mutant.kernel = mutant.module->find(launch.kernel);
-      if (mutant.kernel) mutants_.push_back(std::move(mutant));
-    } catch (const MachineError&) {
-      throw;
-    } catch (const Error&) {  // the text without the barrier is no program
-    }
-  }
-}
-
-std::vector<Question> Mutants::questions(const LaunchRecord& record, device::Kernel& kernel,
-                                         device::SavedMemory& before) {
+std::vector<Question> mutant_questions(const LaunchRecord& record, device::Kernel& kernel,
+                                       device::SavedMemory& before) {
   std::vector<Question> questions;
   device::Device& device = record.check.device();
-  const grading::Launch& launch = record.launch;
   const auto after = device.save();
-  device::LaunchOptions options;
-  options.warp_budget = 2'000'000;  // a kernel without its barrier may loop
-  options.keep_going = true;
-  options.count = false;
-  for (const Mutant& mutant : mutants_) {
+  for (const auto& [line, text] : texts_without_barriers(record)) {
     before.put_back();
-    const device::Run run = device.launch(*mutant.kernel, launch.shape, launch.args, options);
-    if (auto question = barrier_question(record, mutant.line, run))
-      questions.push_back(std::move(*question));
+    if (const auto run = run_mutant(record, text))
+      if (auto question = barrier_question(record, line, *run))
+        questions.push_back(std::move(*question));
   }
-  const auto threads = static_cast<uint32_t>(record.block().count());
-  const uint32_t other = threads == 64 ? 128 : 64;
-  if (record.one_dimensional() && threads >= 64 && threads != other) {
+  if (auto shape = shape_of_other_blocks(record.launch.shape, record.detail().block)) {
     before.put_back();
-    device::Shape shape = launch.shape;
-    shape.block = {other};
-    device::LaunchOptions recorded;
-    recorded.warp_budget = options.warp_budget;
-    recorded.launch_detail.emplace();
-    recorded.launch_detail->file = record.names.file;
-    recorded.launch_detail->block = record.detail().block;
-    recorded.launch_detail->most = 512;
-    const device::Run run = device.launch(kernel, shape, launch.args, recorded);
-    const bool runs = !run.fault && run.launch_detail && !grading::has_finding(run);
-    if (runs)
-      for (Question& question : block_size_questions(record, *run.launch_detail, other))
+    device::LaunchOptions options;
+    options.warp_budget = kMostOfMutant;
+    options.launch_detail.emplace();
+    options.launch_detail->file = record.names.file;
+    options.launch_detail->block = record.detail().block;
+    options.launch_detail->most = 512;
+    const device::Run run = device.launch(kernel, *shape, record.launch.args, options);
+    // A kernel that is written for one size of block computes something else.
+    if (!run.fault && run.launch_detail && !grading::has_finding(run) && after->same())
+      for (Question& question : block_size_questions(record, *run.launch_detail, *shape))
         questions.push_back(std::move(question));
   }
   after->put_back();

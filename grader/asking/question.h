@@ -93,7 +93,9 @@ bool record_answer(AnswerSheet& sheet, const Question& question, int64_t given);
 bool is_right(const AnswerSheet& sheet, const Question& question);
 
 // Judges the answers beside the file: the result of the rubric's check with credit = "questions",
-// or of a check without points if it has none. nullopt: there are neither such a check nor answers.
-std::optional<report::Test> judge(const grading::Rubric& rubric, const std::filesystem::path& file);
+// or of a check without points if it has none. nullopt: there are neither points nor answers. `id`:
+// the student's; empty: not known, so that the sheet's own is believed.
+std::optional<report::Test> judge(const grading::Rubric& rubric, const std::filesystem::path& file,
+                                  const std::string& id = "");
 
 }  // namespace lab32::asking

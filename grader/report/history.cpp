@@ -59,6 +59,21 @@ bool nests_too_deeply(const std::string& line) {
   return false;
 }
 
+// The first answer to each question of the lab (kPrediction): those that the last attempt has kept,
+// and the answers to other questions in this one.
+Json first_predictions(const std::vector<Json>& kept, const Lab& lab) {
+  Json first = Json::object();
+  for (const Json& attempt : kept)
+    if (attempt["lab"] == lab.name && attempt.contains("predictions") &&
+        attempt["predictions"].is_object())
+      first = attempt["predictions"];
+  for (const Test& test : lab.tests)
+    for (const auto& [name, value] : test.figures)
+      if (name.rfind(kPrediction, 0) == 0 && std::isfinite(value) && !first.contains(name))
+        first[name] = value;
+  return first;
+}
+
 // A pipe would be waited for, and a device may never end.
 bool is_a_history(const fs::path& file) {
   std::error_code error;
@@ -126,6 +141,7 @@ void append_to_history(const fs::path& directory, const Result& result, const st
     if (lab.status == Status::not_graded) continue;
     Json attempt = attempt_record(result, lab, when);
     if (equals_last_attempt(kept, attempt)) continue;
+    attempt["predictions"] = first_predictions(kept, lab);
     kept.push_back(std::move(attempt));
     more = true;
   }

@@ -12,9 +12,12 @@ namespace lab32::report {
 
 bool history_enabled();
 
+// The figure with the student's answer to a question of the lab: "answer float_adds".
+constexpr const char* kPrediction = "answer ";
+
 // Appends each graded lab whose result differs from its last attempt; the last 200 attempts of a
-// lab are kept. `when` has the form "2026-11-24T21:58:00+00:00". A folder that cannot be written
-// gets no history.
+// lab are kept, and in each of them the first answer to every question. `when` has the form
+// "2026-11-24T21:58:00+00:00". A folder that cannot be written gets no history.
 void append_to_history(const std::filesystem::path& directory, const Result& result,
                        const std::string& when);
 // The current time in that form.

@@ -99,13 +99,14 @@ class ScoreReport {
 
   // The first reasons for lost points in full, and one line each for the other reasons and for all
   // checks that were not run. The message of a passed check is printed until the lab has full
-  // marks, and the output of a kernel always.
+  // marks; the output of a kernel and the message of a check without points are printed always.
   void write_brief_reasons(const Lab& lab, bool full_marks) {
     size_t printed = 0, also_lost = 0, not_run = 0;
     bool lacks_gpu = true;  // no check was left out for another reason
     for (const Test& test : lab.tests) {
       if (!has_reason(test)) continue;
-      if (test.status == Status::passed && full_marks && !test.has_output) continue;
+      if (test.status == Status::passed && full_marks && !test.has_output && test.max_score > 0)
+        continue;
       if (test.status == Status::not_run) {
         ++not_run;
         lacks_gpu &= test.not_run && test.not_run->kind == NotRun::Kind::no_gpu;

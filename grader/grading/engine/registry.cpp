@@ -69,14 +69,15 @@ CaseFunction function_of_case(const std::string& lab, const std::string& check) 
 
 namespace {
 
-// Whether a rubric declares all of its checks. One that cannot be read counts as such: reading it
-// for a grading reports the error.
+// Whether a rubric declares all of its checks, other than answers to `lab32 ask`. One that cannot
+// be read counts as such: reading it for a grading reports the error.
 bool declares_all_checks(const std::filesystem::path& rubric) {
   try {
     const toml::table file = read_toml(rubric);
     return std::all_of(file.begin(), file.end(), [](const auto& entry) {
       const toml::table* table = entry.second.as_table();
-      return !table || !table->contains("check") || declared_kind(*table);
+      return !table || !table->contains("check") || declared_kind(*table) ||
+             (*table)["credit"].value<std::string>() == "questions";
     });
   } catch (const Error&) {
     return true;

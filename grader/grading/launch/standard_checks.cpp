@@ -16,6 +16,7 @@
 #include "grading/words/describe.h"
 #include "grading/words/words.h"
 #include "pictures/make.h"
+#include "report/history.h"
 
 namespace lab32::grading {
 
@@ -322,6 +323,7 @@ bool ask_questions(Check& check) {
     ++asked;
     const int line = check.line_of(question.name);
     const std::optional<float> given = answer_to(check, question.name);
+    if (given && *given >= 0) check.figure(report::kPrediction + question.name, *given);
     if (!given)
       check.explain(0, fmt::format("{0}: the file has no LAB32_ANSWER({0}, ...).", question.name));
     else if (std::isnan(*given) || *given < 0)

@@ -3,6 +3,7 @@
     %lab32 grade reduction              the score report; any option of `lab32 grade` may follow
     %lab32 explain coalescing ["B1 scale: sectors"]     a picture of the worst access
     %lab32 ask coalescing [--answer N ...]     questions about your own code
+    %lab32 progress coalescing          your predictions and your counts, attempt by attempt
     %lab32 runtime                      programs that this notebook builds with nvcc run on the simulator
     %%cuda [run|profile|check|explain] [OPTIONS] [-- ARGUMENTS]     the cell is a complete program
         %%lab32 run|profile|check|explain   like %%cuda, for notebooks whose %%cuda is nvcc4jupyter's
@@ -23,6 +24,7 @@ from IPython.display import display
 
 from lab32 import ROOT, explained, questions, results
 from lab32.cells import Cell
+from lab32.report import history, plots
 
 CELL_COMMANDS = ["run", "profile", "check", "explain"]
 # The rows in the table of a launch: words, and Nsight Compute's metric.
@@ -58,6 +60,8 @@ class Lab32(Magics):
             return explained.worst_access_of_check(rest[0], *split_check(rest[1:]))
         if command == "ask":
             return ask(rest)
+        if command == "progress":
+            return progress(rest)
         if command == "runtime":
             return runtime_folder()
         done = subprocess.run([str(results.BINARY), command, *rest], capture_output=True, text=True,
@@ -114,7 +118,7 @@ def grade(rest):
         directory = str(Path("".join(more[k + 1 : k + 2])).resolve())
         del more[k : k + 2]
     try:
-        return results.grade(lab, directory, more=more)
+        return results.grade(lab, directory, more=["--history", *more])
     except (RuntimeError, ValueError) as error:
         raise UsageError(str(error)) from None
 
@@ -129,6 +133,18 @@ def ask(rest):
         return questions.asked(lab, more)
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def progress(rest):
+    """The plot of predictions and counts, from the attempts in the history; None with a line that says why there is none."""
+    if len(rest) != 1:
+        raise UsageError("%lab32 progress LAB: name a lab")
+    attempts = [each for each in history.read(results.submissions(rest[0])) if each["lab"] == rest[0]]
+    plot = plots.plot_progress(attempts)
+    if plot is None:
+        print("no plot: the history has no prediction that was wrong at first and is right by now")
+        return None
+    return explained.Picture(str(plot))
 
 
 def runtime_folder():

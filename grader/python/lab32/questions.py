@@ -1,11 +1,12 @@
 """`lab32 ask` in a notebook and in the report page: questions about the student's own code."""
 
 import json
+import re
 import subprocess
 from html import escape
 from types import SimpleNamespace
 
-from lab32.pictures import draw, picture_kinds
+from lab32.pictures import draw, draw_access, picture_kinds
 from lab32.results import BINARY
 
 
@@ -37,18 +38,23 @@ def feedback(question, answer):
     name = sealed(question, answer)
     if name == question.answer:
         return "Right."
-    return " ".join(filter(None, [f"It is not {answer}.", question.misconceptions.get(name), question.reason]))
+    what = f"option {answer}" if question.options else answer
+    return " ".join(filter(None, [f"It is not {what}.", question.misconceptions.get(name), question.reason]))
 
 
-def picture(question):
-    """The picture as SVG; "" if the question has none."""
-    return str(draw(question.picture)) if picture_kinds(question.picture) else ""
+def pictures(question):
+    """The pictures of the answer, as `lab32 explain` draws them: of each access, or of the shuffles or the race."""
+    kinds = picture_kinds(question.picture)
+    if kinds[:1] == ["access"]:
+        return [draw_access(access, access["worst"]) for access in question.picture["accesses"]]
+    return [draw(question.picture)] if kinds else []
 
 
 def text_html(question):
     """The launch, the line of source and the question, without its options."""
     source = f"<p>Line {question.line}: <code>{escape(question.source)}</code></p>" if question.line else ""
-    return f"<p><code>{escape(question.launch)}</code></p>{source}<p>{escape(question.text)}</p>"
+    text = re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(question.text))
+    return f"<p><code>{escape(question.launch)}</code></p>{source}<p>{text}</p>"
 
 
 class Asked:
@@ -63,8 +69,9 @@ class Asked:
             items = "".join(f"<li>{escape(option)}</li>" for option in question.options)
             out += [f"<h4>Question {n + 1}</h4>", text_html(question), items and f"<ol>{items}</ol>"]
             if n < len(self.answers):
-                drawing = f"<div style='background: white; max-width: 60em'>{picture(question)}</div>"
-                out += [f"<p><b>{escape(feedback(question, self.answers[n]))}</b></p>", drawing]
+                drawings = "".join(map(str, pictures(question)))
+                out += [f"<p><b>{escape(feedback(question, self.answers[n]))}</b></p>"]
+                out += [f"<div style='background: white; max-width: 60em'>{drawings}</div>"]
         if self.questions and not self.answers:
             words = " ".join(f"--answer N{n + 1}" for n in range(len(self.questions)))
             out.append(f"<p>Answer with <code>%lab32 ask {escape(self.lab)} {words}</code></p>")

@@ -131,12 +131,12 @@ def main():
         sys.exit(f"{file[0]}: no lab of the course is released yet")
     if file:
         with tempfile.TemporaryDirectory() as folder:
-            write_rubrics(course, folder, program, now)  # checks them
+            write_rubrics(course, folder, program)  # checks them
     with_notes = [lab for lab in packed if not (due := course.last_due(lab)) or due <= now]
     copy_texts(Path(tree), packed, with_notes)
     copy_records(Path(tree), packed)
     for lab in packed:
-        limits = adapted(course, course.labs[lab], now) if file else read_rubric(course.labs[lab].rubric_path)
+        limits = adapted(course, course.labs[lab]) if file else read_rubric(course.labs[lab].rubric_path)
         write_text(Path(tree, f"data/limits/{lab}.toml"), sealed_rubric(lab, limits, program))
 
 

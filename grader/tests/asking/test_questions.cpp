@@ -1,4 +1,6 @@
-// The questions that are drawn for solutions and skeletons, and the answers of a student.
+// The questions that are drawn for submissions of each lab, as golden tables, whose answers
+// tests/python/asking/test_question_tables.py finds by a model of its own; and the answers of a
+// student.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -7,8 +9,13 @@
 
 #include "asking/question.h"
 #include "base/environment.h"
+#include "base/error.h"
 #include "base/files.h"
+#include "tests/fixtures/each_lab.h"
+#include "tests/fixtures/golden.h"
 #include "tests/fixtures/scratch.h"
+#include "tests/fixtures/slow.h"
+#include "tests/fixtures/splice.h"
 
 namespace lab32::tests {
 namespace {
@@ -27,6 +34,95 @@ AskOptions options_for(const std::string& lab, const fs::path& file, const std::
 }
 
 fs::path solution(const std::string& lab) { return fs::path("solutions") / lab / (lab + ".cu"); }
+
+// The lanes with equally spaced addresses in one line: "lanes 4-7: 128 + 16 k, tile[1][0]".
+std::string lanes_of(const pictures::Request& request, bool with_names) {
+  std::string out;
+  for (uint32_t lane = 0; lane < kWarpSize;) {
+    if (!(request.mask >> lane & 1)) {
+      ++lane;
+      continue;
+    }
+    const uint32_t first = lane++;
+    const uint64_t begin = request.address[first];
+    const auto is_next = [&](uint64_t stride) {
+      return lane < kWarpSize && request.mask >> lane & 1 && !with_names &&
+             request.address[lane] == begin + stride * (lane - first);
+    };
+    const uint64_t stride = lane < kWarpSize ? request.address[lane] - begin : 0;
+    while (is_next(stride)) ++lane;
+    out += fmt::format("    lanes {}-{}: {} + {} k, {}\n", first, lane - 1, begin,
+                       lane == first + 1 ? 0 : static_cast<int64_t>(stride), request.name[first]);
+  }
+  return out;
+}
+
+// The question, its answers, and the addresses or lanes from which a model can find the answer.
+std::string table_of(const Question& question) {
+  std::string out = fmt::format("[{}] {}{}; {}\n{}Answer: {}\n", asking::to_string(question.kind),
+                                question.subject,
+                                question.spaced.empty() ? "" : ", an idea of " + question.spaced,
+                                question.check, text_of(question), question.answer);
+  for (const asking::WrongModel& wrong : question.wrong)
+    out += fmt::format("  {}: {}\n", wrong.answer, wrong.misconception);
+  out += "Reason: " + question.reason + "\n";
+  for (const pictures::Access& access : question.picture.accesses)
+    for (const pictures::Request& request : access.requests)
+      out += fmt::format("  line {}, block {}, warp {}: {} of {} bytes\n", access.line,
+                         access.block, request.warp, request.kind, request.bytes) +
+             lanes_of(request, question.subject == "pitch");
+  if (question.picture.shuffles)
+    out += fmt::format("  from lanes {}\n",
+                       fmt::join(question.picture.shuffles->shuffles.at(0).from, " "));
+  return out + "\n";
+}
+
+std::string tables_of(const std::string& lab, const fs::path& file, const std::string& name) {
+  std::string out;
+  for (const char* id : {"anna", "bo", "chen"}) {
+    out += fmt::format("=== {}, {}\n", name, id);
+    const Drawn drawn = draw(options_for(lab, file, id));
+    CHECK(drawn.questions.empty() != drawn.why_none.empty());
+    if (drawn.questions.empty()) out += "No questions: " + drawn.why_none + ".\n";
+    for (const Question& question : drawn.questions) {
+      CHECK(!question.wrong.empty());
+      CHECK(!question.reason.empty());
+      out += table_of(question);
+    }
+  }
+  return out;
+}
+
+// The submissions of a folder, "correct" or "wrong", at the given parts of the way through it.
+std::vector<fs::path> some_of(const std::string& lab, const std::string& kind,
+                              const std::vector<double>& parts) {
+  std::set<fs::path> files;
+  const fs::path folder = folder_of(lab) / "submissions" / kind;
+  if (fs::exists(folder))
+    for (const auto& entry : fs::directory_iterator(folder)) files.insert(entry.path());
+  std::vector<fs::path> some;
+  for (const double part : parts)
+    if (!files.empty())
+      some.push_back(*std::next(
+          files.begin(), static_cast<ptrdiff_t>(part * static_cast<double>(files.size() - 1))));
+  return some;
+}
+
+void check_golden_questions(const std::string& lab) {
+  const InRoot in_root;
+  const Scratch scratch;
+  std::string out = tables_of(lab, solution(lab), "solution");
+  out += tables_of(lab, fs::path("labs") / lab / (lab + ".cu"), "skeleton");
+  const std::string base = *read_file(solution(lab));
+  for (const auto& [kind, parts] :
+       {std::pair<std::string, std::vector<double>>{"correct", {0, 0.5, 1}}, {"wrong", {0.3, 0.7}}})
+    for (const fs::path& submission : some_of(lab, kind, parts))
+      out += tables_of(lab, scratch.write(lab + ".cu", splice(base, *read_file(submission))),
+                       kind + "/" + submission.stem().string());
+  check_golden_file(folder_of(lab) / "golden/questions.txt", out);
+}
+
+TEST_EACH_LAB("asking: golden tables of questions", check_golden_questions, 0);
 
 std::set<std::string> keys_of(const Drawn& drawn) {
   std::set<std::string> keys;
@@ -72,9 +168,11 @@ TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps
   const grading::Rubric rubric(grading::rubric_folder(), "transpose");
   const auto judged = asking::judge(rubric, file);
   REQUIRE(judged);
-  CHECK(judged->measured == "1 of 3 right");
+  CHECK(judged->measured == "1 of 3 right, id anna");
   CHECK(judged->max_score == 0);
-  CHECK(judged->status == report::Status::failed);
+  CHECK(judged->status == report::Status::passed);
+  CHECK(judged->figures.at("right") == 1);
+  CHECK(asking::judge(rubric, file, "bo")->measured == "other student");
   scratch.write("transpose.cu", text + "\n");
   CHECK(asking::judge(rubric, file)->measured == "other version");
   scratch.write("answers.toml", "answers = 3 [");

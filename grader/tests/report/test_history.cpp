@@ -43,6 +43,21 @@ TEST_CASE("report: the history keeps each attempt once per lab and drops the old
   CHECK(of_first == 200);
 }
 
+TEST_CASE("report: the history keeps the first prediction beyond the attempts that it drops") {
+  const tests::Scratch scratch;
+  Result result = tests::sample_result();
+  result.labs.resize(1);
+  Test& test = result.labs[0].tests[0];
+  for (int k = 0; k < 210; ++k) {
+    test.figures["answer sectors"] = 32 - k % 31;
+    if (k > 100) test.figures["answer banks"] = k;
+    append_to_history(scratch.path, result, "2026-01-02T10:00:00+00:00");
+  }
+  const KeptLine last = lines_of(scratch.path / ".lab32/history").back();
+  CHECK(last["predictions"] == KeptLine{{"answer sectors", 32}, {"answer banks", 101}});
+  CHECK(last["checks"][test.name]["figures"]["answer banks"] == 209);
+}
+
 TEST_CASE("report: a history with invalid lines is still read") {
   const tests::Scratch scratch;
   scratch.write(".lab32/history", "no json\n[1]\n{\"lab\": 3}\n");

@@ -154,7 +154,7 @@ class Class:
             result = self.results.get(student["files"])
             tests = result.lab(lab).tests if result else []
             for test in tests:
-                if any(name.endswith(" asked") for name in test.figures):
+                if "asked" in test.figures:
                     others = [other for other in tests if other is not test and other.status != "not run"]
                     found.append((student, test, all(other.status == "passed" for other in others)))
         return found
@@ -325,18 +325,26 @@ def failures(graded):
     )
 
 
+def id_of(test):
+    """The student's id in answers.toml, which asking/answers.cpp writes behind the measured value; "": there is none."""
+    return test.measured.partition(", id ")[2]
+
+
 def understanding(graded):
     """Answers to `lab32 ask`: the right ones of each kind, and whose code passes while the answers are wrong."""
     rows, talks = [], []
     for lab in graded.labs:
         asked, right = Counter(), Counter()
         answers = graded.answers(lab)
+        ids = Counter(id_of(test) for _, test, _ in answers)
         for student, test, passes in answers:
             for name, count in test.figures.items():
                 kind, _, what = name.rpartition(" ")
-                (asked if what == "asked" else right)[kind] += count
-            if passes and test.status != "passed":
-                talks.append([lab, student["files"], test.measured])
+                if kind:
+                    (asked if what == "asked" else right)[kind] += count
+            shared = id_of(test) and ids[id_of(test)] > 1
+            if passes and (shared or test.figures["right"] < max(test.figures["asked"], 1)):
+                talks.append([lab, student["files"], test.measured + " (several students have this id)" * bool(shared)])
         rows += [[lab, kind, len(answers), bar_html(right[kind] / asked[kind])] for kind in sorted(asked)]
     if not rows:
         return Html("<p>There are no answers to questions about the code.</p>")

@@ -3,7 +3,6 @@
 import argparse
 import sys
 import tempfile
-from datetime import datetime
 from pathlib import Path
 
 from lab32 import ROOT
@@ -30,8 +29,8 @@ def shown(when):
 
 
 def row_of(course, lab):
-    rubric = adapted(course, lab, datetime.now().astimezone())
-    rows = [rubric[table] for table in lab.rows()]
+    rubric = adapted(course, lab)
+    rows = [row for table in lab.rows() if (row := rubric[table]).get("credit") != "questions" or row["points"]]
     kept = sum(bool(row.get("points", row.get("bonus"))) for row in rows)
     checks = f"{kept}" if kept == len(rows) else f"{kept} of {len(rows)}"
     checks += f", {len(lab.hidden)} after due" if lab.hidden else ""

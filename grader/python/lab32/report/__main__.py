@@ -69,7 +69,9 @@ def make(options):
     now = datetime.now().astimezone()
     attempts = [] if options.no_history else history.read(options.dir or labs_folder())
     try:
-        html = page.report_page(result, attempts, now, drawn=options.source is None, questions=asked(options, result.labs))
+        html = page.report_page(
+            result, attempts, now, drawn=options.source is None, questions=asked(options, result.labs), student=options.id
+        )
     except Exception as error:
         if options.source is None:  # an error of ours
             raise

@@ -28,6 +28,8 @@ def read(directory):
 def is_attempt(value):
     if not isinstance(value, dict) or not isinstance(value.get("checks"), dict):
         return False
+    if not is_figures(value.get("predictions", {})):
+        return False
     texts = all(isinstance(value.get(key), str) for key in ("lab", "time"))
     return texts and all(is_number(value.get(key), 0) for key in ("score", "max_score")) and all(
         isinstance(check, dict) and isinstance(check.get("measured"), str) and is_figures(check.get("figures", {}))

@@ -23,7 +23,7 @@ for (const slide of document.querySelectorAll(".slide")) {
     input.setAttribute("aria-valuetext", frames[input.value].querySelector("[data-title]").dataset.title);
   });
 }
-// A question's form: the answer is compared as a hash (lab32/questions.py); then the picture is shown.
+// A question's form: the answer is compared as a hash (lab32/questions.py); then the pictures are shown.
 const sealed = (text) => {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text))
@@ -34,10 +34,12 @@ for (const form of document.querySelectorAll("form.question"))
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const given = new FormData(form).get("answer"), name = sealed(`${form.dataset.key}:${Number(given)}`);
-    const [picture, misconceptions, reason] = await inflate(form.dataset.revealed);
+    const [pictures, misconceptions, reason] = await inflate(form.dataset.revealed);
     form.querySelector("output").textContent = name === form.dataset.answer ? "Right."
-      : ["It is not " + given + ".", misconceptions[name], reason].filter(Boolean).join(" ");
-    form.querySelector(".revealed").innerHTML = picture;
+      : ["It is not " + (form.querySelector("[type=radio]") ? "option " : "") + given + ".", misconceptions[name], reason].filter(Boolean).join(" ");
+    const revealed = form.querySelector(".revealed");
+    revealed.innerHTML = pictures;
+    sideways(revealed);
   });
 for (const button of document.querySelectorAll("[data-folds]"))
   button.addEventListener("click", () => {

@@ -247,6 +247,7 @@ def lab_of(lab, result, attempts, figures, counter):
         plots.plot_steps(lab),
         plots.plot_documented(lab),
         plots.plot_times(lab, result.device),
+        plots.plot_progress(own),
     ]
     history = plots.attempts_plot(own)
     return {
@@ -301,14 +302,16 @@ def redraw(result):
 
 
 def question_record(question):
-    """A question for the page's form. The picture and the misconceptions are compressed until it is answered."""
-    revealed = [about.picture(question), question.misconceptions, question.reason]
+    """A question for the page's form. The pictures and the misconceptions are compressed until it is answered."""
+    drawings = "".join(figure_html(each, each.inner(captioned=True), each.title) for each in about.pictures(question))
+    revealed = [drawings, question.misconceptions, question.reason]
     return {"question": question, "text": Markup(about.text_html(question)), "revealed": packed_texts(revealed)}
 
 
-def report_page(result, attempts, now, name="", notes=(), drawn=False, questions=None):
+def report_page(result, attempts, now, name="", notes=(), drawn=False, questions=None, student=""):
     """`name` and `notes` tell whose page it is and what the instructor's policy adds. `drawn`: pictures were requested,
-    so that a page without any does not suggest the same command."""
+    so that a page without any does not suggest the same command. `questions`: {lab: its questions, or why there are none},
+    drawn for the id `student`."""
     figures, counter = PagePictures(), iter(range(1, 10_000))
     result = replace(result, labs=sorted(result.labs, key=lab_position))
     labs = [lab_of(lab, result, attempts, figures, counter) for lab in result.labs]
@@ -324,6 +327,7 @@ def report_page(result, attempts, now, name="", notes=(), drawn=False, questions
         when=now.strftime("%Y-%m-%d %H:%M"),
         explained=None,
         notes=notes,
+        student=student,
         redraw="" if drawn else redraw(result),
         packs=figures.packs,
     )

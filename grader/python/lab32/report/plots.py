@@ -270,3 +270,66 @@ def attempts_plot(attempts):
     picture.text(left, bottom + 24, shown[0]["time"][:16].replace("T", " "), 10.5, kind="soft")
     picture.text(right, bottom + 24, shown[-1]["time"][:16].replace("T", " "), 10.5, "end", "soft")
     return picture
+
+
+# ---- predictions ----------------------------------------------------------------------------------
+
+PREDICTION = "answer "  # the figures with the student's answers (grader/report/result.h)
+
+
+def figures_of(attempt, check):
+    return attempt["checks"].get(check, {}).get("figures", {})
+
+
+def error_of(answers, right):
+    """The factor between the answers and the right ones, on average; None if none is answered."""
+    off = [abs(math.log2(max(answers[key], 0.5) / max(right[key], 0.5))) for key in right if key in answers]
+    return 2 ** (sum(off) / len(off)) if off else None
+
+
+def progress_rows(attempts):
+    """([(check, prediction error by attempt)], [(check, its count in terms of the ideal, by attempt)]). The errors begin
+    with that of the first predictions. Only checks whose answers are right by now have errors, since an error would tell
+    the answer to an open question."""
+    errors, counts = [], []
+    for name, check in attempts[-1]["checks"].items():
+        right = {key: value for key, value in figures_of(attempts[-1], name).items() if key.startswith(PREDICTION)}
+        if right and check.get("status") == "passed":
+            answers = [attempts[-1].get("predictions", {}), *(figures_of(attempt, name) for attempt in attempts)]
+            errors.append((name, [error_of(each, right) for each in answers]))
+        for count, _ in COUNTED:
+            ideal = f"ideal_{count}"
+            found = [figures_of(attempt, name) for attempt in attempts]
+            times = [each[count] / each[ideal] if count in each and each.get(ideal) else None for each in found]
+            if any(each and each > 1.005 for each in times):
+                counts.append((name, [None, *times]))
+                break
+    return errors, counts
+
+
+def plot_progress(attempts):
+    """Prediction errors and counts, attempt by attempt; None unless a prediction was wrong and is right by now."""
+    shown = attempts[-9:]
+    errors, counts = progress_rows(shown) if shown else ([], [])
+    if not any(each and each > 1.01 for _, row in errors for each in row):
+        return None
+    rows = [(f"{name}: off by", row) for name, row in errors] + [(f"{name}: times the ideal", row) for name, row in counts[:6]]
+    words = ". ".join(f"{name} " + ", ".join(f"{each:.3g}" for each in row if each) for name, row in rows)
+    left, step, height = 330, 48, 34
+    picture = Canvas(WIDTH, 66 + height * len(rows), "Your predictions and your counts", f"Attempt by attempt. {words}.")
+    picture.text(12, 20, "Your predictions and your counts, attempt by attempt", 13, font_weight="bold")
+    picture.text(12, 38, "off by: the factor between your answers and the right ones, on average; 1 is right, or ideal", 11, kind="soft")
+    for n in range(len(shown) + 1):
+        picture.text(left + step * n, 58, "first" if n == 0 else str(len(attempts) - len(shown) + n), 10, "middle", "soft")
+    for at, (name, row) in enumerate(rows):
+        bottom, most = 60 + height * (at + 1), max(2, *(each for each in row if each))
+        picture.text(12, bottom - 4, shorten(name, 44), 11)
+        dots = [
+            (left + step * n, bottom - 8 * math.log(max(each, 1)) / math.log(most), each) for n, each in enumerate(row) if each
+        ]
+        for (x1, y1, _), (x2, y2, _) in zip(dots, dots[1:], strict=False):
+            picture.line(x1, y1, x2, y2, "", stroke_width=1.2)
+        for x, y, each in dots:
+            picture.circle(x, y, 3.5, "good" if each < 1.01 else "bad")
+            picture.text(x, y - 7, f"{each:.3g}", 10, "middle")
+    return picture

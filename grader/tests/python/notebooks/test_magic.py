@@ -1,5 +1,7 @@
 """`%load_ext lab32` in a shell of IPython like that of a notebook's kernel."""
 
+import json
+
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -120,12 +122,28 @@ def test_an_earlier_extension_keeps_its_cuda_magic(shell, capsys):
         shell.register_magic_function(ours, "cell", "cuda")
 
 
-def test_the_grade_magic_shows_a_report(said, shell):
+def test_the_grade_magic_shows_a_report(said, shell, monkeypatch):
+    monkeypatch.setenv("LAB32_HISTORY", "off")  # the magic adds to the history
     _, result, _ = said("%lab32 grade swizzle --dir solutions --seed 3")
     assert isinstance(result, results.Result) and result.seed == 3
     shell.user_ns["result"] = result
     out, _, _ = said("result")
     assert "100 of 100 points, on sim:h200, seed 3" in out and "✓" in out
+
+
+def test_the_progress_magic_plots_the_history(said, monkeypatch, tmp_path):
+    monkeypatch.setenv("LAB32_DIR", str(tmp_path))
+    out, value, _ = said("%lab32 progress swizzle")
+    assert value is None and out.startswith("no plot: the history has no prediction")
+    (tmp_path / ".lab32").mkdir()
+    attempts = [
+        {"time": f"2026-01-0{n}T10:00:00", "lab": "swizzle", "score": n, "max_score": 9, "predictions": {"answer x": 8},
+         "checks": {"A1": {"status": "passed" if n == 2 else "failed", "measured": "", "figures": {"answer x": 16 - 7 * n}}}}
+        for n in (1, 2)
+    ]  # fmt: skip
+    (tmp_path / ".lab32/history").write_text("".join(json.dumps(each) + "\n" for each in attempts))
+    _, value, _ = said("%lab32 progress swizzle")
+    assert isinstance(value, explained.Picture) and "A1: off by 4, 4.5, 1." in value.svg
 
 
 def test_a_missing_picture_is_explained_in_one_line(monkeypatch, said):

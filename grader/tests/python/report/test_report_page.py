@@ -245,3 +245,19 @@ def test_the_occupancy_lab_draws_its_own_subject():
         assert words in titles, words
     assert "▲ 1: binds" in html and "▲ 1,024 KB: the rows of 32 warps" in html and "L1: 192 KB" in html
     assert 'class="access' not in html and html.count("This check has no picture.") == 1
+
+
+def predicted(status, answer, sectors):
+    questions = {"status": status, "score": 1, "measured": "", "figures": {} if answer is None else {"answer add2_sectors": answer}}
+    counts = {"status": "failed", "score": 1, "measured": "", "figures": {"sectors": sectors, "ideal_sectors": 8}}
+    return {"lab": "coalescing", "predictions": {"answer add2_sectors": 20}, "checks": {"A1 asks": questions, "B1: sectors": counts}}
+
+
+def test_prediction_errors_are_plotted_beside_the_counters_once_the_answer_is_right():
+    attempts = [predicted("failed", 20, 64), predicted("failed", None, 16), predicted("failed", 10, 16)]
+    assert plots.plot_progress(attempts) is None, "an error would tell the answer to an open question"
+    attempts.append(predicted("passed", 5, 8))
+    drawn = plots.plot_progress(attempts)
+    assert "A1 asks: off by 4, 4, 2, 1. B1: sectors: times the ideal 8, 2, 2, 1." in drawn.alt_text
+    assert plots.plot_progress([]) is None
+    assert plots.plot_progress([predicted("passed", 5, 8) | {"predictions": {"answer add2_sectors": 5}}]) is None

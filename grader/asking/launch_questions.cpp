@@ -1,0 +1,289 @@
+// Questions for which several accesses of a launch matter: the writer of a shared word, the source
+// lane of a shuffle, the threads that do nothing, and the line that wastes most.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "asking/launch_record.h"
+#include "base/text.h"
+#include "grading/words/words.h"
+
+namespace lab32::asking {
+namespace {
+
+using sim::AccessKind;
+
+class LaunchQuestions {
+ public:
+  explicit LaunchQuestions(const LaunchRecord& record) : r_(record) {}
+
+  std::vector<Question> all() {
+    for (const LineDetail& line : r_.detail().lines)
+      for (int attempt = 0; attempt < 4 && line.shared && r_.is_usable(line); ++attempt)
+        if (const ChosenRequest chosen = r_.choose(line); chosen.request) ask_writer(chosen);
+    ask_shuffles();
+    ask_idle();
+    ask_worst_line();
+    return std::move(questions_);
+  }
+
+ private:
+  void keep(Question question, size_t least_wrong) {
+    if (question.wrong.size() < least_wrong) return;
+    questions_.push_back(std::move(question));
+  }
+
+  struct Writer {
+    const LineDetail* line = nullptr;
+    const RequestDetail* request = nullptr;
+    int64_t thread = -1;  // -1: unknown, or several threads
+  };
+
+  // The thread that wrote the bytes last, before the access number `sequence`.
+  Writer writer_of(uint64_t address, uint32_t bytes, uint64_t sequence) const {
+    Writer writer;
+    for (const LineDetail& line : r_.detail().lines) {
+      if (!line.shared) continue;
+      for (const RequestDetail& store : line.requests) {
+        if (store.kind == AccessKind::load || store.sequence >= sequence ||
+            (writer.request && store.sequence < writer.request->sequence))
+          continue;
+        int64_t thread = -1;
+        size_t lanes = 0;
+        bool whole = !store.matrix && store.kind == AccessKind::store;
+        for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+          const uint64_t at = store.address[lane];
+          if (!is_active(store, lane) || at >= address + bytes || at + store.bytes <= address)
+            continue;
+          ++lanes;
+          whole &= at <= address && at + store.bytes >= address + bytes;
+          thread = thread_of(store.warp, lane);
+        }
+        if (lanes > 0) writer = {&line, &store, whole && lanes == 1 ? thread : -1};
+      }
+    }
+    return writer;
+  }
+
+  void ask_writer(const ChosenRequest& c) {
+    if (c.request->kind != AccessKind::load || !r_.complete_in(true)) return;
+    const uint32_t lane = r_.random_lane(*c.request);
+    const std::string& name = c.named.name[lane];
+    const Element element = element_of(name);
+    if (element.array.empty()) return;
+    const Writer writer =
+        writer_of(c.request->address[lane], c.request->bytes, c.request->sequence);
+    const int64_t reader = thread_of(c.request->warp, lane);
+    // Neither the reader nor the index of the element may be the answer: these can be read off.
+    if (writer.thread < 0 || writer.thread == reader || writer.thread == element.index.back())
+      return;
+    // The lane may read the element several times: the question is about all of them.
+    for (const RequestDetail& other : c.line->requests)
+      if (other.kind == AccessKind::load && other.warp == c.request->warp &&
+          is_active(other, lane) && other.address[lane] == c.request->address[lane] &&
+          writer_of(other.address[lane], other.bytes, other.sequence).thread != writer.thread)
+        return;
+    Question q = r_.about(Kind::who, "writer", "barriers", c.line->line);
+    q.answer = writer.thread;
+    std::string number = "threadIdx.x";
+    if (!r_.one_dimensional()) number += fmt::format(" + {} * threadIdx.y", r_.block().x);
+    q.text = fmt::format(
+        "Lane {} of {} reads `{}`. Which thread of the block wrote that value? Answer with its "
+        "number, {}.",
+        lane, r_.warp_name(c), name, number);
+    q.reason = fmt::format(
+        "Line {} stored it: for which thread does the index of that line give this element?",
+        writer.line->line);
+    add_wrong(q, reader,
+              "That is the thread that reads. Shared memory passes values between "
+              "threads: which thread stored this element?");
+    if (!r_.one_dimensional())
+      add_wrong(q, r_.exchanged(writer.thread), "There x and y are exchanged.");
+    add_wrong(q, lane, "That is the number of a lane. The answer counts the threads of the block.");
+    if (element.index.size() == 1)
+      add_wrong(q, element.index[0],
+                "That is the index of the element. The thread that stored it "
+                "need not have the same number.");
+    q.weight = writer.thread / kWarpSize == reader / kWarpSize ? 2 : 4;
+    r_.draw_request(q, *writer.line, *writer.request);
+    r_.draw_request(q, *c.line, *c.request);
+    keep(std::move(q), 1);
+  }
+
+  void ask_shuffles() {
+    if (!r_.same_shuffles) return;
+    const auto& shuffles = r_.detail().shuffles;
+    std::map<int, size_t> times;
+    for (const counters::ShuffleDetail& shuffle : shuffles) {
+      const size_t number = times[shuffle.line]++;
+      if (number > 3 || shuffle.file != r_.names.file || shuffle.mask == 0) continue;
+      ask_shuffle(shuffle, number);
+    }
+  }
+
+  void ask_shuffle(const counters::ShuffleDetail& shuffle, size_t number) {
+    uint32_t lane = r_.random.below(kWarpSize);
+    while (!(shuffle.mask >> lane & 1)) lane = (lane + 1) % kWarpSize;
+    const int64_t from = shuffle.from[lane];
+    if (shuffle.absent >> from & 1) return;
+    // The distance, or the mask of an exclusive or, that most lanes have.
+    int64_t distance = 0, flipped = 0;
+    bool shifts = true, flips = true, known = false;
+    for (uint32_t other = 0; other < kWarpSize; ++other) {
+      if (!(shuffle.mask >> other & 1) || !(shuffle.in_range >> other & 1)) continue;
+      const int64_t d = int64_t{shuffle.from[other]} - other, f = shuffle.from[other] ^ other;
+      shifts &= !known || d == distance;
+      flips &= !known || f == flipped;
+      distance = d;
+      flipped = f;
+      known = true;
+    }
+    Question q = r_.about(Kind::who, "shuffle", "shuffles", shuffle.line);
+    q.answer = from;
+    q.text = fmt::format(
+        "The {} time that warp {} of {} executes this shuffle: which lane's value does lane {} "
+        "receive?",
+        ordinal(number), shuffle.warp, block_name(r_.launch, r_.detail().block), lane);
+    q.reason =
+        "The shuffle's last argument says how far away, or with which bits flipped, the "
+        "lane is whose value arrives; a lane out of range keeps its own value.";
+    const bool in_range = shuffle.in_range >> lane & 1;
+    const int64_t l = lane;
+    if (!in_range && shifts && known) {
+      add_wrong(q, l + distance,
+                "There is no such lane: a lane whose source is out of range "
+                "keeps its own value.");
+      add_wrong(q, (l + distance + kWarpSize) % kWarpSize,
+                "Shuffles by a distance do not wrap around: a lane whose source is out of range "
+                "keeps its own value.");
+    } else if (shifts && known) {
+      add_wrong(q, l - distance,
+                "That is the lane that receives this lane's value: the other "
+                "direction.");
+      add_wrong(q, l + 2 * distance, "That is the distance of the step before.");
+      add_wrong(q, l + distance / 2, "That is the distance of the next step.");
+    } else if (flips && known) {
+      add_wrong(q, l + flipped,
+                "An exclusive or does not add: where the bit is set, it is "
+                "cleared.");
+      add_wrong(q, l - flipped,
+                "An exclusive or does not subtract: where the bit is clear, it is "
+                "set.");
+      add_wrong(q, l ^ (flipped * 2), "That flips the bit of the step before.");
+      add_wrong(q, l ^ (flipped / 2), "That flips the bit of the next step.");
+    }
+    if (in_range) add_wrong(q, l, "That is the lane itself: it receives another lane's value.");
+    q.weight = 3;
+    pictures::Launch picture;
+    counters::LaunchDetail one;
+    one.block = r_.detail().block;
+    one.shuffles = {shuffle};
+    picture.shuffles = pictures::shuffles_of(one, r_.names);
+    q.picture = std::move(picture);
+    keep(std::move(q), 2);
+  }
+
+  // The threads of the last block that load nothing.
+  void ask_idle() {
+    const uint64_t last = r_.launch.shape.grid.count() - 1;
+    if (!r_.complete_in(false) || !r_.one_dimensional()) return;
+    std::set<int64_t> loading;
+    const LineDetail* shown = nullptr;
+    for (const LineDetail& line : r_.detail().lines) {
+      if (line.shared || line.block != last) continue;
+      for (const RequestDetail& request : line.requests) {
+        if (request.kind != AccessKind::load) continue;
+        if (request.number > 0) return;  // a loop: too long to work out on paper
+        for (uint32_t lane = 0; lane < kWarpSize; ++lane)
+          if (is_active(request, lane)) loading.insert(thread_of(request.warp, lane));
+        if (!shown) shown = &line;
+      }
+    }
+    const auto threads = static_cast<int64_t>(r_.block().count());
+    const int64_t idle = threads - static_cast<int64_t>(loading.size());
+    if (!shown || idle == 0 || loading.size() < kManyLanes) return;
+    Question q = r_.about(Kind::what_if, "idle threads", "indices", shown->line);
+    q.answer = idle;
+    q.text = fmt::format(
+        "How many of the {} threads of the last block, {}, load nothing from global memory?",
+        threads, block_name(r_.launch, last));
+    q.reason =
+        "Which elements does the last block have, and how many of them are in front of the "
+        "end?";
+    add_wrong(q, threads - idle, "Those are the threads that load.");
+    add_wrong(q, 0,
+              "The number of elements is no multiple of what a block takes: the guard turns "
+              "threads of the last block away.");
+    add_wrong(q, idle % kWarpSize,
+              "That counts only the last warp that works: the warps behind it "
+              "load nothing, either.");
+    q.weight = 3;
+    const RequestDetail* end = &shown->requests[0];
+    for (const RequestDetail& request : shown->requests)
+      if (request.warp >= end->warp) end = &request;
+    r_.draw_request(q, *shown, *end);
+    keep(std::move(q), 2);
+  }
+
+  // The line whose requests touch most sectors.
+  void ask_worst_line() {
+    struct Candidate {
+      const LineDetail* line;
+      const RequestDetail* worst;
+    };
+    std::vector<Candidate> lines;
+    for (const LineDetail& line : r_.detail().lines) {
+      if (line.shared || !r_.is_usable(line)) continue;
+      const auto worst = std::max_element(
+          line.requests.begin(), line.requests.end(),
+          [](const RequestDetail& x, const RequestDetail& y) { return x.cost < y.cost; });
+      const bool atomic = worst->kind != AccessKind::load && worst->kind != AccessKind::store;
+      if (!atomic && __builtin_popcount(worst->mask) >= kManyLanes)
+        lines.push_back({&line, &*worst});
+    }
+    std::stable_sort(lines.begin(), lines.end(), [](const Candidate& x, const Candidate& y) {
+      return x.worst->cost > y.worst->cost;
+    });
+    // A line that is only just the worst takes too long to find on paper.
+    if (lines.size() < 2 || lines[0].worst->cost < 2 * lines[1].worst->cost ||
+        lines[0].worst->cost == lines[0].worst->ideal)
+      return;
+    if (lines.size() > 4) lines.resize(4);
+    const Candidate most = lines[0];
+    std::stable_sort(lines.begin(), lines.end(), [](const Candidate& x, const Candidate& y) {
+      return x.line->line < y.line->line;
+    });
+    Question q = r_.about(Kind::why, "worst line", "sectors", 0);
+    q.text = fmt::format("In {}, which of these lines has the request that touches most sectors?",
+                         block_name(r_.launch, most.line->block));
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const int number = lines[i].line->line;
+      std::string source = r_.names.source.text_of(number);
+      if (columns(source) > 58) source = source.substr(0, 55) + "...";
+      q.options.push_back(fmt::format("line {}: {}", number, source));
+      if (lines[i].line == most.line) q.answer = static_cast<int64_t>(i) + 1;
+    }
+    for (size_t i = 0; i < lines.size(); ++i)
+      add_wrong(q, static_cast<int64_t>(i) + 1,
+                fmt::format("On line {} the lanes touch fewer sectors.", lines[i].line->line));
+    q.reason =
+        "For each line: how far apart are the elements of neighbouring lanes, in bytes, and "
+        "do they begin at a sector?";
+    q.weight = 4;
+    for (const Candidate& line : lines) r_.draw_request(q, *line.line, *line.worst);
+    keep(std::move(q), 1);
+  }
+
+  const LaunchRecord& r_;
+  std::vector<Question> questions_;
+};
+
+}  // namespace
+
+std::vector<Question> launch_questions(const LaunchRecord& record) {
+  return LaunchQuestions(record).all();
+}
+
+}  // namespace lab32::asking

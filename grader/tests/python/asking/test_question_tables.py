@@ -1,0 +1,282 @@
+"""The golden tables of questions (grader/labs/LAB/golden/questions.txt), answered by another path than the grader's: a model
+of sectors, banks, lanes and occupancy that knows only the addresses of the lanes, and runs of submissions without a barrier."""
+
+import json
+import math
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+from functools import cache
+
+import corpus
+import pytest
+
+from lab32 import ROOT
+
+
+@dataclass
+class Access:
+    line: int
+    block: int
+    warp: int
+    kind: str
+    bytes: int
+    lanes: dict = field(default_factory=dict)  # {lane: (address, name of the element)}
+
+    def addresses(self):
+        return [address for address, _ in self.lanes.values()]
+
+
+@dataclass
+class Asked:
+    lab: str
+    file: str
+    id: str
+    kind: str
+    subject: str
+    spaced: str
+    check: str
+    launch: str
+    text: str  # with the line and its source
+    line: int
+    source: str
+    options: dict  # {number: text}
+    answer: int
+    wrong: list
+    accesses: list
+    sources: list  # of a shuffle: the lane from which each lane receives
+
+    def number(self, pattern):
+        return int(re.search(pattern, self.text)[1].replace(",", ""))
+
+
+def element_after(name, elements):
+    """The name of an element so many behind the named one."""
+    found = re.fullmatch(r"(.*\[)(\d+)\]", name)
+    return f"{found[1]}{int(found[2]) + elements}]" if found else name
+
+
+def accesses_of(lines):
+    found = []
+    for line in lines:
+        if head := re.match(r"  line (\d+), block (\d+), warp (\d+): (\w+) of (\d+) bytes", line):
+            found.append(Access(*map(int, head.groups()[:3]), head[4], int(head[5])))
+        elif run := re.match(r"    lanes (\d+)-(\d+): (\d+) \+ (-?\d+) k, (.*)", line):
+            first, last, begin, stride = map(int, run.groups()[:4])
+            for k in range(last - first + 1):
+                name = element_after(run[5], k * stride // found[-1].bytes)
+                found[-1].lanes[first + k] = (begin + k * stride, name)
+    return found
+
+
+def read_table(lab, file, student, block):
+    head, launch, *rest = block.splitlines()
+    kind, subject, spaced, check = re.fullmatch(r"\[(.*?)\] (.*?)(?:, an idea of (\w+))?; (.*)", head).groups()
+    end = next(n for n, line in enumerate(rest) if line.startswith("Answer: "))
+    text, after = rest[:end], rest[end + 1 :]
+    line, source = (int(text[0][5:-1]), text[1].strip()) if text[0].startswith("Line ") else (0, "")
+    reason = next(n for n, each in enumerate(after) if each.startswith("Reason: "))
+    sources = [each.split()[2:] for each in after if each.startswith("  from lanes ")]
+    return Asked(
+        lab, file, student, kind, subject, spaced or "", check, launch, "\n".join(text), line, source,
+        {int(each[:5]): each[5:].strip() for each in text if re.match(r"    \d  ", each)},
+        int(rest[end][8:]),
+        [int(each.split(":")[0]) for each in after[:reason]],
+        accesses_of(after[reason + 1 :]),
+        [int(lane) for lane in sources[0]] if sources else [],
+    )  # fmt: skip
+
+
+def read_tables():
+    asked, empty = [], []
+    for path in sorted((ROOT / "grader/labs").glob("*/golden/questions.txt")):
+        for part in re.split(r"^=== ", path.read_text(), flags=re.MULTILINE)[1:]:
+            head, body = part.split("\n", 1)
+            file, student = head.split(", ")
+            blocks = [block for block in body.split("\n\n") if block.strip()]
+            if body.startswith("No questions: "):
+                empty.append((path.parts[-3], file, student, blocks[0]))
+            else:
+                asked += [read_table(path.parts[-3], file, student, block) for block in blocks]
+    return asked, empty
+
+
+ASKED, EMPTY = read_tables()
+
+
+def of(*subjects):
+    return [
+        pytest.param(q, id=f"{q.lab}-{q.file}-{q.id}-{q.subject}") for q in ASKED if q.subject in subjects
+    ]
+
+
+def lane_in(question):
+    return question.number(r"[Ll]ane (\d+)")
+
+
+def sectors(access):
+    return len({(first + byte) // 32 for first in access.addresses() for byte in range(access.bytes)})
+
+
+def wavefronts(access):
+    """For accesses of at most 4 bytes: the largest number of different words in one bank."""
+    words = {address // 4 for address in access.addresses()}
+    return max(sum(word % 32 == bank for word in words) for bank in range(32))
+
+
+def threads_of(question):
+    count = 1
+    for number in re.search(r"blocks? of ([\d x]+) threads", question.launch)[1].split(" x "):
+        count *= int(number)
+    return count
+
+
+@pytest.mark.parametrize("question", of("sectors"))
+def test_sectors(question):
+    assert sectors(question.accesses[0]) == question.answer
+
+
+@pytest.mark.parametrize("question", of("bank"))
+def test_bank(question):
+    address, _ = question.accesses[0].lanes[lane_in(question)]
+    assert address // 4 % 32 == question.answer
+
+
+@pytest.mark.parametrize("question", of("wavefronts"))
+def test_wavefronts(question):
+    assert wavefronts(question.accesses[0]) == question.answer
+
+
+@pytest.mark.parametrize("question", of("pitch"))
+def test_wavefronts_with_other_rows(question):
+    pitch, access = question.number(r"\((\d+) instead of"), question.accesses[0]
+    places = [map(int, re.findall(r"\[(\d+)\]", name)) for _, name in access.lanes.values()]
+    moved = {lane: ((row * pitch + column) * access.bytes, "") for lane, (row, column) in enumerate(places)}
+    assert wavefronts(Access(0, 0, 0, access.kind, access.bytes, moved)) == question.answer
+
+
+@pytest.mark.parametrize("question", of("element"))
+def test_element(question):
+    _, name = question.accesses[0].lanes[lane_in(question)]
+    assert name.endswith(f"[{question.answer}]")
+
+
+@pytest.mark.parametrize("question", of("writer"))
+def test_writer(question):
+    store, load = question.accesses
+    read, _ = load.lanes[lane_in(question)]
+    writers = [32 * store.warp + lane for lane, (at, _) in store.lanes.items() if at <= read < at + store.bytes]
+    assert writers == [question.answer]
+
+
+@pytest.mark.parametrize("question", of("worst line"))
+def test_worst_line(question):
+    worst = max(question.accesses, key=sectors)
+    assert question.options[question.answer].startswith(f"line {worst.line}:")
+    assert sorted(map(sectors, question.accesses))[-2] * 2 <= sectors(worst)
+
+
+@pytest.mark.parametrize("question", of("block size"))
+def test_block_size(question):
+    cost = sectors if "sectors" in question.text else wavefronts
+    assert sum(map(cost, question.accesses)) == question.answer
+    assert max(access.warp for access in question.accesses) < question.number(r"blocks of (\d+) threads") // 32
+
+
+@pytest.mark.parametrize("question", of("shuffle"))
+def test_shuffle(question):
+    """By the shuffle's name and its distance, which halves or doubles from round to round in the labs' loops."""
+    lane, source = lane_in(question), question.sources
+    assert source[lane] == question.answer
+    names = re.findall(r"__shfl_(down|up|xor)_sync", question.source)
+    for name in names[:1]:
+        distances = [lane ^ source[lane]] if name == "xor" else [abs(source[k] - k) for k in range(32)]
+        distance = max(distances)
+        moved = {"down": lane + distance, "up": lane - distance, "xor": lane ^ distance}[name]
+        assert question.answer == (moved if 0 <= moved < 32 else lane)
+
+
+@pytest.mark.parametrize("question", of("idle threads"))
+def test_idle_threads(question):
+    """By arithmetic, from the arguments: a thread takes some elements of n, a warp takes a row, or a block takes a row."""
+    threads, blocks = threads_of(question), int(re.search(r"\), (\d+) block", question.launch)[1])
+    rows, n = [0, *(int(n) for n in question.launch.split("(", 1)[1].split(")")[0].split(", ") if n.isdigit())][-2:]
+    busy = {min(threads, math.ceil(n / items)) for items in (1, 2, 4)}  # a row of a block
+    warps = rows - (blocks - 1) * threads // 32
+    busy.add(warps * min(n, 32))
+    for items in (1 / 8, 1, 2, 4, 8, 16):
+        rest = n - (blocks - 1) * threads * items  # of the last block
+        busy |= {math.ceil(rest / items), min(threads, rest)}  # neighbours, or elements a block apart
+    assert threads - question.answer in busy
+
+
+@pytest.mark.parametrize("question", of("occupancy"))
+def test_occupancy(question):
+    text = question.text.replace(",", "")
+    registers, shared = (int(n) for n in re.search(r"has (\d+) registers and a block (\d+) bytes", text).groups())
+    if reserved := re.search(r"and (\d+) that the system reserves", text):
+        shared += int(reserved[1])
+    of_sm = re.search(r"has (\d+) registers (\d+) bytes of shared memory and room for (\d+) threads and (\d+) blocks", text)
+    all_registers, all_shared, all_threads, blocks = map(int, of_sm.groups())
+    fit = [all_registers // (registers * threads_of(question)), all_threads // threads_of(question), blocks]
+    assert min(fit + ([all_shared // shared] if shared else [])) == question.answer
+
+
+@cache
+def text_of(lab, file):
+    if file == "solution":
+        return (ROOT / f"solutions/{lab}/{lab}.cu").read_text()
+    kind, name = file.split("/")
+    return corpus.submission(kind, lab, name)
+
+
+def lines_in(option):
+    found = [int(n) for n in re.findall(r"\d+", option)]
+    return tuple(sorted(found * 2 if len(found) == 1 else found))
+
+
+BARRIERS = {(q.lab, q.file, q.check, q.line, q.options[q.answer]): q for q in ASKED if q.subject == "barrier"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", [pytest.param(q, id=f"{q.lab}-{q.file}-{q.line}") for q in BARRIERS.values()])
+def test_the_submission_without_the_barrier_races(question, tmp_path):
+    """Removes the barrier from the text, and lets the grader's check of this kernel find the race."""
+    lines = text_of(question.lab, question.file).splitlines()
+    lines[question.line - 1], changed = re.subn(r"(__syncthreads\(\)|[\w.]*sync\(\));?", ";", lines[question.line - 1])
+    assert changed
+    folder = corpus.written(tmp_path, question.lab, "\n".join(lines) + "\n")
+    command = [ROOT / "build/lab32", "explain", question.lab, question.check, "--dir", folder, "--format", "json", "--picture", "race"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | {"LAB32_HISTORY": "off"})
+    race = json.loads(done.stdout)["launch"]["race"]
+    pair = tuple(sorted((race["first"]["line"], race["second"]["line"])))
+    others = [lines_in(text) for number, text in question.options.items() if number != question.answer]
+    assert pair == lines_in(question.options[question.answer]) or pair not in others
+
+
+# ---- the quality of the questions
+
+
+def test_the_tables_cover_all_labs_and_kinds():
+    labs = {path.name for path in (ROOT / "solutions").iterdir() if path.is_dir()}
+    assert {q.lab for q in ASKED} == labs
+    assert {q.kind for q in ASKED} == {"trace", "who", "why", "what if"}
+    assert any(q.spaced for q in ASKED)
+    assert {(lab, file) for lab, file, *_ in EMPTY} >= {(lab, "skeleton") for lab in labs}
+
+
+def test_no_question_is_trivial_or_has_an_answer_twice():
+    for q in ASKED:
+        assert q.wrong and q.answer not in q.wrong and len(set(q.wrong)) == len(q.wrong), q
+        assert len(set(q.options.values())) == len(q.options), q
+        assert q.answer in q.options if q.options else 0 <= q.answer < 100_000, q
+        assert q.options or str(q.answer) not in re.findall(r"\d+", q.source), q
+
+
+def test_students_get_different_questions():
+    drawn = {}
+    for q in ASKED:
+        drawn.setdefault((q.lab, q.file), {}).setdefault(q.id, set()).add(q.text)
+    for key, of_student in drawn.items():
+        assert len({frozenset(texts) for texts in of_student.values()}) > 1, key
