@@ -53,8 +53,9 @@ class Checker {
     return function_.registers[static_cast<size_t>(op.reg)].bits;
   }
 
-  // "The operands of ld, st and cvt may be wider than the type" (PTX ISA, operand size exceeding
-  // instruction-type size); all other operands fit exactly.
+  // Checks the width of a register that holds a value. "The operands of ld, st and cvt may be wider
+  // than the type" (PTX ISA, operand size exceeding instruction-type size); all other operands must
+  // have exactly the type's width.
   void value_register(const Operand& op, unsigned wanted) const {
     if (op.negated) fail("a register without `!`");
     const unsigned have = bits(op);
@@ -62,7 +63,7 @@ class Checker {
     fail("a register of " + std::to_string(wanted) + " bits");
   }
 
-  // A value of the type, or of `wanted` bits if the type is Type::none.
+  // Checks that the operand is a value of the type, or of `wanted` bits if the type is Type::none.
   void check_value(const Operand& op, Type type, unsigned wanted) const {
     if (type == Type::pred) return check_predicate(op, false);
     if (op.kind == Kind::reg) return value_register(op, wanted);
@@ -130,7 +131,7 @@ class Checker {
     }
   }
 
-  // The decoder checks the number of registers.
+  // Checks only that the operand is a fragment; the decoder checks the number of its registers.
   void check_fragment(const Operand& op) const {
     const bool wide = in_.type(0) == Type::f64;
     if (op.kind != Kind::vector) fail("a vector");
@@ -140,7 +141,8 @@ class Checker {
     }
   }
 
-  // mov: a value, an address, or a vector that is packed into or unpacked from one register.
+  // Checks an operand of mov: a value, an address, or a vector that is packed into or unpacked from
+  // one register.
   void check_any(const ParsedOperand& parsed) const {
     const Operand& op = parsed.operand;
     const Type type = in_.type(0);
@@ -168,7 +170,8 @@ class Checker {
     check_value(op, type, bits_of(type));
   }
 
-  // Layers are integers; coordinates have the second type, or are integers for surfaces.
+  // Checks the coordinates of a texel. Layers are integers; coordinates have the second type of the
+  // instruction, or are integers for surfaces.
   void check_texel(const Operand& op) const {
     if (op.kind == Kind::address && op.reg < 0)
       throw Diagnostic{offset_,

@@ -52,7 +52,8 @@ Liveness analyse_liveness(const Function& function, const ControlFlow& flow) {
   const size_t count = flow.blocks.size();
   const RegisterSet none(function.registers.size());
   Liveness live{std::vector<RegisterSet>(count, none), std::vector<RegisterSet>(count, none)};
-  std::vector<RegisterSet> written(count, none);  // written on every path through the block
+  // Registers that every path through the block writes.
+  std::vector<RegisterSet> written(count, none);
 
   for (size_t b = 0; b < count; ++b) {
     for (int i = flow.blocks[b].first; i < flow.blocks[b].last; ++i) {
@@ -67,7 +68,8 @@ Liveness analyse_liveness(const Function& function, const ControlFlow& flow) {
     }
   }
 
-  // Backwards through the text, which is nearly the order in which liveness propagates.
+  // The blocks are processed backwards, in an order that is nearly the one in which liveness
+  // propagates.
   std::vector<char> queued(count, 1);
   std::vector<int> work;
   for (size_t b = 0; b < count; ++b) work.push_back(static_cast<int>(b));
@@ -220,7 +222,7 @@ class LoopBody {
     return fixed;
   }
 
-  // Whether the loaded value decides when the loop ends.
+  // Whether the loaded value decides whether the loop goes on.
   bool ends_by(const Instruction& load) const {
     std::vector<bool> depends(function_.registers.size());
     bool own_variables = false;
@@ -256,7 +258,7 @@ class LoopBody {
     });
   }
 
-  // Whether the register has one value in all iterations.
+  // Whether the register has the same value in all iterations of the loop.
   bool is_fixed(int reg, int depth) const {
     constexpr int kDeepest = 16;
     if (definitions_[static_cast<size_t>(reg)] == 0) return true;
@@ -303,7 +305,7 @@ std::vector<bool> find_polls(const Module& module, const Function& function,
   Edges next;
   for (const BasicBlock& block : blocks.blocks) next.push_back(block.successors);
   const Loops loops = find_loops(next, immediate_dominators(next, 0));
-  using Place = std::tuple<int, int, int>;  // in the source: file, line, column
+  using Place = std::tuple<int, int, int>;  // the position in the source: file, line, column
   const auto place_of = [&](const Instruction& in) -> Place {
     if (in.loc < 0) return {};
     const Loc& loc = module.locs[static_cast<size_t>(in.loc)];

@@ -20,8 +20,8 @@ namespace lab32::ptx {
 // A point at which lanes reconverge after a branch.
 struct ReconvergencePoint {
   int block = 0;  // at the beginning of this block
-  // By block: whether lanes in that block may still reach the point. The warp does not wait for
-  // lanes in other blocks.
+  // For each block: whether lanes in it may still reach the point. The warp does not wait for lanes
+  // in other blocks.
   NodeSet from;
 };
 
@@ -39,20 +39,21 @@ ReconvergencePoints find_reconvergence_points(const std::vector<BasicBlock>& blo
 constexpr uint32_t kNoReconverge = 0xffffffffu;
 
 struct ControlFlow : BasicBlocks, ReconvergencePoints {
-  // The instruction at which the lanes of a branch reconverge; kNoReconverge for all other
-  // instructions, and for a branch without such a place.
+  // The block at which the lanes of a branch reconverge, given as its first instruction.
+  // kNoReconverge for instructions that are no branch, and for a branch whose lanes do not
+  // reconverge.
   uint32_t reconverge(int instruction) const;
 };
 ControlFlow analyse_control_flow(const Function& function);
 
-// A set of registers, one bit each.
+// A set of registers, with one bit for each.
 class RegisterSet {
  public:
   explicit RegisterSet(size_t registers = 0) : words_((registers + 63) / 64) {}
   bool contains(int reg) const { return (words_[word(reg)] >> (reg & 63)) & 1; }
   void insert(int reg) { words_[word(reg)] |= uint64_t{1} << (reg & 63); }
   void erase(int reg) { words_[word(reg)] &= ~(uint64_t{1} << (reg & 63)); }
-  // this |= (other & ~without); true if that added anything.
+  // Adds the members of `other` that are not in `without`. True: this added a register.
   bool insert_all(const RegisterSet& other, const RegisterSet* without = nullptr);
   std::vector<int> members() const;
 
@@ -75,8 +76,8 @@ Liveness analyse_liveness(const Function& function, const ControlFlow& flow);
 struct RegisterSlots {
   std::vector<int> slot_of_register;  // -1: never used
   std::vector<uint16_t> slot_bits;    // width of each slot: 1, 8, 16, 32, 64, 128
-  // Registers that some path reads before it writes them (on hardware: garbage). Zero their slots
-  // on entry to the function, so that runs are repeatable.
+  // Registers that some path reads before it writes them. On hardware they hold garbage; the
+  // simulator zeroes their slots on entry to the function, so that runs are repeatable.
   std::vector<int> live_into_entry;
 };
 RegisterSlots assign_slots(const Function& function, const ControlFlow& flow);
@@ -86,8 +87,8 @@ RegisterSlots assign_slots(const Function& function, const ControlFlow& flow);
 // they return the awaited value. `while (!ready[b]) {}` has one. What a poll returns first depends
 // on time, but what it has returned when the loop ends does not.
 
-// By instruction. A copy of a poll before its loop, which nvcc makes when it rotates the loop, is a
-// poll, too.
+// For each instruction: whether it is a poll. nvcc copies a poll in front of its loop when it
+// rotates the loop; the copy is a poll, too.
 std::vector<bool> find_polls(const Module& module, const Function& function,
                              const BasicBlocks& blocks);
 

@@ -5,7 +5,7 @@
 namespace lab32::ptx {
 namespace {
 
-// The largest size of a type: more than any memory has.
+// The largest size that a type may have. No memory is larger.
 constexpr uint64_t kLargest = uint64_t{1} << 40;
 
 // The member that contains the whole access; nullptr: none.

@@ -11,8 +11,8 @@
 
 namespace lab32::ptx {
 
-// A type, built from DWARF entries when a variable is read. Types are not shared in cycles: a
-// pointer has no target here.
+// A type, made from DWARF entries when a variable is read. It contains no cycles, because a pointer
+// here has no target.
 struct DebugType {
   struct Member {
     std::string name;
@@ -24,25 +24,27 @@ struct DebugType {
   std::vector<Member> members;               // the members of a structure
 };
 
-// Symbol in the PTX -> the type of the variable. Empty if the text has no debug sections, or if
-// they are not understood (dwarf.cpp).
+// The types of variables by their symbols in the PTX. Empty if the text has no debug sections, or
+// if they are not understood (dwarf.cpp).
 std::map<std::string, std::shared_ptr<const DebugType>> types_of_variables(const std::string& ptx);
 
 class DebugTypes {
  public:
   DebugTypes() = default;
-  // Reads PTX text. Sections that are missing or not understood leave it empty.
+  // Reads the debug sections of a PTX text. The object stays empty if they are missing or not
+  // understood.
   explicit DebugTypes(const std::string& ptx);
 
   bool empty() const { return variables_.empty(); }
 
-  // "[1].mass", "[3][32]": the element of the variable (a symbol of the PTX) in which an access of
-  // `bytes` at `offset` begins, as deep as the element contains the whole access. The outermost
-  // index may be outside of the array. "": unknown, or the whole variable.
+  // The name of the element in which an access of `bytes` bytes at `offset` begins, relative to the
+  // variable: "[1].mass", "[3][32]". The element is as small as possible, but contains the whole
+  // access. The outermost index may be outside of the array. "": the element is unknown, or is the
+  // whole variable.
   std::string place(const std::string& symbol, int64_t offset, uint32_t bytes) const;
 
-  // For an access beyond an array of `size` bytes: the name of the corresponding part of the last
-  // element.
+  // For an access beyond an array of `size` bytes: the name of the last valid place, which is the
+  // same member of the array's last element.
   std::string last_place(const std::string& symbol, int64_t offset, uint32_t bytes,
                          uint64_t size) const;
 

@@ -8,11 +8,11 @@
 namespace lab32::ptx {
 namespace {
 
-// More memory than any device has; prevents overflow for malformed declarations.
+// No device has so much memory. The limit prevents overflow for malformed declarations.
 constexpr uint64_t kLargestVariable = uint64_t{1} << 40;
-// Bounds memory: an initialiser is stored completely.
+// An initialiser is stored completely, so its size is limited.
 constexpr uint64_t kLargestInitialiser = uint64_t{1} << 26;
-// Bounds the depth of nested braces.
+// Braces may be nested only so deeply.
 constexpr size_t kMostDimensions = 16;
 
 struct ElementType {
@@ -44,8 +44,9 @@ class InitialiserParser {
     return count;
   }
 
-  // Reads one brace level. Level l has dims_[l] items; the innermost level has scalars. As in C,
-  // any level may have scalars: nvcc writes arrays of arrays flat.
+  // Reads the items of one brace level. Level l has dims_[l] items; the items of the innermost
+  // level are scalars. As in C, any level may contain scalars directly: nvcc writes arrays of
+  // arrays without inner braces.
   void parse_braces(size_t level, uint64_t begin, uint64_t bytes) {
     cursor_.expect('{');
     const uint64_t scalar_bytes = bytes_of(element_.type);
@@ -98,8 +99,8 @@ class InitialiserParser {
       const auto bits32 = static_cast<uint32_t>(literal->bits);
       float value;
       std::memcpy(&value, &bits32, sizeof value);
-      // Stores the bit pattern without converting it, since a conversion would quieten a signalling
-      // NaN.
+      // Stores the bit pattern without converting it, because a conversion would make a signalling
+      // NaN quiet.
       if (bytes == 4) return put_bits(at, bits32 ^ (minus ? 0x80000000u : 0), 4);
       return put_real(at, static_cast<double>(value), minus);
     }
@@ -144,8 +145,9 @@ class InitialiserParser {
     return relocation;
   }
 
-  // 0xFF(generic(sym)+8), 0xFF00(generic(sym)+8), …: an address byte by byte, as nvcc writes one
-  // that is not aligned. All eight must follow each other.
+  // Reads an address that is written byte by byte, as nvcc does for one that is not aligned:
+  // 0xFF(generic(sym)+8), 0xFF00(generic(sym)+8), …. The eight masks must follow each other in
+  // order.
   void masked_address(uint64_t at, uint64_t mask) {
     if (bytes_of(element_.type) != 1) cursor_.fail("part of an address needs an element of a byte");
     if (mask != uint64_t{0xFF} << (8 * masked_bytes_)) {
@@ -203,7 +205,7 @@ ElementType parse_type_words(Cursor& cursor, Variable& variable, uint32_t* align
       continue;
     }
     if (word == "ptr") {
-      // Describes the target of a pointer parameter and not the parameter itself.
+      // This word describes the target of a pointer parameter, and not the parameter itself.
       cursor.next();
       if (space_of_directive(cursor.peek().text) != Space::generic) cursor.next();
       if (cursor.accept(".align")) parse_alignment(cursor);

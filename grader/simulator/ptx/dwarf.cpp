@@ -27,7 +27,7 @@ std::string without_spaces(const std::string& text) {
 // from front to back; reading beyond its end throws std::runtime_error.
 class DebugSection {
  public:
-  // Empty if the text has no such section.
+  // Reads the section `name` of a PTX text. The object is empty if the text has no such section.
   DebugSection(const std::string& ptx, const std::string& name);
 
   size_t at() const { return at_; }
@@ -37,8 +37,9 @@ class DebugSection {
 
   uint64_t number(unsigned count);  // a little-endian number of `count` bytes
   uint64_t uleb();                  // LEB128
-  std::string text();               // up to the next 0 byte
-  std::string symbol();             // the symbol whose address is here; "": a plain number is here
+  std::string text();               // a text that ends before the next 0 byte
+  // The symbol whose address is stored here; "": a plain number is stored here.
+  std::string symbol();
 
  private:
   void append(const std::string& directive, const std::string& values);
@@ -48,7 +49,8 @@ class DebugSection {
   size_t at_ = 0;
 };
 
-// `.section .debug_info` and, in braces, a directive per line: `.b8 115,0`, `.b64 tile`.
+// PTX writes `.section .debug_info` and, in braces, one directive per line: `.b8 115,0`, `.b64
+// tile`.
 DebugSection::DebugSection(const std::string& ptx, const std::string& name) {
   std::istringstream lines(ptx);
   bool inside = false;
@@ -122,7 +124,7 @@ std::string DebugSection::symbol() {
 
 // ---- entries of DWARF, and the types that they describe --------------------------------------
 
-// DWARF 2, figures 14 to 19: what nvcc writes of it.
+// The tags and attributes of DWARF 2, figures 14 to 19, that nvcc writes.
 enum Tag : uint64_t {
   kArray = 0x01,
   kClass = 0x02,
@@ -182,8 +184,8 @@ std::map<uint64_t, Abbreviation> abbreviations_of(DebugSection& section) {
   return all;
 }
 
-// An attribute value of any form: a number, a text, or a block, which may contain a symbol's
-// address.
+// The value of an attribute in any form: a number, a text, or a block, which may contain the
+// address of a symbol.
 struct Value {
   uint64_t number = 0;
   std::string text, symbol;
@@ -283,7 +285,8 @@ DwarfEntry entry_of(DebugSection& info, const Abbreviation& abbreviation, unsign
 
 using Entries = std::map<uint64_t, DwarfEntry>;  // by offset from the start of their unit
 
-// Reads the entries of the unit that begins here, and leaves the section behind it.
+// Reads the entries of the unit that begins at the section's position, and moves the position
+// behind the unit.
 Entries entries_of_unit(DebugSection& info, const std::string& ptx) {
   const size_t start = info.at();
   const uint64_t length = info.number(4);
@@ -295,7 +298,7 @@ Entries entries_of_unit(DebugSection& info, const std::string& ptx) {
   const auto address_bytes = static_cast<unsigned>(info.number(1));
 
   Entries entries;
-  std::vector<uint64_t> open;  // entries whose children are being read
+  std::vector<uint64_t> open;  // offsets of the entries whose children are being read
   while (info.at() < end) {
     const uint64_t offset = info.at() - start, code = info.uleb();
     if (code == 0) {
@@ -316,7 +319,7 @@ class TypeMaker {
  public:
   explicit TypeMaker(const Entries& entries) : entries_(entries) {}
 
-  // nullptr: void, or an unsupported type.
+  // Makes the type of the entry at `offset`. nullptr: the type is void or not supported.
   std::shared_ptr<const DebugType> make_type(const std::optional<uint64_t>& offset,
                                              unsigned depth = 0) {
     const auto found = offset ? entries_.find(*offset) : entries_.end();
@@ -363,7 +366,7 @@ class TypeMaker {
     }
   }
 
-  // `float tile[32][33]` is one entry with two ranges.
+  // An array such as `float tile[32][33]` is one entry with two ranges.
   std::shared_ptr<const DebugType> array_type(const DwarfEntry& entry, unsigned depth) {
     auto type = make_type(entry.type, depth);
     for (auto child = entry.children.rbegin(); child != entry.children.rend(); ++child) {
@@ -394,7 +397,7 @@ std::map<std::string, std::shared_ptr<const DebugType>> types_of_variables(const
         if (entry.tag == kVariable && !entry.symbol.empty())
           if (auto type = types.make_type(entry.type)) variables[entry.symbol] = std::move(type);
     }
-  } catch (const std::exception&) {  // missing names of elements are no error
+  } catch (const std::exception&) {  // without names of elements the messages are still correct
     return {};
   }
   return variables;

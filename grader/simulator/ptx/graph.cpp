@@ -113,8 +113,8 @@ Loops find_loops(const Edges& next, const std::vector<int>& dominator) {
   Loops loops;
   loops.loop_of.assign(n, -1);
   for (auto& [nodes, loop] : found) {
-    // A loop that contains the header contains the whole loop. Larger loops come first, so loop_of
-    // is the smallest one.
+    // A loop that contains this header contains the whole loop. Larger loops come first in the
+    // list, so loop_of is the smallest of them.
     loop.parent = loops.loop_of[static_cast<size_t>(loop.header)];
     for (size_t i = 0; i < n; ++i)
       if (loop.holds[i]) loops.loop_of[i] = static_cast<int>(loops.all.size());
@@ -127,7 +127,7 @@ Loops find_loops(const Edges& next, const std::vector<int>& dominator) {
 
 namespace {
 
-// A trap ends the kernel, so it has no successor.
+// A trap ends the kernel, so its block has no successor.
 bool ends_block(const Instruction& in) {
   return is_branch(in) || in.op->traits.leaves_function() ||
          in.op->traits.transfer == ControlTransfer::trap;
@@ -166,8 +166,8 @@ void make_blocks(const Function& function, BasicBlocks& flow) {
   }
 }
 
-// By register: whether a predicate is true or false throughout. nvcc leaves such branches to ptxas,
-// which removes them: `mov.pred %p7, 0; @%p7 bra $L__BB0_9;`.
+// For each register: whether it is a predicate that is always true or always false. nvcc leaves
+// branches on such predicates to ptxas, which removes them: `mov.pred %p7, 0; @%p7 bra $L__BB0_9;`.
 std::vector<std::optional<bool>> constant_predicates(const Function& function) {
   std::vector<std::optional<bool>> value(function.registers.size());
   std::vector<char> defined(function.registers.size(), 0);
@@ -189,7 +189,7 @@ void make_edges(const Function& function, BasicBlocks& flow) {
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
     BasicBlock& block = flow.blocks[b];
     const Instruction& end = function.body[static_cast<size_t>(block.last) - 1];
-    std::optional<bool> executes;  // absent: it depends on the lane
+    std::optional<bool> executes;  // absent if it depends on the lane
     if (ends_block(end) && end.guard >= 0) {
       executes = constants[static_cast<size_t>(end.guard)];
       if (executes && end.guard_negated) executes = !*executes;
@@ -258,8 +258,8 @@ FlowView::FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, in
     else
       sometimes.push_back(static_cast<int>(i));
   }
-  // At a guarded ret some lanes leave and the others continue. For those it is not an exit, so it
-  // counts as one only if there is no other, as in `for (;;) { … @%p1 ret; }`.
+  // At a guarded ret some lanes leave the function and the others continue. It counts as an exit
+  // only if there is no other one, as in `for (;;) { … @%p1 ret; }`.
   post_dominators_ = immediate_dominators(reversed(successors_), out);
   bool another_way = false;
   for (const int i : sometimes) {

@@ -34,7 +34,7 @@ std::string excerpt(std::string_view text, size_t offset) {
     trail = "...";
   }
   std::string line(text.substr(begin, end - begin));
-  // The caret must point at the right column: tabs and control bytes become blanks.
+  // Tabs and control bytes become blanks, so that the caret below points at the right column.
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   }
@@ -128,7 +128,7 @@ std::vector<Token> lex(std::string_view text) {
       }
       add(Token::Kind::word, begin, i);
     } else if (class_of(c) == kDigit) {
-      // The sign of an exponent belongs to the number, but 0x1e+4 is a sum.
+      // The sign of an exponent belongs to the number. 0x1e+4, however, is a sum.
       const char prefix = at(i + 1);
       const bool hex = c == '0' && (prefix == 'x' || prefix == 'X' || prefix == 'f' ||
                                     prefix == 'F' || prefix == 'd' || prefix == 'D');

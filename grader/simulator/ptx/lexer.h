@@ -17,7 +17,8 @@ namespace lab32::ptx {
 
 // ---- diagnostics: the PTX line, the source line from which it came, and a caret ----
 
-// Thrown inside the parser. It leaves the parser as an Error, or as the refusal of one function.
+// The parser throws this for an error. It leaves the parser as an Error, or as the refusal of one
+// function.
 struct Diagnostic {
   size_t offset;  // in Module::text
   std::string message;
@@ -51,9 +52,9 @@ struct Token {
   bool is(std::string_view word) const { return kind == Kind::word && text == word; }
 };
 
-// All tokens, then one of Kind::end. Comments are dropped. Opcodes are not split here: a module has
-// many instructions and few different opcodes, so the parser looks up whole words. Throws
-// Diagnostic.
+// Splits a text into tokens; the last one is of Kind::end. Comments are dropped. An opcode stays
+// one word: a module has many instructions and few different opcodes, so the parser looks up whole
+// words. Throws Diagnostic.
 std::vector<Token> lex(std::string_view text);
 
 // ---- numbers as PTX writes them ----
@@ -108,8 +109,8 @@ class Cursor {
     return static_cast<size_t>(token.text.data() - text_.data());
   }
 
-  // For going back: the parser leaves a refused function by matching braces from its last good
-  // statement.
+  // The current position. The parser leaves a refused function by going back to its last good
+  // statement and matching braces from there.
   size_t place() const { return place_; }
   void set_place(size_t place) { place_ = place; }
 

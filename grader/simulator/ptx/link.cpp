@@ -12,7 +12,7 @@
 namespace lab32::ptx {
 namespace {
 
-// external: another module defines it. local: only this module uses it.
+// local: only this module uses the name. external: another module defines it.
 enum class Linkage : uint8_t { local, external, weak, strong };
 
 // A declaration or definition at module scope: tokens [first, last).
@@ -57,7 +57,7 @@ class InputReader {
   [[noreturn]] void fail(const char* what) const {
     throw Diagnostic{static_cast<size_t>(peek().text.data() - part_.text.data()), what};
   }
-  // Skips to the token behind the matching closing bracket.
+  // Skips to the token behind the closing bracket that matches the next opening one.
   void skip_group(char open, char close) {
     int depth = 0;
     do {
@@ -124,7 +124,7 @@ class InputReader {
     }
     item.function = peek().is(".func") || peek().is(".entry");
     skip_token();
-    // A function's name follows its result, and a variable's follows its attributes.
+    // The name of a function follows its result, and the name of a variable follows its attributes.
     while (peek().kind != Token::Kind::end && !peek().is(';')) {
       if (peek().is('('))
         skip_group('(', ')');
@@ -204,8 +204,8 @@ class Linker {
 
   void append_part(size_t index) {
     const LinkedInput& part = parts_[index];
-    // Local names that other parts use, too. The suffix has the form of a compiler's clones, which
-    // demanglers know.
+    // Local names that other parts use, too, get a suffix. It has the form of a compiler's clones,
+    // which demanglers know.
     std::unordered_map<std::string_view, std::string> renamed;
     for (const ModuleItem& item : part.items)
       if (item.linkage == Linkage::local && !item.name.empty() && symbols_.at(item.name).shared)
@@ -216,9 +216,8 @@ class Linker {
       text_.append(static_cast<size_t>(std::max(0, line - lines_so_far() - 1)), '\n');
       const bool ours = item.name.empty() || item.linkage == Linkage::local || !item.defines ||
                         symbols_.at(item.name).keeper == index;
-      // Users in this part may come before the definition that is kept, which is in another part,
-      // so a declaration is needed. ptxas also requires a definition's attributes in the
-      // declaration.
+      // The definition that is kept is in another part, perhaps behind uses in this part, so this
+      // part needs a declaration. ptxas also requires a definition's attributes in the declaration.
       const bool declares = !item.name.empty() && item.linkage == Linkage::external &&
                             item.function && symbols_.at(item.name).linkage != Linkage::external;
       if (ours && !declares) {
@@ -280,7 +279,7 @@ class Linker {
   uint64_t files_before_ = 0;
   Linked linked_;
   std::string& text_ = linked_.text;
-  size_t counted_ = 0;  // the part of the text whose lines have been counted
+  size_t counted_ = 0;  // the length of the text whose lines have been counted
   int lines_ = 0;       // the lines in that part
 };
 

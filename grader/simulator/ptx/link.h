@@ -10,7 +10,7 @@ namespace lab32::ptx {
 
 struct Linked {
   std::string text;
-  // Function -> offset: line n of the text that defines the function is line n + offset of `text`.
+  // For each function: line n of the input text that defines it is line n + offset of `text`.
   // (ptxas records lines of each file's own PTX.)
   std::map<std::string, int> lines_before;
 };

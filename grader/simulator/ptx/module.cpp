@@ -127,7 +127,7 @@ Space memory_space(const Instruction& in, size_t use) {
 
 unsigned element_bytes(const Instruction& in) {
   if (in.op->traits.matrix) return 16;
-  // A copy from memory to memory has no type; an operand gives its size.
+  // A copy from memory to memory has no type. An operand gives the size of its elements.
   if (in.op->traits.memory_count == 2) return static_cast<unsigned>(in.operands[2].value);
   return bytes_of(in.type());
 }
@@ -135,10 +135,10 @@ unsigned element_bytes(const Instruction& in) {
 MemoryOrder memory_order(const Instruction& in) {
   const Traits& traits = in.op->traits;
   const bool fence = traits.sync == Sync::fence;
-  // Updates by the copy engine or through a surface count, too.
+  // Updates by the copy engine or through a surface are updates here, too.
   const bool update = traits.is_atomic() || in.has(Mod::reduce) || in.op->id == OpId::sured;
   MemoryOrder order;
-  // Volatile and memory-mapped I/O are relaxed with system scope.
+  // Volatile accesses and memory-mapped I/O are relaxed accesses with system scope.
   const bool everywhere = in.has(Mod::op_volatile) || in.has(Mod::mmio);
   order.is_volatile = in.has(Mod::op_volatile);
   order.read_only = traits.read_only;

@@ -15,8 +15,8 @@
 
 namespace lab32::ptx {
 
-// A `.loc` directive. For code that was inlined from a header, inlined_at is the index in
-// Module::locs of the call site; otherwise it is -1.
+// A `.loc` directive. If the code was inlined from a header, inlined_at is the index of the call
+// site in Module::locs; otherwise it is -1.
 struct Loc {
   int file = 0;  // index in Module::files
   int line = 0;
@@ -96,7 +96,7 @@ struct Instruction {
 
   Type type(int i = 0) const { return types[static_cast<size_t>(i)]; }
   bool has(Mod m) const { return mods.test(static_cast<size_t>(m)); }
-  // Whether an optional operand is present.
+  // Whether operand i, which may be optional, is present.
   bool has_operand(size_t i) const {
     return i < operands.size() && operands[i].kind != Operand::Kind::none;
   }
@@ -149,25 +149,27 @@ struct Module {
   const Function* find_function(std::string_view name) const;
   const Variable* find_variable(std::string_view name) const;
 
-  // The position in the student's source: follows inlined_at out of headers until it reaches a file
-  // that is not below an "include" directory of the toolkit. nullopt without line information.
+  // A position in the student's source. Code that was inlined from a header has the position of its
+  // call site outside the toolkit, which inlined_at gives. nullopt if the module has no line
+  // information.
   struct Position {
     std::string file;
     int line = 0;
-    // In a function that was inlined: the line of the kernel that calls it, if that is in the same
-    // file; otherwise 0.
+    // If the position is in an inlined function: the line of the kernel that calls it, provided
+    // that it is in the same file; otherwise 0.
     int call_line = 0;
   };
   std::optional<Position> position(int loc) const;
 };
 
-// Sets positions in a module without line information: an instruction gets the last entry of
-// `places` at or before its line in its function, or else its PTX line in a file called `name`.
+// Gives positions to a module without line information. An instruction gets the last entry of
+// `places` at or before its line in its function. If there is none, it gets its PTX line in a file
+// called `name`.
 void use_ptx_positions(Module& module, const std::string& name,
                        const std::map<int, std::pair<std::string, int>>& places);
 
-// The kernel with that (mangled) name. Throws lab32::Error, which lists the module's kernels, if
-// there is none, and with the refusal if the kernel cannot run.
+// The kernel with this (mangled) name. Throws lab32::Error if there is no such kernel, with a list
+// of the module's kernels, or if the kernel cannot run, with its refusal.
 const Function& require_kernel(const Module& module, std::string_view name);
 
 // The byte offset of each parameter in the parameter block, by the alignment rules of the PTX ISA.
@@ -176,8 +178,8 @@ std::vector<uint32_t> parameter_offsets(const std::vector<Variable>& params, uin
 
 // ---- memory accesses of an instruction, by its row of opcodes.def ----
 
-// The state space of mem operand number `use`: from the row, or from a modifier; generic if neither
-// names one.
+// The state space of the `use`-th memory operand. The row of opcodes.def or a modifier names it;
+// otherwise it is generic.
 Space memory_space(const Instruction& in, size_t use);
 
 // The bytes of one element that a lane moves: vectors have several elements, and a lane of a matrix
@@ -189,14 +191,15 @@ enum class Scope : uint8_t { block, cluster, device, system };
 
 // The memory order of the accesses of an instruction (PTX ISA, "Memory Consistency Model").
 struct MemoryOrder {
-  // Does not race with another strong access of the same size by a thread in both scopes. A
-  // volatile store is the exception: in CUDA C++ it is no atomic, so it races with all but polls.
+  // Whether the access does not race with other strong accesses of the same size if each thread is
+  // in the other access's scope. A volatile store is the exception: in CUDA C++ it is no atomic, so
+  // it races with all accesses but polls.
   bool strong = false;
   bool acquire = false, release = false;
   bool sequential = false;  // a fence of the total order of all such fences
   Scope scope = Scope::device;
   bool is_volatile = false;
-  bool read_only = false;  // a load that need not see what the launch writes
+  bool read_only = false;  // a load that need not see data that the launch writes
   bool polls = false;      // a loop repeats it until it returns the awaited value (control_flow.h)
 };
 

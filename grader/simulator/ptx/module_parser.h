@@ -64,7 +64,7 @@ class ModuleParser {
   std::deque<std::string> kept_names_;  // owns names to which names_ refers
   Scopes::ModuleNames names_;
   std::map<std::tuple<int, int, int>, int> latest_loc_;  // by file, line and column
-  std::vector<std::vector<Refusal>> refusals_;           // by function; the first one is reported
+  std::vector<std::vector<Refusal>> refusals_;  // for each function; only the first one is reported
 };
 
 // A parsed operand with the data that later checks need.
@@ -78,8 +78,9 @@ class FunctionParser {
  public:
   FunctionParser(ModuleParser& module, Function& function);
 
-  // Parses from behind the opening brace through the closing one. If the body contains something
-  // that is refused, the diagnostic is added to `refusals` and the body is empty.
+  // Parses the body of a function from behind its opening brace through the closing one. If the
+  // body contains a construct that is refused, adds the diagnostic to `refusals` and leaves the
+  // body empty.
   void parse(std::vector<ModuleParser::Refusal>& refusals);
 
  private:
@@ -122,7 +123,8 @@ class FunctionParser {
   void name_operand(ParsedOperand& result);
   int64_t addend();
   int register_operand();
-  // Sets Operand::name; returns false if the name is no variable or function.
+  // Sets Operand::name to the variable or function that the name means. Returns false if there is
+  // none.
   bool symbol(std::string_view name, ParsedOperand& result);
 
   ModuleParser& parent_;

@@ -109,7 +109,8 @@ void split_operands(OpInfo& op) {
   }
 }
 
-// A constant table, since the compiler would take seconds for a statement per row.
+// The rows form a constant table, because the compiler would take seconds for one statement per
+// row.
 struct Row {
   OpId id;
   std::string_view pattern, operands;
@@ -206,14 +207,14 @@ static bool is_one_of(std::string_view word, std::initializer_list<std::string_v
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Whether the modifiers may come in any order.
+// Whether the instruction's modifiers may be written in any order.
 static bool has_free_order(const std::vector<std::string_view>& words) {
   if (words[0] == "fence") return words[1] != "proxy" && words[1] != "mbarrier_init";
   return is_one_of(words[0], {"atom", "ldmatrix", "stmatrix"}) ||
          (is_one_of(words[0], {"ld", "st", "red"}) && words[1] != "async");
 }
 
-// The place of a modifier in the order of the ISA.
+// The place of a modifier in the order in which the ISA writes modifiers.
 static size_t place_in_order(std::string_view word) {
   using Words = std::vector<std::string_view>;
   static const std::vector<Words> kOrder = {
@@ -274,7 +275,7 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
   mods->reset();
   types->clear();
   std::vector<std::string_view> words = written;
-  // The second priority of a cache policy, which has no effect here either.
+  // A cache policy may have a second priority. The simulator ignores it, like the first.
   const auto is_priority = [](std::string_view w) { return w.substr(0, 9) == "L2::evict"; };
   if (words[0] == "createpolicy" && words.size() > 4 && is_priority(words[words.size() - 2]) &&
       is_priority(words[words.size() - 3]))
@@ -297,7 +298,7 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
       if (type != Type::none) {
         types->push_back(type);
       } else {
-        // Every non-type word of a pattern is in modifiers.def; a test checks that.
+        // Every word of a pattern that is no type is in modifiers.def; a test checks this.
         mods->set(static_cast<size_t>(mod_of_word.at(words[i])));
       }
     }
@@ -341,7 +342,8 @@ bool may_have_unknown_opcodes(std::string_view text) {
       const size_t first = at;
       while (at + 1 < text.size() && is_of_opcode(text[at + 1])) ++at;
       const std::string_view word = text.substr(first, at + 1 - first);
-      // Opcodes without a dot (ret, exit) are all known; register names in braces have none.
+      // Opcodes without a dot (ret, exit) are all known, and register names in braces contain no
+      // dot.
       if (word.find('.') != word.npos && known.insert(word).second && !is_known(word)) return true;
       begins = false;
     } else if (c != ' ' && c != '\t') {

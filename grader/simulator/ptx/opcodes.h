@@ -94,8 +94,8 @@ struct OpInfo {
 
 const std::vector<OpInfo>& opcode_table();
 
-// Finds the first row in table order whose pattern matches the words ("add", "rn", "f32"). Sets
-// mods and types (in order of appearance). nullptr: no row matches.
+// Finds the first row of the table whose pattern matches the words ("add", "rn", "f32"). Sets
+// `mods`, and `types` in the order of their appearance. nullptr: no row matches.
 const OpInfo* match_opcode(const std::vector<std::string_view>& words, Mods* mods,
                            std::vector<Type>* types);
 

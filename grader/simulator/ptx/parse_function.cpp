@@ -26,7 +26,8 @@ void FunctionParser::parse(std::vector<ModuleParser::Refusal>& refusals) {
   } catch (Diagnostic& diagnostic) {
     refusals.push_back({std::move(diagnostic), loc_});
   }
-  // Skips the rest of the function by matching braces. If it was read to its end, none are left.
+  // Skips the rest of the function by matching braces. If the function was read to its end, no
+  // brace is open.
   if (scopes_.depth() > 0) {
     cursor_.set_place(statement_begin);
     while (depth > 0) {
@@ -71,7 +72,7 @@ void FunctionParser::directive() {
   } else if (word == ".reg") {
     register_declaration();
   } else if (word == ".pragma") {
-    // Hints to ptxas ("nounroll"), none of which changes what a program computes.
+    // .pragma gives hints to ptxas ("nounroll"), none of which changes the results of a program.
     if (cursor_.next().kind != Token::Kind::string) cursor_.fail_expected("a string");
     cursor_.expect(';');
   } else if (const Space space = space_of_directive(word); space != Space::generic) {
@@ -145,7 +146,7 @@ std::vector<uint32_t> sizes_of(const std::vector<Variable>& variables) {
 }
 }  // namespace
 
-// prototype: .callprototype (.param .b32 _) _ (.param .b64 _) .noreturn;
+// Parses `prototype: .callprototype (.param .b32 _) _ (.param .b64 _) .noreturn;`.
 FunctionParser::Prototype FunctionParser::call_prototype() {
   Prototype prototype;
   if (cursor_.peek().is('(')) prototype.returns = sizes_of(parse_parameters(cursor_));
@@ -156,7 +157,8 @@ FunctionParser::Prototype FunctionParser::call_prototype() {
   return prototype;
 }
 
-// targets: .calltargets f, g;   All targets have the same signature, so the first one is used.
+// Parses `targets: .calltargets f, g;`. All targets have the same signature, so the first one is
+// used.
 FunctionParser::Prototype FunctionParser::call_targets() {
   Prototype prototype;
   bool first = true;
@@ -202,7 +204,7 @@ void FunctionParser::instruction() {
   function_.body.push_back(std::move(in));
 }
 
-// call.uni (ret), target, (args), prototype;   everything but the target may be missing
+// Parses `call.uni (ret), target, (args), prototype;`. Everything but the target may be missing.
 void FunctionParser::call(Instruction& in) {
   CallInfo call;
   // Collects the sizes of the caller's arguments. A direct call is checked at once, an indirect one

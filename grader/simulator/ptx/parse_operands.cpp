@@ -39,11 +39,11 @@ void FunctionParser::operands(Instruction& in, std::string_view opcode) {
       throw Diagnostic{opcode_offset, "`" + std::string(opcode) +
                                           "` takes a cache policy as its last operand: a register "
                                           "of 64 bits"};
-    parsed.pop_back();  // the policy has no effect here
+    parsed.pop_back();  // the policy has no effect in the simulator
     in.mods.reset(static_cast<size_t>(Mod::cache_hint));
   }
 
-  // No row has more than one optional operand, so a missing operand is that one.
+  // A row has at most one optional operand. If an operand is missing, it is that one.
   if (parsed.size() + 1 == slots.size()) {
     for (size_t i = 0; i < slots.size(); ++i) {
       if (!slots[i].optional) continue;
@@ -61,7 +61,8 @@ void FunctionParser::operands(Instruction& in, std::string_view opcode) {
   for (ParsedOperand& p : parsed) in.operands.push_back(std::move(p.operand));
 }
 
-// `inside`: an element of a vector or pair, which cannot hold another.
+// Parses one operand. `inside`: it is an element of a vector or pair, which cannot contain another
+// vector or pair.
 ParsedOperand FunctionParser::operand(bool inside) {
   ParsedOperand result;
   result.offset = cursor_.offset();
@@ -106,7 +107,7 @@ void FunctionParser::vector_operand(ParsedOperand& result) {
   cursor_.expect('}');
 }
 
-// [%rd1+8]  [name]  [name+-4]  [1024]  [%rd1, {%f1, %f2}]
+// Parses an address: [%rd1+8]  [name]  [name+-4]  [1024]  [%rd1, {%f1, %f2}]
 void FunctionParser::address_operand(ParsedOperand& result) {
   cursor_.expect('[');
   Operand& op = result.operand;

@@ -61,7 +61,7 @@ void ModuleParser::directive() {
     if (cursor_.next().kind != Token::Kind::string) cursor_.fail_expected("a string");
     return cursor_.expect(';');
   }
-  // Linkage matters only to link(); a module is complete by itself here.
+  // The parser ignores the linkage of names: only link() needs it, and here the module is complete.
   bool is_extern = false;
   const Token* word = &token;
   while (word->is(".extern") || word->is(".visible") || word->is(".weak") || word->is(".common")) {
@@ -123,7 +123,7 @@ void ModuleParser::variables(Space space, bool is_extern) {
   cursor_.expect(';');
 }
 
-// .func (.param .b32 result) name (.param .b32 a) .noreturn { … }
+// Parses `.func (.param .b32 result) name (.param .b32 a) .noreturn { … }`.
 void ModuleParser::function(bool is_entry) {
   Function function;
   std::vector<Refusal> refusals;
@@ -161,7 +161,8 @@ void ModuleParser::function(bool is_entry) {
   refusals_[index] = std::move(refusals);
 }
 
-// .maxntid 256, 1, 1   .minnctapersm 2   …
+// Parses the directives between a kernel's parameters and its body: `.maxntid 256, 1, 1
+// .minnctapersm 2   …`.
 void ModuleParser::performance_directives(Function& function, std::vector<Refusal>& refusals) {
   const auto integers = [&](std::array<int, 3> values) {
     size_t count = 0;
@@ -189,7 +190,7 @@ void ModuleParser::performance_directives(Function& function, std::vector<Refusa
     } else if (word.is(".minnctapersm")) {
       function.min_blocks = integers({0, 0, 0})[0];
     } else if (word.is(".maxnctapersm") || word.is(".maxnreg")) {
-      integers({0, 0, 0});  // .maxnreg: a register limit for ptxas
+      integers({0, 0, 0});  // .maxnreg limits the registers that ptxas may use
     } else if (word.is(".maxclusterrank")) {
       function.max_cluster = integers({0, 0, 0})[0];
     } else if (word.is(".noreturn")) {
@@ -198,7 +199,7 @@ void ModuleParser::performance_directives(Function& function, std::vector<Refusa
       if (cursor_.next().kind != Token::Kind::string) cursor_.fail_expected("a string");
       cursor_.expect(';');
     } else if (word.is(".explicitcluster")) {
-      continue;  // with .reqnctapercluster: a launch need not repeat the cluster size
+      continue;  // together with .reqnctapercluster: a launch need not repeat the cluster size
     } else if (word.is(".blocksareclusters")) {
       refusals.push_back({{cursor_.offset_of(word),
                            "grids that are counted in clusters (`.blocksareclusters`) are not "
@@ -270,7 +271,7 @@ Module parse(std::string ptx_text) {
 
 namespace {
 
-// Bounds the size of the file table for malformed numbers.
+// A malformed file number must not make the file table huge.
 constexpr uint64_t kMostFiles = 1 << 16;
 
 }  // namespace
@@ -286,7 +287,8 @@ void ModuleParser::file_directive() {
   while (cursor_.accept(',')) cursor_.expect_integer();
 }
 
-// .loc 2 509 9[, function_name $L__info_string0[+3], inlined_at 1 6 30]
+// Parses `.loc 2 509 9[, function_name $L__info_string0[+3], inlined_at 1 6 30]`. Returns the index
+// in Module::locs.
 int ModuleParser::loc_directive() {
   const auto number = [&] {
     const size_t offset = cursor_.offset();
@@ -308,8 +310,8 @@ int ModuleParser::loc_directive() {
       cursor_.expect_name();
       if (cursor_.accept('+')) cursor_.expect_integer();
     } else if (cursor_.accept("inlined_at")) {
-      // The call site is given by its position, and was itself a .loc shortly before: the latest
-      // entry with this position is the right one, including its own inlined_at.
+      // PTX gives the call site only by its position, which itself was a .loc shortly before. The
+      // latest entry with this position is therefore the call site, and it has its own inlined_at.
       const Loc site = position();
       const auto known = latest_loc_.find(key(site));
       if (known != latest_loc_.end()) {
@@ -329,7 +331,7 @@ int ModuleParser::loc_directive() {
   return index;
 }
 
-// .section .debug_str { … }: only for debuggers.
+// Skips `.section .debug_str { … }`, which only debuggers need.
 void ModuleParser::skip_section() {
   const size_t offset = cursor_.offset();
   if (cursor_.next().kind != Token::Kind::word) throw Diagnostic{offset, "a section has a name"};

@@ -22,7 +22,8 @@ class Trace {
       });
   }
 
-  // Collects the parameters of a register, and returns whether all its values come from one.
+  // Adds the parameters from which a register's value is computed. Returns false if a part of the
+  // value comes from elsewhere.
   bool add_register(int reg) {
     const auto r = static_cast<size_t>(reg);
     if (seen_[r]) return true;  // the pointer of an earlier iteration
@@ -45,7 +46,7 @@ class Trace {
       case OpId::sub_int:
         return add(in.operands[1]);
       case OpId::add_int: {
-        // One of the two is the pointer, and the other an index.
+        // One operand is the pointer, and the other an index.
         const bool first = add(in.operands[1]), second = add(in.operands[2]);
         return first || second;
       }
@@ -61,7 +62,7 @@ class Trace {
     }
   }
 
-  // A load of several parameters has a register for each.
+  // A vector load of several parameters has a register for each of them.
   bool add_parameter(const Instruction& load, int reg) {
     const Operand& address = load.operands[1];
     const auto& results = load.operands[0].elements;
@@ -84,7 +85,8 @@ class Trace {
   std::vector<uint32_t> found_;
 };
 
-// The address in device memory. An asynchronous copy has one in shared memory as well.
+// The operand that is an address in device memory. (An asynchronous copy also has one in shared
+// memory.)
 const Operand* address_of(const Instruction& in) {
   size_t use = 0;
   for (const Operand& op : in.operands) {
@@ -108,7 +110,7 @@ std::vector<uint32_t> pointer_parameters(const Function& function, const Instruc
 
 namespace {
 
-// The variable that a register's value points into, by number.
+// The variable to which the value of a register points, by its number.
 using Origin = int;
 constexpr Origin kNone = -1;      // a number
 constexpr Origin kUnknown = -2;   // a number, or a pointer that was loaded or passed
@@ -116,14 +118,14 @@ constexpr Origin kComputed = -3;  // computed from several pointers, such as the
 
 bool is_variable(Origin origin) { return origin >= 0; }
 
-// The origin of a value that is either a or b.
+// The origin of a value that is either a or b, depending on the path.
 Origin merged_origin(Origin a, Origin b) {
   if (a == kNone || a == b) return b;
   if (b == kNone) return a;
   return a == kComputed || b == kComputed ? kComputed : kUnknown;
 }
 
-// The origin of a sum of a and b: of a pointer and an offset.
+// The origin of a + b, for example of a pointer and an offset.
 Origin origin_of_sum(Origin a, Origin b) {
   if ((is_variable(a) && is_variable(b)) || a == kComputed || b == kComputed) return kComputed;
   return is_variable(a) ? a : is_variable(b) ? b : merged_origin(a, b);
@@ -210,7 +212,7 @@ class Finder {
     return is_pointer(source(in, 1)) || is_pointer(source(in, 2)) ? kComputed : kNone;
   }
 
-  // The origin of what an instruction computes: a number, unless a pointer is among its sources.
+  // The origin of an instruction's result: a number, unless one of the sources is a pointer.
   Origin of_any_source(const Instruction& in) const {
     if (in.op->traits.memory_count > 0) return kUnknown;
     Origin result = kNone;

@@ -17,7 +17,7 @@ std::string hex(uint64_t value, int digits) {
 std::string label(int64_t index) { return "$L_" + std::to_string(index); }
 std::string table_label(int index) { return "$T_" + std::to_string(index); }
 
-// The addend behind a name; "" for 0.
+// The text of an addend behind a name; "" for 0.
 std::string plus(int64_t value) { return value == 0 ? "" : "+" + std::to_string(value); }
 
 std::string print_operand(const Function& function, const Operand& op) {
@@ -97,7 +97,7 @@ std::string_view space_directive(Space space) {
   }
 }
 
-// .global .align 4 .u8 name[8] = {1, 0xFF(generic(x)), …}
+// Prints `.global .align 4 .u8 name[8] = {1, 0xFF(generic(x)), …}`.
 std::string print_variable(const Variable& variable) {
   std::string text(space_directive(variable.space));
   if (variable.is_managed) text += " .attribute(.managed)";
@@ -175,7 +175,8 @@ class ModulePrinter {
     for (const Variable& variable : module_.variables) {
       line((variable.is_extern ? ".extern " : "") + print_variable(variable) + ";");
     }
-    // Bodies are printed in the order of the original text, which is that of Module::locs.
+    // Function bodies are printed in the order of the original text, because Module::locs has that
+    // order.
     std::vector<const Function*> bodies;
     for (const Function& function : module_.functions) {
       if (!function.is_declaration) bodies.push_back(&function);
@@ -261,8 +262,8 @@ class ModulePrinter {
     }
   }
 
-  // Every entry of Module::locs comes from one .loc, in this order; a call site comes before the
-  // code that is inlined at it.
+  // Prints the .loc directives up to entry `last` of Module::locs. Each entry comes from one .loc,
+  // in this order; a call site comes before the code that is inlined at it.
   void locs_until(int last) {
     for (; next_loc_ <= last; ++next_loc_) {
       const Loc& loc = module_.locs[static_cast<size_t>(next_loc_)];

@@ -33,8 +33,8 @@ struct MergePoint {
   }
 };
 
-// A reconvergence point that some lanes avoid. Its lanes diverge at `from` and pass through the
-// blocks in `inside`.
+// A reconvergence point that some lanes avoid. The lanes diverge at block `from`; those that reach
+// the point pass through the blocks in `inside`.
 struct AvoidedPoint {
   MergePoint at;
   int from;
@@ -93,7 +93,8 @@ class ReconvergenceFinder {
     return l;
   }
 
-  // Where all lanes that stay in loop `own` reconverge after the branch of `block`: rules 1 to 3.
+  // The point at which all lanes that stay in loop `own` reconverge after the branch of `block`, by
+  // rules 1 to 3.
   MergePoint reconvergence_in(int block, int own) const {
     const int meet = view(own).post_dominator(block);
     if (own == kWholeFunction) return {meet, own};
@@ -150,7 +151,7 @@ class ReconvergenceFinder {
 
   // Whether all paths from the block leave the function without joining other paths.
   bool only_leaves_function(int block) const {
-    // All paths end in a trap, or never end.
+    // All paths from the block end in a trap, or never end.
     if (!view(kWholeFunction).has_exit_path(block)) return true;
     std::vector<int> work{block};
     while (!work.empty()) {
@@ -211,8 +212,8 @@ class ReconvergenceFinder {
   bool all_jumps_equally_far(const AvoidedPoint& place) const {
     std::set<JumpDistance> distances;
     collect_jump_distances(place, distances);
-    // Its lanes diverge on the way to the point where all of them reconverge, or to another avoided
-    // point before that.
+    // The lanes that diverge at `from` reconverge at the point at which all of them do, or before
+    // that at another avoided point.
     const MergePoint& meet = nearest_[at(place.from)];
     const auto around =
         std::find_if(avoided_.rbegin(), avoided_.rend(), [&](const AvoidedPoint& outer) {
@@ -310,7 +311,7 @@ class ReconvergenceFinder {
   std::vector<int> dominator_, rank_;
   std::vector<FlowView> views_;  // one per loop, then one of the whole function
   std::vector<MergePoint> nearest_,
-      full_;  // by block: for reconvergence_of and full_reconvergence_of
+      full_;  // for each block: for reconvergence_of and full_reconvergence_of
   std::vector<AvoidedPoint> avoided_;
 };
 

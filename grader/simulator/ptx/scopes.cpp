@@ -98,7 +98,7 @@ int Scopes::make_register(size_t scope, std::string_view name, uint16_t bits) {
 }
 
 Scopes::Entry* Scopes::find(std::string_view name) {
-  // "%r12" may be number 12 of the range "%r", but "%r012" is not.
+  // The name "%r12" may be number 12 of the range "%r". "%r012" cannot be.
   size_t split = name.size();
   while (split > 0 && name[split - 1] >= '0' && name[split - 1] <= '9') --split;
   const std::string_view prefix = name.substr(0, split), number = name.substr(split);

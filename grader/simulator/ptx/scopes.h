@@ -29,17 +29,19 @@ class Scopes {
   void close();
   int depth() const { return static_cast<int>(scopes_.size()); }
 
-  // `.reg .b32 name;`, or `.reg .b32 name<count>;` for name0 … name(count-1). A register is created
-  // at its first use: nvcc declares ranges with gaps, and headers declare some unused registers.
+  // Declares the register of `.reg .b32 name;`, or those of `.reg .b32 name<count>;`, which are
+  // name0 … name(count-1). A register is created at its first use, because nvcc declares ranges
+  // with gaps, and headers declare registers that are not used.
   void declare_register(std::string_view name, uint16_t bits);
   void declare_register_range(std::string_view prefix, uint64_t count, uint16_t bits);
-  // A .local, .shared, … variable, which may be renamed.
+  // Declares a variable (.local, .shared, …). It may get another name.
   void declare_variable(Variable variable);
 
-  // The register of a name in the innermost scope that declares it; -1: the name is no register.
+  // The register that the name means in the innermost scope that declares it; -1: it means no
+  // register.
   int find_register(std::string_view name);
-  // A variable or parameter of this function; nullptr: none. declare_variable invalidates the
-  // result.
+  // The variable or parameter of this function that the name means; nullptr: there is none.
+  // declare_variable() invalidates the result.
   const Variable* find_variable(std::string_view name);
 
   // Labels belong to scopes, too, since inline assembly repeats them. define_label() returns false

@@ -28,10 +28,10 @@ enum class Issue : uint8_t {
   fp_root,    // correctly rounded reciprocal or root: a subroutine
   half,
   special,         // one pass through the special unit
-  special_range,   // plus one instruction that brings the argument into range
+  special_range,   // like special, with one more instruction that brings the argument into range
   special_scaled,  // plus instructions that scale subnormals
-  special_divide,  // plus the instructions around an approximate division
-  memory,          // cost by the memory that it accesses
+  special_divide,  // like special, with the instructions around an approximate division
+  memory,          // the memory that it accesses determines the cost
   copy_wait,
   shuffle,
   vote,
@@ -77,23 +77,25 @@ struct Traits {
   bool matrix = false;                  // lanes address rows of 8x8 matrices; all 32 take part
   bool fragments = false;      // its registers hold matrices that are distributed over all 32 lanes
   bool all_lanes = false;      // all 32 lanes take part, and no operand names them
-  bool reads_texels = false;   // through a texture or surface object
+  bool reads_texels = false;   // it accesses memory through a texture or surface object
   bool writes_texels = false;  // through a surface object
   bool bulk = false;       // the copy engine moves memory, outside of the pipeline that is counted
   bool read_only = false;  // loads data that the kernel does not change
-  bool ptx_level = false;  // the machine code that ptxas makes of it is not known here
+  bool ptx_level = false;  // the simulator does not know which machine code ptxas makes of it
 
   constexpr bool of_whole_warp() const { return matrix || fragments || all_lanes; }
   constexpr bool uses(AddressUse::Kind kind) const {
     return memory[0].kind == kind || memory[1].kind == kind;
   }
-  // Moves data between registers and a memory whose traffic the hardware counts. This excludes
-  // parameters, which are operands in constant memory, barrier objects, and hints.
+  // Whether the instruction moves data between registers and a memory whose traffic the hardware
+  // counts. This excludes parameters, which are operands in constant memory, barrier objects, and
+  // hints.
   constexpr bool accesses_memory() const {
     return memory_count > 0 && memory[0].space != Space::param && !uses(AddressUse::Kind::hint) &&
            sync != Sync::mbarrier && sync != Sync::mbarrier_arrive;
   }
-  // Accesses device memory through the texture path, which has its own counters.
+  // Whether the instruction accesses device memory through the texture path, which has its own
+  // counters.
   constexpr bool is_texture() const { return reads_texels || writes_texels; }
   constexpr bool is_atomic() const { return accesses_memory() && uses(AddressUse::Kind::update); }
   constexpr bool is_block_barrier() const {
@@ -108,13 +110,13 @@ struct Traits {
   constexpr bool leaves_function() const {
     return transfer == ControlTransfer::ret || transfer == ControlTransfer::exit;
   }
-  // May give a different result when it is executed again with the same operands.
+  // Whether the result may differ when the instruction is executed again with the same operands.
   constexpr bool may_change() const {
     return accesses_memory() || is_texture() || bulk || is_mbarrier() || sync == Sync::warp ||
            sync == Sync::block || sync == Sync::cluster;
   }
-  // An effect for which another warp or block may be waiting. (An atomic whose result is read may
-  // itself be part of the waiting; the decoder checks that.)
+  // Whether the instruction has an effect for which another warp or block may be waiting. (An
+  // atomic whose result is read may itself be part of the waiting; the decoder checks that.)
   constexpr bool is_progress() const {
     return is_block_barrier() || is_cluster_barrier() || sync == Sync::mbarrier_arrive ||
            leaves_function() || writes_texels || bulk ||
@@ -122,7 +124,7 @@ struct Traits {
   }
 };
 
-// The words of the last column of opcodes.def.
+// The words that the last column of opcodes.def uses.
 namespace traits {
 
 constexpr Traits operator|(Traits a, const Traits& b) {
@@ -202,7 +204,7 @@ constexpr Traits carry = of(&Traits::carry),
                  writes_texels = of(&Traits::writes_texels), bulk = of(&Traits::bulk),
                  read_only = of(&Traits::read_only), ptx_level = of(&Traits::ptx_level);
 
-// `any`: the space that a modifier of the instruction names; without one, the address is generic.
+// `any`: a modifier of the instruction names the space; if it does not, the address is generic.
 constexpr Space global = Space::global, shared = Space::shared, param = Space::param,
                 any = Space::generic;
 
