@@ -22,8 +22,8 @@ std::string_view without_negation(std::string_view guard) {
   return guard.substr(guard.empty() || guard[0] != '!' ? 0 : 1);
 }
 
-// Whether an instruction of the sequence sets this predicate by comparing a lane's number with the
-// elected lane's, or a vote with a full mask.
+// Whether an instruction of the sequence computes the predicate of `user`'s guard: by comparing the
+// lane's number with that of the elected lane, or by a vote with a full mask.
 bool sets_own_guard(const std::vector<MemorySite>& sites, const MemorySite& user) {
   const std::string wanted = std::string(without_negation(user.instruction->guard)) + ",";
   return std::any_of(sites.begin(), sites.end(), [&](const MemorySite& s) {
@@ -32,8 +32,8 @@ bool sets_own_guard(const std::vector<MemorySite>& sites, const MemorySite& user
   });
 }
 
-// An atomic by generic addresses that shared memory does not have: ATOM.E.ADD.F32 executes it in
-// device memory and tells by a predicate whether it did. For shared memory a loop of LDS and
+// Recognises a generic atomic for which shared memory has no instruction. ATOM.E.ADD.F32 executes
+// it in device memory and sets a predicate if it has done so. For shared memory a loop of LDS and
 // ATOMS.CAST.SPIN follows, for local memory a load and a store.
 std::optional<AtomicIssue> recognise_generic(const PtxAccess& access,
                                              const std::vector<MemorySite>& memory) {
@@ -69,8 +69,8 @@ std::optional<AtomicIssue> recognise_generic(const PtxAccess& access,
   return found;
 }
 
-// The hardware has no atomics of 2 bytes: a load of the word around the value, then a loop of a
-// compare-and-swap.
+// Recognises an atomic of 2 bytes, which the hardware lacks: ptxas loads the word around the value
+// and then repeats a compare-and-swap in a loop.
 std::optional<AtomicIssue> recognise_swap_loop(const PtxAccess& access,
                                                const std::vector<MemorySite>& memory) {
   constexpr int kWord = 4;
@@ -167,7 +167,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
       found.note = "issued as " + first.opcode;
     return found;
   }
-  // The election guards every instruction of a warp-aggregated atomic.
+  // In a warp-aggregated atomic, the election of a lane guards every instruction.
   if (guarded.size() != memory.size()) return std::nullopt;
   found.own_guard = true;
   if (when_false.empty()) {
@@ -176,7 +176,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
     found.note = "the warp agrees first, then one lane issues " + first.opcode;
     return found;
   }
-  // Turing: @!P0 RED for an incomplete warp, @P0 RED by one lane for a full one.
+  // On Turing, @!P0 RED serves an incomplete warp, and @P0 RED by one lane serves a complete one.
   if (when_false.size() != when_true.size() || !has_opcode(helpers, {"SHFL"})) return std::nullopt;
   found.issue.lanes = IssuedAccess::Lanes::full_leader;
   found.copies = static_cast<int>(when_true.size());
@@ -185,11 +185,11 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
 }
 
 // ---------------------------------------------------------------------------------------------
-// Compare-and-swap loops, which ptxas makes of sums in shared memory (emitted.h).
+// Compare-and-swap loops, by which ptxas implements some sums in shared memory (emitted.h).
 
 namespace {
 
-// The loop of the kernel around a compare-and-swap loop. Both may be the same loop.
+// The loop of the kernel around a compare-and-swap loop. ptxas may have merged both into one loop.
 int loop_around(const MemorySite& site) {
   const ControlStructure& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)];

@@ -21,8 +21,8 @@ class ControlDependenceCheck {
   }
 
  private:
-  // Whether the loops of the SASS function are those of the PTX function, so that ptxas did not
-  // inline it.
+  // Whether the SASS function was compiled from this PTX function alone, so that both have the same
+  // loops. False: ptxas inlined the PTX function into another.
   bool same_function(const MemorySite& s) const {
     const std::string& name = d_.function.function().name;
     const std::string& host = s.function->name;
@@ -55,7 +55,7 @@ class ControlDependenceCheck {
     if (!unrolled) return;
     int loop = structure.loop_of[static_cast<size_t>(a.block)];
     if (loop < 0) {
-      // A called function has a copy in each kernel that calls it.
+      // A called function that is not inlined has a copy in each kernel that calls it.
       std::map<const Function*, int> in_function;
       for (const MemorySite& s : w.own) ++in_function[s.function];
       const int parts = static_cast<int>(w.own.size()) / w.copies;
@@ -69,8 +69,9 @@ class ControlDependenceCheck {
     d_.plan(i).if_uniform = d_.function.loop_branches(loop);
   }
 
-  // An instruction outside of its PTX loop was unrolled or moved out of it. If its address changes
-  // from one iteration to the next, it cannot have been moved.
+  // Whether ptxas cannot have moved the instruction out of its loop, because its address changes
+  // from one iteration to the next. If such an instruction is outside of its PTX loop, the loop was
+  // unrolled.
   bool cannot_move(size_t i) const {
     const PtxAccess& a = d_.accesses[i];
     for (int l = d_.function.structure().loop_of[static_cast<size_t>(a.block)]; l >= 0;
@@ -80,11 +81,11 @@ class ControlDependenceCheck {
     return true;
   }
 
-  // (function, loop depth) -> number of copies of an instruction.
+  // For each function and loop depth: the number of copies of an instruction.
   using Profile = std::map<std::pair<const Function*, int>, int>;
 
-  // Whether another instruction of the same block cannot move, and has as many copies at the same
-  // depths.
+  // Whether another instruction of the same PTX block cannot have been moved, and has as many
+  // copies at the same loop depths.
   bool has_witness(size_t i) const {
     Profile wanted;
     const int parts = static_cast<int>(d_.states[i].own.size()) / std::max(d_.states[i].copies, 1);
@@ -112,8 +113,8 @@ class ControlDependenceCheck {
     return false;
   }
 
-  // Whether one of the PTX branches controls the instruction in the SASS, too. A jump table may
-  // replace a chain of them.
+  // Whether one of the PTX branches in `lines` controls the instruction in the SASS, too. ptxas may
+  // replace a chain of branches by one jump through a table.
   static bool is_decided(const MemorySite& s, const std::vector<int>& lines) {
     for (int d : s.flow->structure.all_controlling_branches(s.block)) {
       const int last = s.flow->blocks[static_cast<size_t>(d)].last - 1;
@@ -126,7 +127,7 @@ class ControlDependenceCheck {
   }
 
   // All accesses and barriers of a block run equally often, so they must have equally many copies.
-  // An access with a different number was shared between iterations.
+  // If an access has another number of copies, several iterations share it.
   void check_copies() {
     std::map<int, std::set<int>> copies;  // by PTX block
     for (size_t i = 0; i < d_.accesses.size(); ++i) {

@@ -13,7 +13,7 @@ namespace {
 void find_controlling_branches(ptx::Edges next, ControlStructure& s) {
   const int n = static_cast<int>(s.reachable.size());
   // Node n is the exit. Nodes without a successor lead to it, and so does a block that only
-  // branches to itself. The nodes of a longer endless loop have no post-dominator.
+  // branches to itself. The nodes of any other endless loop have no post-dominator.
   for (int i = 0; i < n; ++i) {
     auto& out = next[static_cast<size_t>(i)];
     if (out.empty() || (out.size() == 1 && out[0] == i)) out.push_back(n);
@@ -74,7 +74,7 @@ ControlStructure analyse(const Graph& graph) {
 
 namespace {
 
-// The labels in operands like "`(.L_x_12)" or (*"BRANCH_TARGETS .L_x_1,.L_x_2"*).
+// The labels in the operands of a branch: "`(.L_x_12)" or (*"BRANCH_TARGETS .L_x_1,.L_x_2"*).
 std::vector<std::string_view> targets_of(const Instruction& in) {
   constexpr std::string_view kTable = "BRANCH_TARGETS ";
   std::string_view s = in.operands;
@@ -105,7 +105,8 @@ struct End {
 End end_of(const Instruction& in) {
   End end;
   const std::string_view base = in.base();
-  // Conditional: a guard, or a predicate or register before the target, "BRA.U !UP0, `(.L_x_1)".
+  // A branch is conditional if it has a guard, or a predicate or register before its target: "BRA.U
+  // !UP0, `(.L_x_1)".
   const bool conditional = !in.guard.empty() || in.operands.find(',') < in.operands.find("`(");
   if (base == "BRA" || base == "JMP") {
     end.ends = true;
@@ -180,7 +181,7 @@ FlowGraph analyse_flow(const Function& function) {
     }
     all.next.push_back(std::move(next));
   }
-  // Loops and control dependence are those of a converged warp.
+  // Loops and control dependence are determined for a converged warp.
   flow.structure = analyse(converged);
   const ControlStructure whole = analyse(all);
   for (size_t b = 0; b < flow.blocks.size(); ++b)

@@ -48,8 +48,9 @@ struct FlowGraph {
   std::vector<Block> blocks;
   std::vector<int> block_of;  // by instruction
   ControlStructure structure;
-  // Only warps whose lanes have not reconverged run these (BRA.DIV, BRA.CONV): a second copy of
-  // code with warp-wide instructions, or a call that waits for the other lanes.
+  // For each block: true if only warps run it whose lanes have not reconverged (BRA.DIV, BRA.CONV).
+  // Such a block is a second copy of code with warp-wide instructions, or a call that waits for the
+  // other lanes.
   std::vector<bool> slow_path;
   bool known = true;  // false: the listing does not name the targets of some jump
 };
@@ -69,8 +70,8 @@ struct MemorySite {
 
   bool slow_path() const { return flow->slow_path[static_cast<size_t>(block)]; }
   int depth() const { return flow->structure.depth(block); }
-  // Instructions with equal keys have comparable constants in their addresses, unless the base
-  // register changes in between.
+  // The constants in the addresses of two instructions with equal keys can be compared, unless the
+  // base register changes in between.
   auto address_group() const { return std::make_tuple(function, block, op->base); }
 };
 

@@ -23,8 +23,8 @@ bool is_anchor(const ptx::Instruction& in) {
          t.issue == ptx::Issue::fp;
 }
 
-// Whether the SASS instruction is the one that implements an anchor; each copy of the anchor has
-// one.
+// Whether the SASS instruction implements the anchor `in`. Each copy of an anchor has exactly one
+// such instruction.
 bool can_implement(const MemorySite& site, const ptx::Instruction& in) {
   const ptx::Traits& t = in.op->traits;
   const std::string_view base = site.instruction->base();
@@ -34,8 +34,9 @@ bool can_implement(const MemorySite& site, const ptx::Instruction& in) {
   return t.issue == ptx::Issue::fp && (base.front() == 'F' || base.front() == 'D');
 }
 
-// SASS block -> the number of copies of one PTX instruction. If several instructions implement it
-// and none is its anchor, the rarest opcode gives the number.
+// For each SASS block: the number of copies of one PTX instruction that it contains. If several
+// instructions implement a copy and none of them is the anchor's, the opcode that occurs least
+// often gives the number.
 std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
                                     const ptx::Instruction& in) {
   std::map<int, int> copies;
@@ -52,8 +53,8 @@ std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
   return copies;
 }
 
-// Whether the instruction calls the slow path of a root or quotient, for operands that are tiny,
-// huge or no numbers.
+// Whether the instruction calls the slow path of a root or quotient, which handles operands that
+// are tiny, huge or NaN.
 bool calls_slow_path(const Instruction& in) {
   if (in.base() != "CALL") return false;
   for (const char* name : {"_slowpath", "_mediumpath", "_f64_full"})
@@ -70,8 +71,8 @@ EmittedInstruction emitted(const Instruction& in) {
   return to;
 }
 
-// ptxas' internal functions, such as a 64-bit quotient, by name. They are taken as straight-line
-// code.
+// The internal functions of ptxas, such as a 64-bit quotient, by name. Each is treated as
+// straight-line code.
 std::map<std::string, std::vector<const MemorySite*>> called_functions(const Sites& sites) {
   std::map<std::string, std::vector<const MemorySite*>> functions;
   for (const auto& [line, of_line] : sites.by_line())
@@ -91,7 +92,7 @@ std::string called_name(const Instruction& in) {
   return in.operands.substr(open + 1, close - open - 1);
 }
 
-// Adds the instructions of each block in their order, and the loops around it.
+// Adds to each block its instructions in their order, and the loops around it.
 void add_code(const ptx::Function& function, const Sites& sites,
               std::vector<const MemorySite*> code, std::map<int, EmittedBlock>& blocks) {
   const auto functions = called_functions(sites);
@@ -139,10 +140,10 @@ void add_code(const ptx::Function& function, const Sites& sites,
 
 constexpr size_t kScatteredOpcodes = 4;  // number of different opcodes
 
-// A PTX instruction that becomes many SASS instructions, like a root with its check and its steps,
-// is distributed over blocks. A block without an origin of its own runs as often as the instruction
-// whose opcodes it contains, if no other block contains them. (The remainder of an unrolled loop
-// has the same opcodes as the loop.)
+// Gives origins to blocks without one. ptxas distributes a PTX instruction that becomes many SASS
+// instructions, such as a root with its check and its steps, over several blocks. Such a block runs
+// as often as the instruction whose opcodes it contains, if no other block contains them. (The
+// remainder of an unrolled loop has the same opcodes as the loop.)
 void assign_scattered_blocks(const std::vector<std::vector<const MemorySite*>>& copies,
                              std::map<int, EmittedBlock>& blocks) {
   for (size_t i = 0; i < copies.size(); ++i) {
@@ -158,7 +159,7 @@ void assign_scattered_blocks(const std::vector<std::vector<const MemorySite*>>& 
   }
 }
 
-// A branch skips a rare block, so the block behind it runs as often as the one before it.
+// A branch skips a rare block. The block behind it therefore runs as often as the block before it.
 void skip_rare_blocks(std::map<int, EmittedBlock>& blocks) {
   for (auto at = blocks.begin(); at != blocks.end(); ++at) {
     if (!at->second.rare) continue;
@@ -199,8 +200,8 @@ bool is_merged(const std::vector<const MemorySite*>& copies, int block,
   });
 }
 
-// An instruction of the block that is issued whenever the block runs. Guarded instructions are not
-// counted if the guard is false in all lanes.
+// The last instruction of the block without a guard, which is issued whenever the block runs. A
+// guarded instruction is not counted if the guard is false in all lanes.
 int32_t last_unguarded_instruction(const ptx::Function& function, const ptx::BasicBlock& block) {
   for (int i = block.last - 1; i >= block.first; --i)
     if (function.body[static_cast<size_t>(i)].guard < 0) return i;
@@ -222,8 +223,8 @@ std::vector<int32_t> unguarded_predecessors(const ptx::Function& function,
   return before;
 }
 
-// For each instruction in a PTX loop: instructions in the blocks before its innermost loop, which
-// are issued as often as the loop is entered.
+// For each instruction in a PTX loop: instructions in the blocks from which its innermost loop is
+// entered. They are issued as often as the loop is entered.
 std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function,
                                                const ptx::ControlFlow& flow) {
   std::vector<std::vector<int32_t>> entries(function.body.size());
@@ -271,7 +272,8 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
     std::map<int, int> where =
         is_spin_loop ? swap_loops_by_block(copies[i]) : copies_in_blocks(copies[i], in);
     const bool known = is_anchor(in) && !entries[i].empty();
-    // The test of a loop has a copy before the loop, which runs once per entry.
+    // ptxas copies the test of a loop in front of the loop. This copy runs once each time the loop
+    // is entered.
     if (!known && !entries[i].empty()) keep_copies_in_loops(blocks, where);
     int peeled = 0;
     if (is_spin_loop && entries[i].size() == 1)
@@ -282,7 +284,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
     if (is_spin_loop)
       for (auto& [count, with] : blocks_with) with = std::max(1, with / count);
     for (const auto& [block, count] : where) {
-      // The block with the most copies is the unrolled loop; the others are its remainder.
+      // The block with the most copies is the unrolled loop; the other blocks are its remainder.
       if (!known && count != blocks_with.rbegin()->first) continue;
       EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
                                   is_anchor(in) && !is_merged(copies[i], block, in)};

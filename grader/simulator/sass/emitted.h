@@ -19,9 +19,10 @@ namespace lab32::sass {
 struct EmittedInstruction {
   std::string opcode;   // including modifiers
   int32_t address = 0;  // in bytes, from the function's start
-  int32_t origin = -1;  // index in Function::body of the PTX instruction; -1: unknown
+  int32_t origin = -1;  // the PTX instruction's index in Function::body; -1: unknown
   Operands registers;
-  std::array<uint8_t, 2> banks{};  // operands read from even and odd registers (RegisterBanks)
+  // The number of operands that are read from even and from odd registers (RegisterBanks).
+  std::array<uint8_t, 2> banks{};
   Control control;
   int pending = 0;       // DEPBAR: groups of asynchronous copies that may still be pending
   bool is_copy = false;  // an access, shuffle or barrier that implements its origin
@@ -36,10 +37,10 @@ struct EmittedBlock {
     // An access, a shuffle, a barrier or a floating-point operation: ptxas copies these unchanged.
     // Counters and addresses of an unrolled loop, in contrast, are computed once for all copies.
     bool anchor = false;
-    // For an anchor in an unrolled loop: the copies in this block; whether no block has fewer; the
-    // copies of each block with more; and the PTX instructions that are issued as often as the loop
-    // is entered. At each entry, blocks with more copies run first, as often as the remaining
-    // iterations allow.
+    // For an anchor in an unrolled loop. copies: the number of copies in this block. The other
+    // members say whether no block has fewer copies, how many copies each block with more has, and
+    // which PTX instructions are issued as often as the loop is entered. At each entry, blocks with
+    // more copies run first, as often as the remaining iterations allow.
     int copies = 0;
     bool fewest = true;
     std::vector<int> more{};
@@ -70,19 +71,21 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
 double runs(const EmittedBlock& block, const std::vector<uint64_t>& times);
 
 // ---------------------------------------------------------------------------------------------
-// Compare-and-swap loops, which ptxas makes of sums in shared memory (atomics.cpp).
+// Compare-and-swap loops, by which ptxas implements some sums in shared memory (atomics.cpp).
 
 // Whether the instruction is ATOMS.CAST.SPIN, the swap of such a loop.
 bool is_spinning_swap(const MemorySite& site);
 
-// SASS block -> the number of swap loops of this atomic that have the same enclosing loop of the
-// kernel. `sites` are the SASS instructions of the atomic's PTX line. The number is the unroll
-// factor, since each copy has a block of its own.
+// For each SASS block: the number of compare-and-swap loops of this atomic that have the same
+// enclosing loop of the kernel. `sites` are the SASS instructions of the atomic's PTX line. The
+// number is the unroll factor of the enclosing loop, because each copy of the swap loop has a block
+// of its own.
 std::map<int, int> swap_loops_by_block(const std::vector<const MemorySite*>& sites);
 
-// Records the loop of this swap, made from the atomic at `index`. If ptxas merged it with the
-// enclosing loop, lanes that succeeded continue with that loop while others still retry, so all its
-// blocks run once per attempt. The blocks before and after the loop run as often as it is entered.
+// Records that the block of `site` is a compare-and-swap loop of the atomic with index `index`. If
+// ptxas merged that loop with the enclosing one, lanes that succeeded continue with the latter
+// while others still retry, so all its blocks run once per attempt. The blocks before and after the
+// loop run as often as the loop is entered.
 void add_swap_loop(const MemorySite& site, int32_t index, const EmittedBlock::Origin& origin,
                    std::map<int, EmittedBlock>& blocks);
 

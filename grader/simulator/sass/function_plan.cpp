@@ -79,13 +79,14 @@ bool is_in_function(const MemorySite& s, const std::string& name) {
           host.compare(host.size() - name.size() - 1, std::string::npos, "$" + name) == 0);
 }
 
-// The opcodes are those of NVIDIA's "CUDA Binary Utilities" for Turing to Blackwell.
+// The opcodes of texture and surface instructions, from NVIDIA's "CUDA Binary Utilities" for Turing
+// to Blackwell.
 bool is_texels(const Instruction& in) {
   constexpr std::array<std::string_view, 6> kOpcodes{"TEX", "TLD", "TLD4", "TXD", "SULD", "SUST"};
   return std::find(kOpcodes.begin(), kOpcodes.end(), in.base()) != kOpcodes.end();
 }
 
-// Whether two fetches are equal, so that ptxas may have merged them.
+// Whether the function contains two equal fetches, which ptxas may have merged.
 bool has_equal_fetches(const PtxFunction& f) {
   constexpr int kAnywhere = -1;
   std::set<std::tuple<const ptx::OpInfo*, std::vector<int>, int>> seen;  // (row, sources, block)
@@ -97,8 +98,8 @@ bool has_equal_fetches(const PtxFunction& f) {
   return false;
 }
 
-// Whether each iteration of every enclosing loop accesses something else, so that the fetch was not
-// moved out.
+// Whether ptxas cannot have moved the fetch out of a loop, because the texels may differ in each
+// iteration of every enclosing loop.
 bool cannot_move(const PtxFunction& f, const PtxTexels& t) {
   for (int l = f.structure().loop_of[static_cast<size_t>(t.block)]; l >= 0;
        l = f.structure().loops[static_cast<size_t>(l)].parent)
@@ -163,8 +164,8 @@ bool space_fits(const PtxAccess& a, const MemoryOp& op) {
   return a.space == op.space || a.space == MemorySpace::generic || op.space == MemorySpace::generic;
 }
 
-// Plans a load or store of a fragment: the machine code has to have an instruction for each part,
-// or several copies of all of them.
+// Plans a load or store of a fragment. The machine code must have one instruction for each part of
+// the fragment, or several copies of this sequence.
 void plan_fragment(DraftPlan& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
   std::map<int, size_t> wanted, seen;  // bytes -> number of instructions
@@ -190,7 +191,7 @@ void find_instructions(DraftPlan& d, size_t i) {
   DraftPlan::AccessState& w = d.states[i];
   const auto& sites = d.sites.sites_of_line(d.instruction(i).ptx_line);
   for (const MemorySite& s : sites) {
-    // A local access on the line of another access is a register spill.
+    // A register spill is a local access on the PTX line of another access.
     if (!s.op || s.slow_path() ||
         (s.op->space == MemorySpace::local && a.space != MemorySpace::local))
       continue;
@@ -226,8 +227,8 @@ void find_instructions(DraftPlan& d, size_t i) {
   d.issue_as_written(i);
 }
 
-// A missing access without a known reason may have been merged with any other access of its kind,
-// so those fail, too.
+// If an access has no instruction for an unknown reason, ptxas may have merged it with any other
+// access of its kind. All of these are therefore marked as failed, too.
 void propagate_doubt(DraftPlan& d) {
   for (size_t i = 0; i < d.accesses.size(); ++i) {
     if (!d.states[i].missing) continue;

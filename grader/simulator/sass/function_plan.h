@@ -23,10 +23,11 @@ struct DraftPlan {
   struct AccessState {
     std::vector<MemorySite> own;  // memory instructions of its PTX line, without slow paths
     int copies = 0;  // copies in the code; 0: another access's instruction covers it, or it is gone
-    int own_loops = 0;       // loops that belong to its own instruction sequence
-    bool own_guard = false;  // their guard elects a lane and is no condition of the PTX
+    int own_loops = 0;  // loops that belong to its own instruction sequence
+    // Its instructions are guarded by the election of a lane, which is no condition of the PTX.
+    bool own_guard = false;
     bool failed = false;
-    bool missing = false;  // it has no instruction, and no reason is known
+    bool missing = false;  // it has no instruction, and the reason is not known
   };
 
   DraftPlan(const ptx::Module& module, const PtxFunction& function, const Sites& sites);
@@ -41,7 +42,7 @@ struct DraftPlan {
   const ptx::Module& module;
   const PtxFunction& function;
   const Sites& sites;
-  const std::vector<PtxAccess>& accesses;  // of the function; `i` is an index in this list
+  const std::vector<PtxAccess>& accesses;  // those of the function; `i` is an index in this list
   std::vector<AccessState> states;         // by access
   sim::FunctionPlans plans;
 };
@@ -51,7 +52,7 @@ inline bool is_plain(const PtxAccess& a) { return a.form == PtxAccess::Form::pla
 // How ptxas issues one atomic of the PTX (atomics.cpp).
 struct AtomicIssue {
   sim::IssuedAccess issue;
-  // A generic atomic on shared memory is a compare-and-swap loop there.
+  // In shared memory a generic atomic may be a compare-and-swap loop.
   std::optional<sim::IssuedAccess> in_shared = std::nullopt;
   // The instructions of the sequence that run once for each execution of the atomic; empty: all.
   std::vector<MemorySite> once = {};
@@ -66,14 +67,14 @@ struct AtomicIssue {
 std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
                                             const std::vector<MemorySite>& sites, std::string* why);
 
-// Fills in issues and copies of all plain accesses of the draft that have not failed: decides
-// whether an access has its own instruction, shares a neighbour's (merged), has several (split), or
-// none.
+// Fills in the issues and the number of copies of all plain accesses of the draft that have not
+// failed. For each it decides whether ptxas gave it its own instruction, merged it with a
+// neighbour, split it into several instructions, or removed it.
 void group_accesses(DraftPlan& draft);
 
-// Fails the accesses for which it is not certain that each instruction runs as often, and under the
-// same conditions, as in the PTX. Records the branches at which warps must not diverge if a loop
-// was unrolled.
+// Marks accesses as failed unless it is certain that each instruction runs as often, and under the
+// same conditions, as in the PTX. If a loop was unrolled, records the branches at which warps must
+// not diverge.
 void check_control_dependence(DraftPlan& draft);
 
 // Plans texture fetches and surface accesses: whether the machine code contains those of the PTX.
@@ -104,12 +105,13 @@ struct PlacedAccess {
   int64_t offset = 0;
   int bytes = 4;
   std::vector<bool> live;  // by byte: whether it is read or written
-  // The possible instructions of one execution; empty: the access has none.
+  // The instructions that one execution of the access may consist of; empty: none.
   std::vector<Shape> shapes;
   bool must_be_covered = true;  // false: another reason explains why it has no instructions
 };
 
-// The known distance between the addresses of members i and j, which are in one block.
+// The distance between the addresses of members i and j, if it is known. Both are in the same
+// block.
 struct Distance {
   int i = 0, j = 0;
   int64_t bytes = 0;  // start of j minus start of i
@@ -121,8 +123,8 @@ struct Placement {
   int shape = -1;  // -1: this member has no instructions
 };
 
-// The placement of each member; nullopt if there is none or more than one. `distances` are used
-// only if there is more than one, since a base register may change between two instructions.
+// The placement of each member; nullopt if no placement is possible, or more than one. `distances`
+// are used only in the latter case, because a base register may change between two instructions.
 std::optional<std::vector<Placement>> find_placement(const std::vector<PlacedAccess>& members,
                                                      const std::vector<Distance>& distances);
 

@@ -65,9 +65,9 @@ class PlacementSearch {
     }
   }
 
-  // Every accessed byte belongs to this member, or to a member without instructions and to no other
-  // instruction; no part consists of dead bytes only; and all live bytes of the member are
-  // accessed.
+  // Whether the instructions of `shape` fit at offset `at`. Every byte that they access must belong
+  // to this member, or to a member without instructions and to no other instruction. No part may
+  // consist of dead bytes only, and all live bytes of the member must be accessed.
   bool is_consistent(const PlacedAccess& m, const Shape& shape, int64_t at) const {
     std::vector<bool> own(static_cast<size_t>(m.bytes), false);
     for (const MachineAccess& part : shape) {
@@ -127,7 +127,8 @@ class PlacementSearch {
   const std::vector<Distance>* distances_;
   std::vector<size_t> order_;
   std::vector<Placement> current_;
-  // Bytes of members without instructions: 1 dead, 2 live but explained otherwise, 3 live.
+  // The bytes of members without instructions. 1: dead; 2: live, and another reason explains why no
+  // instruction accesses it; 3: live.
   std::map<int64_t, char> orphan_;
   std::map<int64_t, int> taken_;
   int steps_ = 0;
@@ -269,7 +270,7 @@ class Grouping {
         d_.plan(i).note = "issued as " + d_.states[i].own[0].instruction->opcode;
       return;
     }
-    // Find the member whose instruction covers it.
+    // Finds the member whose instruction covers this access.
     for (size_t j = 0; j < cluster.size(); ++j) {
       if (placements[j].shape < 0) continue;
       const Shape& shape = members[j].shapes[static_cast<size_t>(placements[j].shape)];
@@ -284,8 +285,8 @@ class Grouping {
     explain(i);
   }
 
-  // The possible instructions of one execution of the access: its instructions, divided into equal
-  // copies.
+  // The instructions that one execution of the access may consist of: its instructions, divided
+  // into equal copies.
   std::vector<Shape> possible_shapes(size_t i) const {
     std::map<decltype(std::declval<MemorySite>().address_group()), std::vector<MachineAccess>>
         cells;
@@ -314,8 +315,8 @@ class Grouping {
     return found;
   }
 
-  // The distances between accesses that the constants in the machine code's addresses prove: two
-  // instructions with the same base register are as far apart as their constants.
+  // The distances between accesses that follow from the constants in the machine code's addresses:
+  // two instructions with the same base register are as far apart as their constants.
   std::vector<Distance> known_distances(const std::vector<size_t>& cluster) const {
     std::vector<Distance> found;
     for (size_t i = 0; i < cluster.size(); ++i) {

@@ -1,6 +1,6 @@
-// The listing is line-oriented: a section begins a kernel, a label names a position, a comment
-// "//## File" gives the source of the next instructions, and "/*0080*/ @P0 LDG.E R2, [R4] ;" is an
-// instruction.
+// Reads a listing of nvdisasm line by line: a section begins a kernel, a label names a position, a
+// comment "//## File" gives the source of the next instructions, and "/*0080*/ @P0 LDG.E R2, [R4]
+// ;" is an instruction.
 #include "simulator/sass/listing.h"
 
 #include <algorithm>
@@ -71,7 +71,8 @@ class ListingReader {
     in_note_ = false;
   }
 
-  // A note on inlined code has several lines, one per frame, and with -gp one more for the PTX.
+  // Reads a comment with the source of the next instructions. For inlined code it has several
+  // lines, one for each frame, and with -gp one more for the PTX.
   void file_note(std::string_view s) {
     s.remove_prefix(11);
     const size_t quote = s.find('"');
@@ -99,7 +100,8 @@ class ListingReader {
     if (starts_with(name, ".text.")) return;
     Function* f = &listing_.functions.back();
     if (name == f->name) return;
-    // A function that ptxas did not inline follows its caller in the same section.
+    // A label that does not begin with .L_ is a function that ptxas did not inline. It follows its
+    // caller in the same section.
     if (!starts_with(name, ".L_")) {
       open_function(name);
       f = &listing_.functions.back();
@@ -131,7 +133,8 @@ class ListingReader {
     listing_.functions.back().code.push_back(std::move(in));
   }
 
-  // The upper half of an instruction's encoding is on the next line.
+  // Reads the upper half of an instruction's encoding, which is on a line of its own behind the
+  // instruction.
   void read_encoding(std::string_view hex) {
     std::vector<Instruction>& code = listing_.functions.back().code;
     hex = trimmed(hex);

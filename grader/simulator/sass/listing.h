@@ -13,8 +13,8 @@
 
 namespace lab32::sass {
 
-// A line of the CUDA source. In a list the innermost comes first, followed by the call sites at
-// which it was inlined.
+// A line of the CUDA source. In a list of frames the innermost comes first; the call sites at which
+// it was inlined follow.
 struct Frame {
   std::string file;
   int line = 0;

@@ -13,8 +13,8 @@ namespace lab32::sass {
 
 namespace {
 
-// The number of the register at the start of `text`, such as "R4.64", "UR4", "P0", "!UP1",
-// "-R3.reuse"; -1: none.
+// Reads the register at position `i` of `text`, such as "R4.64", "UR4", "P0", "!UP1" or
+// "-R3.reuse", and returns its number; -1: there is no register.
 int register_at(std::string_view text, size_t& i) {
   const size_t start = i;
   const bool uniform = text[i] == 'U';
@@ -35,7 +35,7 @@ int register_at(std::string_view text, size_t& i) {
   return uniform ? kUniformRegisters + std::min(number, 63) : number;
 }
 
-// The registers of one operand, in order.
+// The numbers of the registers in one operand, in their order.
 std::vector<int> numbers_in(std::string_view text) {
   std::vector<int> found;
   for (size_t i = 0; i < text.size();) {
@@ -70,8 +70,8 @@ bool writes_nothing(std::string_view base) {
 
 }  // namespace
 
-// The first operand is written, and so is a second one that is a predicate: a carry, or the
-// negation of a comparison.
+// The registers that the instruction reads and writes. It writes its first operand, and also its
+// second one if that is a predicate: a carry, or the negation of a comparison.
 Operands operands_of(const Instruction& in) {
   Operands to;
   const std::string_view base = in.base();
@@ -81,7 +81,7 @@ Operands operands_of(const Instruction& in) {
   std::string_view rest = in.operands;
   const bool none = writes_nothing(base);
   while (!rest.empty()) {
-    // Commas inside brackets do not separate operands.
+    // A comma inside brackets does not separate operands.
     size_t end = 0;
     for (int depth = 0; end < rest.size() && (depth > 0 || rest[end] != ','); ++end)
       depth += rest[end] == '[' || rest[end] == '('   ? 1
@@ -114,12 +114,13 @@ Operands operands_of(const Instruction& in) {
 
 namespace {
 
-// The first operand of these instructions is read, too.
+// Whether the instruction writes memory. It then reads its first operand, too.
 bool writes_memory(std::string_view base) {
   return base.substr(0, 2) == "ST" || base.substr(0, 3) == "RED";
 }
 
-// Doubles are read in two halves of a warp, and nothing waits for that (h200-mix.csv, `doubles`).
+// Whether the instruction computes doubles. It reads its operands in two halves of the warp, and no
+// other instruction waits for that (h200-mix.csv, `doubles`).
 bool is_double(std::string_view base) {
   return base == "DADD" || base == "DMUL" || base == "DFMA" || base == "DSETP";
 }
@@ -194,8 +195,8 @@ struct Width {
   int bytes;
 };
 
-// Other modifiers do not change the width, which is 4 bytes by default. F64 and the packed halves
-// name the operation of an atomic.
+// The modifiers that change the width of an access. Without them it is 4 bytes. F64 and the packed
+// halves name the operation of an atomic.
 constexpr Width kWidths[] = {
     {"U8", 1},    {"S8", 1},      {"U16", 2},     {"S16", 2},    {"64", 8},    {"U64", 8},
     {"S64", 8},   {"F64", 8},     {"128", 16},    {"F16", 2},    {"BF16", 2},  {"F16x2", 4},
@@ -208,7 +209,8 @@ int width_of(std::string_view opcode) {
   for (size_t dot = opcode.find('.'); dot != std::string_view::npos; dot = opcode.find('.')) {
     opcode.remove_prefix(dot + 1);
     const std::string_view word = opcode.substr(0, opcode.find('.'));
-    if (word == "256" || word == "ENL2") return 0;  // 32 bytes per lane: no counter rule is known
+    // 32 bytes per lane: it is not known how counters count such accesses.
+    if (word == "256" || word == "ENL2") return 0;
     for (const Width& w : kWidths) {
       if (w.modifier == word) bytes = w.bytes;
     }
@@ -244,7 +246,8 @@ std::optional<MemoryOp> memory_op(const Instruction& in) {
     op.matrix = base == "LDSM" || base == "STSM";
     op.async_copy = base == "LDGSTS";
     op.bytes = op.matrix ? 16 : width_of(in.opcode);
-    // desc[UR4][R2.64] begins with a descriptor, and LDGSTS with its destination.
+    // An operand desc[UR4][R2.64] begins with a descriptor, and the operands of LDGSTS begin with
+    // the destination.
     const std::string_view operands = in.operands;
     const size_t open = operands.rfind('[');
     const size_t close = operands.find(']', open);

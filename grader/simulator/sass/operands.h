@@ -17,7 +17,8 @@ namespace lab32::sass {
 
 // ---- registers, by the text of the operands ----
 
-// Register numbers: R0 and following, then UR0, P0 and UP0 and following.
+// The first number of each kind of register: R0 has number 0, and UR0, P0 and UP0 have these
+// numbers.
 constexpr int kUniformRegisters = 256, kPredicates = 320, kUniformPredicates = 328,
               kRegisters = 336;
 
@@ -48,15 +49,16 @@ enum class MemorySpace : uint8_t { global, shared, local, generic };
 struct MemoryOp {
   MemorySpace space = MemorySpace::global;
   sim::AccessKind kind = sim::AccessKind::load;
-  int bytes = 4;  // per lane; for matrices a row, 16; 0: a width that this table does not contain
+  // Bytes per lane; 16 for a row of a matrix; 0: the table does not contain the width.
+  int bytes = 4;
   bool matrix = false;      // LDSM, STSM
-  bool async_copy = false;  // LDGSTS; this describes its global side
+  bool async_copy = false;  // LDGSTS; the other members describe its access to device memory
   std::string base;         // the address without its constant: "R2.64", "R6+UR4"
   int64_t offset = 0;       // the constant
 };
 
-// nullopt: no access to global, shared or local memory. (LDC and similar instructions read
-// constants, which no counter includes.)
+// The memory access of the instruction; nullopt: it accesses no global, shared or local memory.
+// (LDC and similar instructions read constants, which no counter includes.)
 std::optional<MemoryOp> memory_op(const Instruction& in);
 
 }  // namespace lab32::sass

@@ -18,8 +18,8 @@ using ptx::OpId;
 using sim::AccessKind;
 
 const Operand* address_of(const ptx::Instruction& in) {
-  // cp.async names the shared address first; its global address is the one that counters count as a
-  // load.
+  // cp.async names the address in shared memory first. The counters count its load, from the
+  // address in global memory.
   const Operand* found = nullptr;
   for (const Operand& op : in.operands) {
     if (op.kind == Operand::Kind::address) found = &op;
@@ -102,8 +102,8 @@ void PtxFunction::find_definitions() {
   }
 }
 
-// The definition of a register that reaches an instruction: the last one before it in its block, or
-// the one that enters the block.
+// Identifies the definition of a register that reaches an instruction: the last one before it in
+// its block, or the one that enters the block.
 int PtxFunction::version(int reg, int at) const {
   const auto& definitions = definitions_[static_cast<size_t>(reg)];
   if (definitions.size() <= 1) return 0;
@@ -249,7 +249,8 @@ std::vector<int> PtxFunction::controlling_lines(int block) const {
     for (const Loop& l : structure_.loops) {
       if (l.holds[static_cast<size_t>(block)] && l.holds[static_cast<size_t>(d)]) around = &l;
     }
-    // A branch of an enclosing loop that can leave that loop decides only the number of iterations.
+    // If a branch of an enclosing loop can leave that loop, it decides only the number of
+    // iterations.
     if (around != nullptr) {
       bool leaves = false;
       for (int to : flow_.blocks[static_cast<size_t>(d)].successors)
@@ -263,7 +264,7 @@ std::vector<int> PtxFunction::controlling_lines(int block) const {
   return lines;
 }
 
-// Adds the lines of the alternative arm, since ptxas may give the branch a line from it.
+// Adds the lines of the branch's other arm, because ptxas may give the branch a line from it.
 void PtxFunction::add_other_arm(int decider, int block, std::vector<int>& lines) const {
   const auto is_decided = [&](int b) {
     const auto& by = structure_.controlling_branches[static_cast<size_t>(b)];

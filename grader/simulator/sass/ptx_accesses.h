@@ -38,7 +38,7 @@ struct PtxAccess {
   int bytes = 4;  // per lane, for all elements
   int element_bytes = 4;
   std::vector<bool> live;  // by element: stored, or loaded and read later
-  std::vector<int> parts;  // of a fragment: the bytes per lane of each access that moves it
+  std::vector<int> parts;  // for a fragment: the bytes per lane of each access that moves it
   AddressRoot root;
   int64_t offset = 0;
   int guard = -1;
@@ -94,7 +94,7 @@ class PtxFunction {
   std::vector<PtxAccess> accesses_;
   std::vector<PtxTexels> texels_;
   std::vector<std::vector<int>> definitions_;  // by register: body indices
-  std::vector<bool> read_;                     // by register: whether any instruction reads it
+  std::vector<bool> read_;  // for each register: whether any instruction reads it
 };
 
 }  // namespace lab32::sass

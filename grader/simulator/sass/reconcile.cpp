@@ -1,4 +1,5 @@
-// Matches by PTX line: ptxas records for each SASS instruction the PTX line from which it comes.
+// Matches PTX and SASS instructions by line: ptxas records for each SASS instruction the PTX line
+// from which it comes.
 #include "simulator/sass/reconcile.h"
 
 #include <algorithm>
@@ -77,7 +78,8 @@ class Reconciler {
     }
   }
 
-  // An instruction that serves several accesses has the line of one of them, with the same base.
+  // Records the widest machine instruction that may serve an access. If an instruction serves
+  // several accesses, it has the line of one of them, and all have the same base.
   void note_widest(const PtxFunction& f, sim::FunctionPlans& plans) const {
     const auto is_like = [](const PtxAccess& a, const PtxAccess& b) {
       return a.space == b.space && a.kind == b.kind && a.root == b.root;

@@ -13,14 +13,14 @@
 namespace lab32::sass {
 
 struct Reconciliation {
-  // PTX function name -> the plans for sim::decode.
+  // For each PTX function, by name: the plans for sim::decode.
   std::map<std::string, sim::FunctionPlans> plans;
-  // Function name -> its machine code, for functions in the listing.
+  // For each function in the listing, by name: its machine code.
   EmittedFunctions emitted;
 
-  // By kernel: the PTX line of each load and store of local memory in the machine code of the
-  // kernel and of the functions that it calls. Those of other PTX instructions are spilled
-  // registers.
+  // For each kernel: the PTX line of each load and store of local memory in the machine code of the
+  // kernel and of the functions that it calls. If the line's PTX instruction is no local access,
+  // the machine instruction spills a register.
   std::map<std::string, std::vector<int>> local_lines;
 };
 

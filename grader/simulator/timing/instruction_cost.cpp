@@ -14,9 +14,9 @@ using ptx::Mod;
 using ptx::Type;
 using Waits = InstructionCost::Waits;
 
-// Cycles from issue to a dependent one, on all cards since Volta (microbenchmarks fma_one,
-// shared_chase and chase of data/measured/model; Jia et al., "Dissecting the NVIDIA Volta GPU
-// Architecture via Microbenchmarking", 2018, table 4.1).
+// The cycles from the issue of an instruction to that of a dependent one, on all cards since Volta
+// (microbenchmarks fma_one, shared_chase and chase of data/measured/model; Jia et al., "Dissecting
+// the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, table 4.1).
 constexpr double kAlu = 4.5, kDouble = 8, kSpecial = 18;
 
 InstructionCost cost_on(double IssueSlots::*pipe, double slots, double latency) {
@@ -31,8 +31,8 @@ InstructionCost logic_cost(double slots) {
   return cost_on(&IssueSlots::alu, slots, slots > 0 ? kAlu : 0);
 }
 
-// Additions, moves and left shifts: ptxas alternates between the integer and the multiply-add
-// pipeline.
+// The cost of additions, moves and left shifts, which ptxas issues alternately to the integer and
+// to the multiply-add pipeline.
 InstructionCost add(double slots) {
   InstructionCost c = logic_cost(slots);
   c.issue.alu = slots / 2;
@@ -50,7 +50,8 @@ InstructionCost multiply_cost(double slots) {
   return cost_on(&IssueSlots::multiply, slots, kAlu * slots);
 }
 
-// One pass through the special unit, with `around` ordinary instructions before and after.
+// The cost of one pass through the special function unit, with `around` ordinary instructions
+// before and after it.
 InstructionCost special_unit_cost(double around) {
   InstructionCost c = cost_on(&IssueSlots::special, 1, kSpecial + kAlu * around);
   c.issue.all += around;
@@ -58,7 +59,8 @@ InstructionCost special_unit_cost(double around) {
   return c;
 }
 
-// A subroutine or a long inline sequence: `fused` multiply-adds, `other` integer instructions.
+// The cost of a subroutine or a long inline sequence, which consists of `fused` multiply-adds,
+// `other` integer instructions and `specials` passes through the special function unit.
 InstructionCost sequence_cost(double fused, double other, double specials) {
   InstructionCost c;
   c.issue.all = fused + other + specials;
@@ -107,10 +109,11 @@ InstructionCost shuffle_cost() {
   return c;
 }
 
-// Not measured: assumed to be a half-precision instruction that takes eight passes.
+// This cost was not measured. The model assumes a half-precision instruction that takes eight
+// passes.
 InstructionCost tensor_cost() { return cost_on(&IssueSlots::half, 8, 32); }
 
-// Not measured: assumed to be an access to device memory.
+// This cost was not measured. The model assumes an access to device memory.
 InstructionCost texture_cost(const ptx::Instruction& in) {
   InstructionCost c = memory_unit_cost();
   c.is_store = in.op->traits.writes_texels;
@@ -136,7 +139,8 @@ InstructionCost floating_point_cost(const ptx::Instruction& in) {
   return cost_on(&IssueSlots::fp32, 1, kAlu);
 }
 
-// Instructions for subnormals: without .ftz the argument is scaled before and the result after.
+// The number of instructions that handle subnormals: without .ftz the argument is scaled before the
+// approximation and the result after it.
 double scaling(const ptx::Instruction& in) { return in.has(Mod::ftz) ? 0 : 3; }
 
 InstructionCost conversion_cost(const ptx::Instruction& in) {
@@ -165,7 +169,7 @@ InstructionCost cost_of(const ptx::Instruction& in) {
       return {};
     case Issue::move:
       return move_cost(in);
-    // 64-bit sums are usually addresses, which become part of a multiply-add or of the access.
+    // A 64-bit sum is usually an address. ptxas makes it part of a multiply-add or of the access.
     case Issue::add:
       return add(1);
     case Issue::shift_left:
@@ -351,7 +355,7 @@ TraceInstruction machine_instruction(std::string_view opcode) {
   in.latency = latency == latencies().end() ? kFixed : latency->second;
   if (base == "ATOMS" && opcode.find(".CAST") != std::string_view::npos) in.latency = kCast;
   if (const auto kind = kinds().find(base); kind != kinds().end()) in.kind = kind->second;
-  // The instruction only arrives at the barrier.
+  // BAR.ARV only arrives at the barrier and does not wait.
   if (base == "BAR" && opcode.find(".ARV") != std::string_view::npos) in.kind = Kind::plain;
   return in;
 }
@@ -362,13 +366,13 @@ IssueSlots machine_issue(std::string_view opcode) {
   issue.all = 1;
   const auto found = pipes().find(base);
   if (found == pipes().end()) {
-    // The uniform datapath is a separate pipeline, which is never the busiest.
+    // Uniform instructions have a pipeline of their own, which is never the busiest.
     if (base.front() != 'U') issue.alu = 1;
     return issue;
   }
   if (found->second == nullptr) return issue;
   issue.*found->second = unit_passes_of(opcode);
-  // One half of the multiply-add pipeline executes integers, both halves execute floats.
+  // Only one half of the multiply-add pipeline executes integers, but both halves execute floats.
   if (found->second == &IssueSlots::multiply) issue.fp32 = 1;
   return issue;
 }

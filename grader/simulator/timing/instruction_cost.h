@@ -10,7 +10,8 @@
 
 namespace lab32::model {
 
-// Warp instructions by the pipeline that executes them, as ptxas is expected to emit them.
+// The numbers of warp instructions that each pipeline executes, for the code that ptxas is expected
+// to emit.
 struct IssueSlots {
   double all = 0;       // issue slots
   double fp32 = 0;      // additions, products, multiply-adds of floats
@@ -31,10 +32,11 @@ struct IssueSlots {
 // reported as counts.
 struct InstructionCost {
   IssueSlots issue;
-  double latency = 0;  // cycles until a dependent instruction can start; memory: see `waits`
+  // Cycles until a dependent instruction can start; for accesses to memory see `waits`.
+  double latency = 0;
   enum class Waits : uint8_t { no, global, shared, shuffle, barrier } waits = Waits::no;
   bool is_store = false;   // has sources and no result
-  bool is_atomic = false;  // like a store; other accesses are not moved across it
+  bool is_atomic = false;  // like a store, but other accesses are not moved across it
   // True for a load of data that the kernel cannot change (.nc): ptxas may move it.
   bool reads_only = false;
 };

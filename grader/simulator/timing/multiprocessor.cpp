@@ -18,8 +18,8 @@ constexpr double kPort = 0.5;
 // The backlog of L1, in cycles of work, beyond which warps cannot issue more accesses.
 constexpr double kBacklog = 40;
 
-// Cycles by which multiprocessors with equal work are apart (data/measured/model/h200-atomics.csv,
-// `tail`).
+// The cycles by which multiprocessors with equal work drift apart
+// (data/measured/model/h200-atomics.csv, `tail`).
 constexpr double kSpread = 4500;
 
 constexpr double kTogether = 1.0 / 16;
@@ -46,8 +46,8 @@ MemoryPath::AccessTimes MemoryPath::shared(const TraceInstruction& in, double no
   return {l1_free_ - 1 + shared_latency_ + in.latency, start + kOperandsRead};
 }
 
-// Whether this access of the warp waits for L2, and in `waits_for_dram` whether it also waits for
-// device memory. A warp's first access has different rates than its later ones.
+// Whether this access of the warp waits for L2. Sets `waits_for_dram` to whether it waits for
+// device memory, too. The first access of a warp has other miss rates than its later ones.
 bool MemoryPath::waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
                               bool& waits_for_dram) {
   const size_t which = in.group % kLoadGroups;
@@ -57,7 +57,7 @@ bool MemoryPath::waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHis
     waits_for_dram = repetitions(first_misses_[which]++, in.first_l2_misses) > 0;
     return true;
   }
-  // Warps that advance together miss together if most accesses miss; rare misses are spread over
+  // If most accesses miss, warps that advance together miss together. Rare misses are spread over
   // the warps.
   const double rate = in.l1_misses;
   const double phase = rate < kTogether ? std::fmod(static_cast<double>(warp) * kGolden, 1.0) : 0;
@@ -68,8 +68,9 @@ bool MemoryPath::waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHis
 }
 
 // Half of the latency is the way to L2. Requests of other multiprocessors arrived up to kSpread
-// cycles earlier, since they do not run in step. The slices also serve loads and stores between
-// updates: two kinds of requests that keep them equally busy slow each other down.
+// cycles earlier, because the multiprocessors do not run in step. The slices also serve loads and
+// stores between atomics. If both kinds of requests keep the slices equally busy, they slow each
+// other down.
 double MemoryPath::update(const TraceInstruction& in, double now) {
   const double cycles = in.updates * update_cycles_, others = std::min(busy_since_update_, cycles);
   busy_since_update_ = 0;
@@ -100,7 +101,7 @@ MemoryPath::AccessTimes MemoryPath::global(const TraceInstruction& in, double no
     times.ready = way + latency;
   }
   if (in.updates > 0) times.ready = std::max(times.ready, update(in, way));
-  // The first access waits for the address translation of its page.
+  // The first access that misses waits until the address of its page is translated.
   if (misses && !store) {
     if (first_page_known_ < 0) first_page_known_ = now + first_access_;
     times.ready =
@@ -113,16 +114,16 @@ MemoryPath::AccessTimes MemoryPath::global(const TraceInstruction& in, double no
 
 namespace {
 
-// The most instructions per cycle that one warp issues on average, since it waits for results; the
-// most that a multiprocessor issues; when two ends count as simultaneous; and the bias by which
-// later blocks end later.
+// kWarpRate: the most instructions per cycle that one warp issues on average, because it waits for
+// results. kIssuedAtOnce: the most that a multiprocessor issues. kAboutTheSame: two ends whose
+// ratio is larger count as simultaneous. kLater: later blocks end later by this share.
 constexpr double kWarpRate = 0.25, kIssuedAtOnce = 4, kAboutTheSame = 0.9, kLater = 1e-3;
 
 // A multiprocessor that divides its rate equally among its blocks, up to the rate that a block can
 // use. Its own clock advances with the work of its blocks.
 struct SharedUnit {
   double clock = 0, since = 0;
-  // The end times of the blocks, by the unit's own clock.
+  // The times at which the blocks end, on the unit's own clock.
   std::priority_queue<double, std::vector<double>, std::greater<>> ends;
   std::vector<uint64_t> blocks;
   double all = 0;  // work
@@ -145,7 +146,8 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
                                                     const std::vector<uint64_t>& work) {
   std::vector<uint64_t> dealt;
   if (work.empty() || blocks <= multiprocessors) {
-    // The longest block has a multiprocessor of its own.
+    // Either all blocks are equal, or each block has a multiprocessor of its own, and that of the
+    // longest block finishes last.
     uint64_t first = 0;
     if (!work.empty())
       first = static_cast<uint64_t>(std::max_element(work.begin(), work.end()) - work.begin());
@@ -155,7 +157,7 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
   std::vector<SharedUnit> all(multiprocessors);
   const double most = kWarpRate * warps;
   uint64_t next = 0;
-  // Equal blocks end in the order in which they were distributed.
+  // Blocks with equal work end in the order in which they were distributed.
   for (uint32_t turn = 0; turn < resident; ++turn)
     for (SharedUnit& server : all)
       if (next < blocks) {
@@ -176,7 +178,7 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
     if (next < blocks) server.add_block(next, static_cast<double>(work[next])), ++next;
     if (!server.ends.empty()) events.push({server.next_end(most), m});
   }
-  // Among multiprocessors that end at about the same time, the one with the most work.
+  // If several multiprocessors end at about the same time, the one with the most work is taken.
   double end = 0;
   for (const SharedUnit& server : all) end = std::max(end, server.since);
   const SharedUnit* last = nullptr;

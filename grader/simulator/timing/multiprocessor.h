@@ -24,7 +24,7 @@ constexpr double kOperandsRead = 8;
 
 constexpr size_t kLoadGroups = 32;  // upper bound of TraceInstruction::group
 
-// The number of times that a warp has issued each load.
+// For each load of the code: how often a warp has issued it.
 struct LoadHistory {
   std::array<uint32_t, kLoadGroups> requests{};
 };
@@ -53,17 +53,18 @@ class MemoryPath {
   bool waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
                     bool& waits_for_dram);
 
-  // The atomic part of an access that L1 passes on at `now`. Returns the time when it has been
-  // served.
+  // Serves the atomic part of an access that leaves L1 at time `now`. Returns the time when L2 has
+  // served it.
   double update(const TraceInstruction& in, double now);
 
   const double memory_cycles_, update_cycles_, congestion_;
   const double shared_latency_, l1_latency_, l2_latency_, dram_latency_, first_access_;
-  // Each unit is busy until this time.
+  // The times until which the units are busy.
   double l1_free_ = 0, stores_free_ = 0, memory_free_ = 0, updates_free_ = 0;
   // The time at which the address translation of the first page is known; -1: not yet requested.
   double first_page_known_ = -1;
-  // Cycles in which L2 and device memory were busy: in total, and since the last update.
+  // The number of cycles in which L2 and device memory were busy: in total, and since the last
+  // atomic.
   double busy_ = 0, busy_since_update_ = 0;
   std::array<uint64_t, kLoadGroups> first_misses_{}, later_misses_{};
 };
@@ -90,16 +91,16 @@ class SmWarps {
     size_t block = 0, instruction = 0;  // position in the path
     const TraceInstruction* in = nullptr;
     double next = 0;  // when `in` has its operands
-    double free = 0;  // when `in` could be issued if it had no operands
+    double free = 0;  // the time when `in` could be issued if it had no operands
     size_t scheduler = 0;
     size_t resident = 0;  // index of its block's ResidentBlock
     uint64_t number = 0;
     double copied = 0;
     std::deque<double> groups;
     std::vector<double> ready;
-    // State of a compare-and-swap loop: when the word was read; the accumulated share of failed
-    // attempts; the lanes that must still succeed; whether this attempt failed, whether it is a
-    // retry, and whether its swap has been issued.
+    // The state of a compare-and-swap loop. read_at: the time when the word was read. failed_share:
+    // the accumulated share of failed attempts. lanes: those that must still succeed. The flags say
+    // whether this attempt failed, whether it is a retry, and whether its swap has been issued.
     double read_at = 0, failed_share = 0, lanes = 1;
     bool failed = false, is_retry = false, swapped = false;
     std::array<double, kBarriers> barriers{};  // sass::Control: when each barrier is clear
@@ -110,7 +111,8 @@ class SmWarps {
     size_t live = 0, arrived = 0;
     double last = 0;  // time of the last arrival
     std::vector<size_t> warps;
-    std::deque<std::pair<double, uint64_t>> swaps;  // recent swaps: time, and number of the warp
+    // The time of each recent swap, and the number of its warp.
+    std::deque<std::pair<double, uint64_t>> swaps;
   };
 
   void begin(size_t p, uint64_t block, double now);
@@ -133,23 +135,25 @@ class SmWarps {
   const SmWork& work_;
   const WarpPaths& paths_;
   MemoryPath memory_;
-  std::array<double, kUnits> every_{};  // cycles from one instruction to the next of a scheduler
-  double mean_ = 0;                     // mean number of instructions of a warp
-  double launcher_ = 0;                 // cycles from one ended block to the next
+  // Cycles between two instructions that a scheduler issues to the unit.
+  std::array<double, kUnits> every_{};
+  double mean_ = 0;      // mean number of instructions of a warp
+  double launcher_ = 0;  // cycles that the launcher needs for each ended block
   double reconvergences_ = 0, divergence_rate_ = 0;
   std::vector<double> lines_;  // when each line of instructions has been fetched
   std::vector<WarpState> warps_;
   std::vector<ResidentBlock> resident_;
   std::array<std::vector<size_t>, kSchedulers> of_scheduler_;
   std::array<std::array<double, kUnits>, kSchedulers> units_{};
-  std::array<std::array<double, 2>, kSchedulers> banks_{};  // register banks: busy until this time
+  // The time until which each register bank is busy.
+  std::array<std::array<double, 2>, kSchedulers> banks_{};
   std::array<double, kSchedulers> slots_{}, chosen_time_{};
   std::array<size_t, kSchedulers> chosen_{}, last_{};
   std::array<bool, kSchedulers> stale_{true, true, true, true};
   double barrier_free_ = 0, warp_start_free_ = 0, launcher_free_ = 0, fetched_ = 0, exit_free_ = 0;
   double end_ = 0, issued_ = 0;
   size_t next_ = 0, ended_ = 0, freed_ = 0;
-  // The scheduler of the next block's first warp.
+  // The scheduler to which the first warp of the next block is assigned.
   size_t first_ = 0;
 };
 
@@ -157,9 +161,9 @@ class SmWarps {
 
 SmTiming run_multiprocessor(const Profile& profile, const WarpTrace& trace, const SmWork& work);
 
-// The blocks that the multiprocessor runs which finishes last. When a block ends, the next one goes
-// to the same multiprocessor. `work[i]` is the number of instructions of block i; empty: `blocks`
-// equal blocks. `warps` is the number per block.
+// The indices of the blocks that run on the multiprocessor that finishes last. When a block ends,
+// the next one goes to the same multiprocessor. `work[i]` is the number of instructions of block i;
+// if it is empty, there are `blocks` equal blocks. `warps` is the number of warps per block.
 std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, uint32_t resident,
                                                     uint64_t blocks, uint32_t warps,
                                                     const std::vector<uint64_t>& work);

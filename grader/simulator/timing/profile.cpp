@@ -33,7 +33,7 @@ class ProfileReader {
 
   uint32_t count(const std::string& key) const { return static_cast<uint32_t>(get<int64_t>(key)); }
 
-  // The number may be written with or without a decimal point.
+  // Reads a number, which may be written with or without a decimal point.
   double read_number(const std::string& key) const {
     const double value = get<double>(key);
     if (value >= 0) return value;

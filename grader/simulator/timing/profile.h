@@ -15,10 +15,11 @@ struct Multiprocessor {
   uint32_t max_threads = 0, max_blocks = 0;
   uint32_t registers = 0;                 // 32-bit
   uint32_t register_allocation_unit = 0;  // a warp's registers are rounded up to a multiple of it
-  uint32_t shared_bytes = 0;              // the most that all its blocks can have together
-  uint32_t shared_allocation_unit = 0;    // a block's bytes are rounded up to a multiple of it
+  uint32_t shared_bytes = 0;  // the most that all blocks on a multiprocessor can have together
+  uint32_t shared_allocation_unit = 0;  // a block's bytes are rounded up to a multiple of it
   uint32_t reserved_shared_bytes_per_block = 0;  // the system's reserve per block
-  uint32_t l1_and_shared_bytes = 0;              // one memory; L1 gets what shared memory leaves
+  // One memory serves as both; L1 gets the part that shared memory does not use.
+  uint32_t l1_and_shared_bytes = 0;
   std::vector<uint32_t> shared_splits;  // possible sizes of shared memory, in bytes, ascending
 };
 
@@ -27,11 +28,11 @@ struct Caches {
   uint32_t l1_ways = 0;
   uint64_t l2_bytes = 0;
   uint32_t l2_ways = 0;
-  // L2 may have two sides, each for half of the device memory. Data of the far side are looked up,
-  // and cached, in both.
+  // L2 may have two sides, each of which serves half of the device memory. Data of the far side are
+  // looked up, and cached, on both sides.
   uint32_t l2_sides = 1;
   uint32_t l2_slices = 0;  // the atomics of one slice are serialised
-  // Limits in bytes. Beyond them, the oldest lines are written back.
+  // Limits of dirty data in L2, in bytes. Beyond them, the oldest lines are written back.
   uint64_t dirty_limit = 0, partial_dirty_limit = 0;
   uint32_t dram_access_bytes = 0, dram_page_bytes = 0, dram_banks = 0;
   double float_atomic = 1;  // cost of a float atomic in L2, relative to an integer atomic
@@ -44,8 +45,8 @@ struct Time {
   double dram_bytes_per_second = 0;  // rate of a streaming access
   double dram_pages_per_second = 0;  // page openings
   double l2_sectors_per_second = 0;  // lookups of both sides together
-  // The rate of line lookups (of lines or parts of them) for loads, and the cost, in such lookups,
-  // of a store and of a line that is fetched from device memory.
+  // The rate of line lookups for loads (a lookup is of a line or a part of it), and the costs of a
+  // store and of a line that is fetched from device memory, in such lookups.
   double l2_lines_per_second = 0, l2_write_line = 1, l2_fill_line = 1;
   double l1_per_clock =
       0;  // cycles of L1 work (simulator/observers/caches/cache_record.h) per clock
@@ -56,23 +57,23 @@ struct Time {
   double blocks_per_second = 0;  // rate at which the launcher distributes blocks
   double warps_per_clock = 0;    // rate at which a multiprocessor starts warps
   double block_seconds = 0;      // from a block's end to its successor's first instruction
-  // The time of an empty kernel; the addition by events around a launch; the time per launch of
-  // many in a row.
+  // launch_seconds: the time of an empty kernel. event_seconds: what events around a launch add to
+  // it. warm_launch_seconds: the time per launch if many launches follow each other.
   double launch_seconds = 0, event_seconds = 0, warm_launch_seconds = 0;
   double l1_latency = 0, l2_latency = 0, dram_latency = 0, shared_latency = 0;  // seconds
   double barrier_latency = 0;                                                   // seconds
   double ramp_seconds = 0;  // time in which memory is not fully busy at the start and the end
   double first_access_seconds = 0;  // additional time of a multiprocessor's first memory access
-  // The relative increase of a load's latency when L2 or device memory is half busy; and the
-  // additional increase if device memory is written as much as read.
+  // memory_queue: the relative increase of a load's latency when L2 or device memory is half busy.
+  // memory_turn: the additional increase if device memory is written as much as read.
   double memory_queue = 0, memory_turn = 0;
   double code_seconds =
-      0;  // from one line of instructions to the next, if no warp has fetched it yet
-  double split_seconds = 0;  // waiting time of lanes that took a different path
+      0;  // from one line of instructions to the next if no warp has fetched that line yet
+  double split_seconds = 0;  // the time for which lanes wait that took a different path
   double split_slots = 0;    // issue slots that a warp loses when its lanes diverge
   double softness = 0;       // how much equally busy resources slow each other down
-  // Mean absolute relative error of predicted times of programs that had no part in the model: for
-  // kernels under 5 us, up to 50 us, and longer.
+  // The mean absolute relative error of predicted times, for programs from which no parameter was
+  // derived: for kernels of up to 5 us, of up to 50 us, and longer ones.
   std::array<double, 3> error{};
 };
 
@@ -81,7 +82,7 @@ struct Profile {
   std::string name;  // "NVIDIA H200"
   std::string arch;  // "sm_90"
   uint32_t multiprocessors = 0;
-  // The sizes of the groups of multiprocessors that can hold a cluster together; empty: not known.
+  // The sizes of the groups of multiprocessors within which a cluster must fit; empty: not known.
   std::vector<uint32_t> cluster_groups;
   uint32_t max_threads_per_block = 0;
   uint32_t shared_bytes_per_block = 0;  // without opting in to more

@@ -13,33 +13,37 @@ using Kind = TraceInstruction::Kind;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The number of instructions that are simulated; the rest is extrapolated.
+// The model simulates at most this many instructions and extrapolates the time of all others.
 constexpr double kMostIssued = 1.5e6;
 
-// Cycles of one warp's arrival at a barrier (barriers of data/measured/model), and of a branch with
-// unknown scheduling until the next instruction can be issued.
+// kArrival: the cycles of one warp's arrival at a barrier (barriers of data/measured/model).
+// kBranch: the cycles from a branch with unknown scheduling until the next instruction can be
+// issued.
 constexpr double kArrival = 2, kBranch = 9;
-// Additional cycles of a taken branch (chain_loop, chain_leave).
+// The additional cycles of a taken branch (kernels chain_loop and chain_leave of
+// data/measured/model).
 constexpr double kTaken = 5;
-// Additional issue slots of an access: 16 loads of shared memory together with 48, 64 or 96
-// multiply-adds cost 5 to 7, of L1 8 to 11 (data/measured/model/h200-mix.csv).
+// The additional issue slots of an access. 16 loads of shared memory together with 48, 64 or 96
+// multiply-adds cost 5 to 7 slots more than these instructions alone, and loads of L1 8 to 11
+// (data/measured/model/h200-mix.csv).
 constexpr double kMemorySlots = 0.5;
 // Issue slots of a 64-bit product (IMAD.WIDE, for addresses, and IMAD.HI), during which nothing
 // else is dispatched (wide_fill, high_fill, addresses_fill and l1_box of data/measured/model).
 constexpr double kWideSlots = 2;
-// Cycles of reads that a register bank can have in its queue without delaying the next issue
-// (data/measured/model/h200-mix.csv).
+// The next issue is delayed only if the queue of a register bank holds reads for more than this
+// many cycles (data/measured/model/h200-mix.csv).
 constexpr double kQueuedReads = 1;
-// Cycles from one block's start to the next, besides those for its warps; and from one of its warps
-// to the next (data/measured/model/h200-probe.csv, `life`).
+// kBlockStart: the cycles from one block's start to the next, in addition to those for its warps.
+// kWarpStart: the cycles from the start of one warp to the next
+// (data/measured/model/h200-probe.csv, `life`).
 constexpr double kBlockStart = 16, kWarpStart = 2;
-// Cycles by which lanes that succeeded delay the retry of the others: an attempt takes 95.6 cycles
-// (shared_add_float, one warp).
+// Lanes that succeeded delay the retry of the others by this many cycles: an attempt takes 95.6
+// cycles (shared_add_float, one warp).
 constexpr double kSucceededLanes = 13.5;
-// Cycles after which an attempt of a compare-and-swap has certainly ended.
+// After this many cycles an attempt of a compare-and-swap has certainly ended.
 constexpr double kLongestRound = 2000;
-// Cycles for the exit of a warp, one after the other (same source: blocks whose warps end
-// together).
+// The cycles from the exit of one warp to that of the next (from the same measurement: blocks whose
+// warps end together).
 constexpr double kLeave = 7;
 
 }  // namespace
@@ -54,7 +58,8 @@ SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& w
       mean_(instructions_of(trace)),
       lines_(trace.lines + 1, -1) {
   const auto every = [](double per_clock) { return kSchedulers / std::max(per_clock, 1e-9); };
-  // One half of the multiply-add pipeline executes integers, too; some cards have only that half.
+  // One half of the multiply-add pipeline executes integers and floats, the other only floats. Some
+  // cards have only the first half.
   every_[size_t(Unit::fma)] = every(t_.fp32_per_clock - t_.multiply_per_clock);
   if (t_.fp32_per_clock <= t_.multiply_per_clock)
     for (auto& units : units_) units[size_t(Unit::fma)] = kNever;
@@ -74,7 +79,7 @@ SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& w
       branches += in.kind == Kind::branch ? b.runs : 0;
     }
   }
-  // Lanes that leave a loop diverge at its branch and reconverge once. If there is no
+  // Lanes that leave a loop diverge at its branch and reconverge once. If the code has no
   // reconvergence, ptxas replaced branches by guards.
   if (reconvergences_ > 0 && branches > 0)
     divergence_rate_ = std::clamp((trace.splits - reconvergences_) / branches, 0.0, 1.0);
@@ -86,7 +91,7 @@ SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
   const double of_block = std::max(mean_ * work_.warps, 1.0);
   size_t count = blocks.size();
   if (of_block * static_cast<double>(count) > kMostIssued) {
-    // Simulate whole waves of resident blocks.
+    // Only whole waves of resident blocks are simulated.
     const auto rounds = static_cast<size_t>(kMostIssued / of_block / work_.resident);
     count = std::min(count, std::max<size_t>(rounds, 3) * work_.resident);
   }
@@ -130,7 +135,7 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
   }
   place = {};
   place.live = work_.warps;
-  // The launcher handles one ended block at a time, for the whole card.
+  // One launcher serves the whole card, and it handles one ended block at a time.
   if (now > 0) launcher_free_ += launcher_;
   const double start = std::max({warp_start_free_, now, launcher_free_});
   warp_start_free_ = start + kBlockStart + work_.warps / t_.warps_per_clock;
@@ -156,8 +161,8 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
     of_scheduler_[warp.scheduler].push_back(slot);
     stale_[warp.scheduler] = true;
   }
-  // Round robin. If all blocks would begin at the same scheduler, each begins at the next one
-  // (measured: data/measured/model/h200-atomics.csv, `place`).
+  // Warps are assigned to the schedulers in turn. If all blocks would begin at the same scheduler,
+  // each begins at the next one instead (measured: data/measured/model/h200-atomics.csv, `place`).
   first_ = (first_ + work_.warps + (work_.warps % kSchedulers == 0)) % kSchedulers;
 }
 
@@ -201,7 +206,7 @@ void SmWarps::fetch(WarpState& warp) {
 }
 
 // The unit that executes the instruction. A float instruction uses the half of the multiply-add
-// pipeline that executes no integers, or the other half if that is free sooner (low_fill of
+// pipeline that executes only floats, or the other half if that is free sooner (low_fill of
 // data/measured/model).
 size_t SmWarps::unit_of(const TraceInstruction& in, size_t s, double now) const {
   constexpr auto kOwn = static_cast<size_t>(Unit::fma),
@@ -225,9 +230,10 @@ void SmWarps::choose_next_warp(size_t s) {
   }
 }
 
-// Among warps that can issue: the one that issued last, else the oldest. (With the youngest first,
-// blocks with repeated barriers, such as block_sums, reduce_v3 and tree_far of data/measured/model,
-// were predicted a fifth too long.)
+// Whether the scheduler prefers this warp to the one chosen so far, if both can issue: it prefers
+// the warp that issued last, else the oldest. (With the youngest first, blocks with repeated
+// barriers, such as block_sums, reduce_v3 and tree_far of data/measured/model, were predicted a
+// fifth too long.)
 bool SmWarps::issues_before(size_t slot, size_t s) const {
   if (slot == last_[s] || chosen_[s] == last_[s]) return slot == last_[s];
   return warps_[slot].number < warps_[chosen_[s]].number;
@@ -243,7 +249,8 @@ void SmWarps::issue(WarpState& warp, double now) {
   if (in.unit == Unit::multiply && in.unit_passes > 1) slots_[s] += kWideSlots;
   const size_t unit = unit_of(in, s, now);
   units_[s][unit] = now + every_[unit] * in.unit_passes;
-  // Operands that must still be read delay the next instructions, except for one.
+  // Reads that are still in a bank's queue delay the next instructions, except for kQueuedReads
+  // cycles of them.
   for (size_t bank = 0; bank < in.banks.size(); ++bank) {
     banks_[s][bank] = std::max(banks_[s][bank], now) + in.banks[bank];
     slots_[s] = std::max(slots_[s], banks_[s][bank] - kQueuedReads);
@@ -305,26 +312,27 @@ MemoryPath::AccessTimes SmWarps::access(WarpState& warp, double now) {
     default:
       return times;
   }
-  // Warps that wait to access memory may have to wait longer.
+  // Other warps that want to access memory may have to wait longer now.
   stale_.fill(true);
   return times;
 }
 
-// Whether the branch is taken: the next block is not the following one.
+// Whether the warp takes the branch: its next block is not the one that follows in the code.
 bool SmWarps::branch_taken(const WarpState& warp) {
   if (warp.failed) return true;
   return warp.block + 1 < warp.path.size() &&
          warp.path[warp.block + 1] != warp.path[warp.block] + 1;
 }
 
-// Whether the warp leaves the loop: the next block is not the current one.
+// Whether the warp goes on to another block, so that it leaves a loop of one block.
 bool SmWarps::next_block_is_new(const WarpState& warp) {
   return warp.block + 1 >= warp.path.size() || warp.path[warp.block + 1] != warp.path[warp.block];
 }
 
-// A compare-and-swap fails if another warp has changed the word since it was read. The words are
-// unknown; only the probability that two warps use the same one is known. Failed shares below one
-// attempt are accumulated. All lanes that the loop waits for must succeed; the others retry.
+// A compare-and-swap fails if another warp has changed the word since this warp read it. The words
+// are not known, only the probability that two warps use the same word. Shares of failures below
+// one attempt are therefore accumulated. All lanes for which the loop waits must succeed; those
+// that failed retry.
 void SmWarps::attempt_swap(WarpState& warp, double served) {
   using Spin = TraceInstruction::Spin;
   warp.swapped |= warp.in->spin == Spin::swap;
@@ -335,7 +343,7 @@ void SmWarps::attempt_swap(WarpState& warp, double served) {
   }
   std::deque<std::pair<double, uint64_t>>& swaps = resident_[warp.resident].swaps;
   while (!swaps.empty() && swaps.front().first < served - kLongestRound) swaps.pop_front();
-  double takes = 1;  // probability of success of a lane
+  double takes = 1;  // the probability that a lane succeeds
   for (const auto& [when, who] : swaps)
     if (when > warp.read_at && who != warp.number) takes *= 1 - work_.shared_words;
   if (!warp.is_retry) warp.lanes = work_.last_lanes;

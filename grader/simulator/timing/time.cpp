@@ -15,12 +15,12 @@
 namespace lab32::model {
 namespace {
 
-// Cycles of the multiprocessor for a warp's arrival at a barrier (kernel barriers of
-// data/measured/model: 32 warps take 78 cycles, one 15).
+// The cycles for which a multiprocessor is busy when a warp arrives at a barrier (kernel barriers
+// of data/measured/model: 32 warps take 78 cycles, one warp 15).
 constexpr double kBarrierCycles = 2;
 
-// A unit that is busy for this share of the multiprocessor's time bounds it; otherwise latency
-// does.
+// If a unit is busy for at least this share of the multiprocessor's time, the launch is bound by
+// this unit; otherwise it is bound by latency.
 constexpr double kExplained = 0.65;
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
@@ -60,16 +60,16 @@ class Machine {
     return {dram(), l2(), l1_and_shared(), issue(), atomics(), launcher(), latency()};
   }
 
-  // Memory is not busy immediately: the first replies take a latency, and its parts do not end
-  // together.
+  // The additional time in which memory is not fully busy: at the beginning the first replies take
+  // a latency, and at the end the parts of memory do not finish together.
   double ramp_seconds() const {
     const double memory = std::max(dram().seconds, l2().seconds);
     return t_.ramp_seconds * ratio(memory, memory + t_.l2_latency);
   }
 
   // The running time of the launch: that of the multiprocessor that finishes last, or of the
-  // resource for which all of them wait. Two resources that are nearly equally busy sometimes delay
-  // each other.
+  // resource for which all multiprocessors wait. If two resources are nearly equally busy, they
+  // sometimes delay each other.
   double running_seconds() const {
     double multiprocessor = w_.cycles / t_.sm_hz;
     if (w_.cycles == 0)
@@ -79,7 +79,7 @@ class Machine {
     return soft_maximum({multiprocessor, atomics().seconds, launcher});
   }
 
-  // L2 and device memory in series, with queues between them.
+  // The time of L2 and device memory. Data passes through both, with queues between them.
   double memory_seconds() const {
     return soft_maximum({l2().seconds, dram().seconds}, 0.75 * t_.softness);
   }
@@ -110,7 +110,8 @@ class Machine {
   }
 
  private:
-  // The seconds of the busiest multiprocessor for its share of `amount` at `rate` per clock.
+  // The seconds that the busiest multiprocessor takes for its share of `amount`, at `rate` per
+  // clock.
   double seconds_of_busiest(double amount, double rate) const {
     const double share =
         w_.busiest > 0 ? w_.busiest / profile_.multiprocessors : most_blocks_ / blocks_;
@@ -128,8 +129,8 @@ class Machine {
     return longest * std::pow(sum, softness);
   }
 
-  // L1 and shared memory are one memory with one output; the larger part gives the name. Stores to
-  // global memory leave by another path.
+  // L1 and shared memory are one memory with one output. The resource is named after the one that
+  // is used more. Stores to global memory leave by another path.
   Resource l1_and_shared() const {
     const double loads = seconds_of_busiest(w_.l1_load_cycles, t_.l1_per_clock);
     const double stores = seconds_of_busiest(w_.l1_store_cycles, t_.l1_per_clock);
@@ -171,7 +172,8 @@ class Machine {
         {"the special-function unit", w_.issue.special, t_.special_per_clock, true},
         {"the load/store pipeline", w_.issue.memory, t_.memory_per_clock},
         {"barriers", w_.barriers, 1 / kBarrierCycles}};
-    // A warp belongs to one of four schedulers, so fewer than four warps use only some of them.
+    // Each warp belongs to one of four schedulers, so fewer than four warps use only some of the
+    // schedulers.
     const double schedulers = std::min(1.0, resident_ * w_.warps_per_block / 4);
     Resource most{"issue", -1, 0, ""};
     for (const Pipe& pipe : pipes) {
@@ -253,8 +255,8 @@ Prediction predict(const Profile& profile, const Work& work) {
 }
 
 void qualify(Prediction& prediction, const Work& work, const UnmatchedAccesses& unmatched) {
-  // Single public programs of these kinds were off by -70 % and +130 %, where the mean of all was
-  // 15 % (data/devices/h100.toml).
+  // Single public programs of these kinds were off by -70 % and +130 %, while the mean error of all
+  // programs was 15 % (data/devices/h100.toml).
   constexpr double kWider = 2, kUnequal = 1.5, kDominates = 0.5;
   const bool less_exact =
       std::any_of(prediction.resources.begin(), prediction.resources.end(),
@@ -268,7 +270,8 @@ void qualify(Prediction& prediction, const Work& work, const UnmatchedAccesses& 
 
 namespace {
 
-// copy_quad of grader/tools/calibration/streams.cu with blocks of 256: its instructions and waits.
+// The copy is copy_quad of grader/tools/calibration/streams.cu with blocks of 256 threads. These
+// are its instructions and its waits.
 constexpr uint32_t kWarpsPerBlock = 8, kRegisters = 14;
 constexpr double kBytesPerWarp = 512, kSectors = 16, kLines = 4;
 constexpr double kIssued = 17, kFloat = 3, kInteger = 1, kMultiply = 3;
@@ -324,10 +327,11 @@ Work copy_work(const Profile& profile, uint64_t bytes) {
   work.issue.memory = 2 * warps;
   work.global_loads = warps;
   work.global_requests = 2 * warps;
-  // A load takes a lookup, and each missing line one more; a store leaves sector by sector.
+  // Each load needs one lookup in L1, and each missing line needs one more. A store leaves L1
+  // sector by sector.
   work.l1_load_cycles = 2 * kLines * warps;
   work.l1_store_cycles = (kSectors + kLines - 1) * warps;
-  // Data on the far side of L2 are looked up on both sides.
+  // Half of all data are on the far side of L2, and are looked up on both sides.
   const double sides = profile.caches.l2_sides > 1 ? 1.5 : 1;
   work.l2_sectors = 2 * kSectors * sides * warps;
   work.l2_read_lines = work.l2_write_lines = kLines * sides * warps;

@@ -1,6 +1,6 @@
-// Predicts the time of a launch from the simulator's counts and a device profile: the time of the
-// slowest resource of the machine, each of which is computed separately (README.md derives them).
-// The result is always modelled, never measured.
+// Predicts the time of a launch from the simulator's counts and a device profile. The time of each
+// resource of the machine is computed separately, and the slowest resource determines the result
+// (README.md has the derivation). The result is always modelled, never measured.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,12 @@ struct Work {
 
   double barriers = 0;  // barrier arrivals of warps
 
-  // The cycles of the multiprocessor that finishes last (multiprocessor.h), with the profile's
-  // latencies and its share of L2 and device memory; and without contention for these two.
+  // cycles: those of the multiprocessor that finishes last (multiprocessor.h), with the profile's
+  // latencies and its share of L2 and device memory. cycles_alone: the same without contention for
+  // L2 and device memory.
   double cycles = 0, cycles_alone = 0;
-  double busiest = 0;  // its instructions, relative to the mean of all; 0: not known
+  // Instructions of the busiest multiprocessor in relation to the mean of all; 0: not known.
+  double busiest = 0;
 
   double splits = 0;  // how often the lanes of a warp diverged
 
@@ -36,7 +38,7 @@ struct Work {
   double shared_requests = 0;                      // instructions
   double shared_spins = 0;  // attempts of compare-and-swap loops: sums of floats and of 64 bits
 
-  // The cycles in which L1 is busy with loads, and with stores and atomics
+  // The cycles for which L1 is busy with loads, and those with stores and atomics
   // (simulator/observers/caches/cache_record.h).
   double l1_load_cycles = 0, l1_store_cycles = 0;
   double global_requests = 0, global_loads = 0;  // instructions
@@ -49,22 +51,25 @@ struct Work {
 };
 
 struct Resource {
-  std::string name;            // "DRAM", "L2", "L1", "shared memory", "issue", "latency", ...
-  double seconds = 0;          // the time of the launch if only this resource bounded it
-  double share = 0;            // relative to the predicted time: the length of its bar, 0..1
-  std::string words;           // "DRAM: 134.2 MB at 4.2 TB/s"
-  bool is_less_exact = false;  // the pipeline of doubles or of special functions
+  std::string name;    // "DRAM", "L2", "L1", "shared memory", "issue", "latency", ...
+  double seconds = 0;  // the time of the launch if only this resource bounded it
+  double share = 0;    // in relation to the predicted time: the length of its bar, 0..1
+  std::string words;   // "DRAM: 134.2 MB at 4.2 TB/s"
+  // It is the pipeline of doubles or of special functions, whose time is less exact.
+  bool is_less_exact = false;
 };
 
 // The predicted time of a launch; always reported as *modelled*.
 struct Prediction {
-  // The time between events around the launch; for many launches in a row, from one to the next.
+  // The time between events before and after the launch. For many launches in a row: the time from
+  // one launch to the next.
   double seconds = 0;
   double kernel_seconds = 0;  // the kernel alone: Nsight Compute's gpu__time_duration.sum
-  // The mean absolute relative error for kernels of this length that had no part in the model, and
-  // are as difficult for it.
+  // The mean absolute relative error of the model for kernels of this length that had no part in it
+  // and are as difficult to predict.
   double error = 0;
-  // Why the prediction is known to be wrong; it is not shown then. Empty: it is not known to be.
+  // The reason why the prediction is known to be wrong; it is not shown then. Empty: it is not
+  // known to be wrong.
   std::string unreliable = {};
   std::vector<Resource> resources;  // longest first
   std::string bottleneck;           // resources[0].words as a sentence: "bound by ..."
@@ -75,7 +80,7 @@ struct Prediction {
 double memory_seconds(const Profile& profile, const Work& work);
 // The time of the busiest slice of L2 for its atomics.
 double atomic_seconds(const Profile& profile, const Work& work);
-// 1: device memory is written as much as read; 0: it is only read or only written.
+// 1: the launch writes as much of device memory as it reads; 0: it only reads, or only writes.
 double both_ways(const Work& work);
 
 Prediction predict(const Profile& profile, const Work& work);
@@ -85,13 +90,13 @@ struct UnmatchedAccesses {
   bool any = false, atomics = false;
 };
 
-// Adds to the prediction what the launch tells about its quality: its error is larger if accesses
-// are unmatched, if doubles or special functions dominate, or if blocks do unequal work; with
-// unmatched atomics the prediction is unreliable.
+// Completes the prediction by its quality. Its error is larger if accesses are unmatched, if
+// doubles or special functions dominate, or if blocks do unequal work. If atomics are unmatched,
+// the prediction is unreliable.
 void qualify(Prediction& prediction, const Work& work, const UnmatchedAccesses& unmatched);
 
-// The work of a copy that moves `bytes` in total, half of them reads and half writes, 16 per
-// thread, with an empty L2.
+// The work of a copy that moves `bytes` in total: half of them are read and half written, 16 bytes
+// of each by each thread. L2 is empty at the beginning.
 Work copy_work(const Profile& profile, uint64_t bytes);
 
 }  // namespace lab32::model

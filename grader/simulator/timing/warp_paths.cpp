@@ -51,7 +51,7 @@ class PathBuilder {
     if (runs) path_.push_back(static_cast<uint16_t>(i));
   }
 
-  // Whether this warp is among the share `rate` of all warps.
+  // Whether this warp is one of the share `rate` of all warps that run the block.
   bool is_one_of(double rate) const {
     const double equal = (rate - rank_.before) / rank_.equal;
     return equal > 0 && repetitions(rank_.number, std::min(equal, 1.0)) > 0;
@@ -96,7 +96,7 @@ std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double time
 
 namespace {
 
-// Warps whose length differs from the mean by less than this share take the mean path.
+// A warp takes the mean path if its length differs from the mean by less than this share.
 constexpr double kMuchLonger = 0.05;
 
 }  // namespace
@@ -151,7 +151,8 @@ double WarpPaths::length(const std::vector<uint16_t>& path) const {
   return sum;
 }
 
-// Warps that wait for each other at a barrier in a loop run equally many iterations.
+// Warps that wait for each other at a barrier in a loop run equally many iterations, so they get
+// the mean of their block.
 double WarpPaths::issued_by(uint64_t block, uint32_t w) const {
   const size_t first = block * work_.warps;
   if (!barrier_in_loop_) return work_.issued[first + w];

@@ -1,6 +1,6 @@
 // The instructions that the warps of a launch issue, and the path of each warp through the machine
-// code: the program that multiprocessor.h runs. It contains no values: only the average number of
-// runs of each block of code, and the number of instructions that each warp issued, are known.
+// code: the program that multiprocessor.h runs. It contains no data: the model knows only how often
+// each block of code runs on average, and how many instructions each warp issued.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace lab32::model {
 
 struct TraceInstruction {
-  // The unit that executes it; `none`: it only takes an issue slot.
+  // The unit that executes the instruction. none: it takes only an issue slot.
   enum class Unit : uint8_t { none, fma, multiply, alu, half, fp64, special, memory, barrier };
   enum class Kind : uint8_t {
     plain,
@@ -25,8 +25,8 @@ struct TraceInstruction {
     branch,
     meet,  // lanes that took different paths reconverge
   };
-  // In a compare-and-swap loop: the load that begins an attempt, and the swap that decides whether
-  // it succeeded.
+  // In a compare-and-swap loop. load: begins an attempt. swap: decides whether the attempt
+  // succeeded.
   enum class Spin : uint8_t { none, load, swap };
   Unit unit = Unit::none;
   Kind kind = Kind::plain;
@@ -34,8 +34,8 @@ struct TraceInstruction {
   uint8_t slots = 1;      // issue slots that it takes
   uint16_t line = 0;      // line of the instruction cache, of kCodeLine bytes
   float unit_passes = 1;  // passes through its unit
-  // Operands from even and from odd registers: each half of the register file delivers one per
-  // cycle.
+  // The number of operands from even and from odd registers. Each half of the register file
+  // delivers one operand per cycle.
   std::array<uint8_t, 2> banks{};
   float latency = 0;  // cycles until a dependent instruction can be issued
   float busy = 1;     // memory accesses: cycles in which L1 or the banks are busy
@@ -43,7 +43,7 @@ struct TraceInstruction {
   // for a warp's first loads and for its later ones.
   uint8_t group = 0;  // copies of one load share a group
   float first_l1_misses = 0, first_l2_misses = 0, l1_misses = 0, l2_misses = 0;
-  float weight = 0;   // data that it moves beyond L1, relative to an access
+  float weight = 0;   // the data that it moves beyond L1, in relation to those of an average access
   float updates = 0;  // for an atomic: sectors that L2 updates
   // true: ptxas' scheduling (sass::Control) is known; false: the instruction waits for the
   // registers that it reads.
@@ -53,7 +53,8 @@ struct TraceInstruction {
   std::vector<uint16_t> reads, writes;
 };
 
-// A basic block of the trace. Compare-and-swap loops run as often as a single warp needs.
+// A basic block of the trace. A block of a compare-and-swap loop counts as many runs as a warp
+// would need if it were alone.
 struct TraceBlock {
   std::vector<TraceInstruction> code;
   double runs = 0;            // per warp
@@ -73,27 +74,29 @@ constexpr int kCodeLine = 128;  // bytes, eight instructions
 // The average number of instructions that a warp issues.
 double instructions_of(const WarpTrace& trace);
 
-// Distributes a fractional rate over whole numbers: how often item `number` repeats if each item
-// repeats `rate` times on average. The sum over the first n items is the rounded n * rate.
+// Distributes a fractional rate over whole numbers: if each item is to repeat `rate` times on
+// average, item `number` repeats this many times. The sum over the first n items is n * rate,
+// rounded.
 uint64_t repetitions(uint64_t number, double rate);
 
-// The rank of a warp by the number of instructions that it issued: the shares of the warps before
-// it and of its equals, and its number among the equals.
+// The rank of a warp among all warps, sorted by the number of instructions that they issued.
+// before: the share of warps with more instructions. equal: the share of warps with equally many.
+// number: the warp's number among its equals.
 struct WarpRank {
   double before = 0, equal = 1;
   uint64_t number = 0;
 };
 
-// The blocks that a warp runs, in order. Only some warps run a block that runs less than once per
-// warp: those with the first ranks, and among equal ranks those chosen by their number. `times` is
-// the length of the warp's loops relative to the mean.
+// The blocks of code that a warp runs, in order. If a block runs less than once per warp, only some
+// warps run it: those with the first ranks, and among equal ranks those chosen by their number.
+// `times` is the number of iterations of the warp's loops in relation to the mean.
 std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
                               const WarpRank& rank);
 inline std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times) {
   return path_of(trace, warp, times, {0, 1, warp});
 }
 
-// The work of one multiprocessor: the blocks of a launch and how they differ.
+// The work of one multiprocessor: the thread blocks that it runs, and how they differ.
 struct SmWork {
   uint64_t blocks = 0;
   uint32_t warps = 0;     // warps per block
@@ -101,19 +104,21 @@ struct SmWork {
   // The instructions that each warp issued, ordered by block and warp; empty: all warps issued
   // equally many.
   std::vector<uint32_t> issued;
-  // The cycles of L2 and device memory together for one sector of a multiprocessor.
+  // The cycles that L2 and device memory together need for one sector of a multiprocessor.
   double memory_cycles = 0;
-  // The cycles of the busiest slice of L2 for one sector that the multiprocessor's atomics update.
+  // The cycles that the busiest slice of L2 needs for each sector that atomics of this
+  // multiprocessor update.
   double update_cycles = 0;
   // For compare-and-swap loops on shared memory: the share of attempts of the block's other warps
   // that change the word that a warp wants to change (SpinObserver in
   // simulator/observers/traffic/traffic.h).
   double shared_words = 0;
-  double last_lanes = 1;  // for such a loop: lanes in its last attempt
-  double both_ways = 0;   // 1: device memory is written as much as read; 0: one of them alone
+  double last_lanes = 1;  // for compare-and-swap loops: the number of lanes in the last attempt
+  // 1: device memory is written as much as read; 0: it is only read, or only written.
+  double both_ways = 0;
 };
 
-// The result of the multiprocessor that finishes last.
+// The timing of the multiprocessor that finishes last.
 struct SmTiming {
   double cycles = 0;  // cycles until the multiprocessor's last warp has ended
   double blocks = 0;  // blocks that the multiprocessor ran
@@ -145,7 +150,8 @@ class WarpPaths {
   };
   std::vector<IssueGroup> issue_groups_;  // by number of issued instructions, descending
   std::vector<uint32_t>
-      number_among_equals_;  // number of each warp among those that issued as much
+      // For each warp: its number among those that issued equally many instructions.
+      number_among_equals_;
 };
 
 }  // namespace lab32::model
