@@ -14,6 +14,7 @@
 #include "grading/engine/runner.h"
 #include "pictures/make.h"
 #include "pictures/picture.h"
+#include "pictures/text.h"
 #include "report/render.h"
 #include "runtime/profiler/commands.h"
 
@@ -133,6 +134,20 @@ pictures::Explanation explanation_of(const ExplainCommand& command) {
   return linked_programs()->explain(program);
 }
 
+// Whether a Python is there to draw the lab's own pictures of the check.
+bool draws_own_pictures(const ExplainCommand& command, const pictures::Explanation& shown) {
+  std::error_code error;
+  return command.picture.empty() && command.format != "json" && !shown.device.empty() &&
+         grading::draws_own_pictures(shown.lab) && std::filesystem::exists(python_program(), error);
+}
+
+void remove_ideal_accesses(pictures::Launch& launch) {
+  auto& all = launch.accesses;
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [](const pictures::Access& access) { return access.waste == 0; }),
+            all.end());
+}
+
 int run_explain(ExplainCommand& command) {
   command.options.dir = command.dir.empty() ? labs_folder() : command.dir;
   command.options.rubric = command.rubric;
@@ -143,6 +158,10 @@ int run_explain(ExplainCommand& command) {
     throw Error("a PNG cannot be printed: name a file with -o");
   pictures::Explanation shown = explanation_of(command);
   if (!command.picture.empty()) shown.launch = single_picture(shown.launch, command.picture);
+  const bool own = draws_own_pictures(command, shown);
+  if (!own && !shown.missing.empty()) throw Error(shown.missing);
+  // Besides the lab's own pictures, an access that wastes nothing says little.
+  if (own) remove_ideal_accesses(shown.launch);
   if (drawn) {
     std::vector<std::string> words = {"--format", command.format};
     if (!command.output.empty()) {
@@ -155,6 +174,13 @@ int run_explain(ExplainCommand& command) {
   const bool colour = command.output.empty() && report::wants_colour(STDOUT_FILENO);
   const std::string text =
       command.format == "json" ? pictures::json(shown) : pictures::text(shown, colour);
+  if (own && command.format == "text") {
+    Words words = {"--format",  "text",
+                   "--heading", pictures::heading(shown),
+                   "--launch",  pictures::text(shown.launch, colour)};
+    if (!command.output.empty()) words.insert(words.end(), {"-o", command.output});
+    exec_python("lab32.pictures", words, pictures::json(shown));
+  }
   print_or_write(text, command.output, "-o");
   return kFullMarks;
 }

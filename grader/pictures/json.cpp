@@ -172,6 +172,10 @@ std::string json(const Explanation& shown) {
                                          {"check", shown.check},
                                          {"file", visible(shown.file)},
                                          {"message", visible(shown.message)},
+                                         {"device", shown.device},
+                                         {"passed", shown.passed},
+                                         {"figures", shown.figures},
+                                         {"missing", visible(shown.missing)},
                                          {"launch", to_json(shown.launch)}};
   return record.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

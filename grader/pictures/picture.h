@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -161,6 +162,11 @@ struct Explanation {
   std::string file;
   std::string message;  // the message of the check
   Launch launch;
+  // For the pictures that a lab draws itself (grader/labs/<lab>/pictures.py).
+  std::string device = {};
+  bool passed = false;
+  std::map<std::string, double> figures = {};
+  std::string missing = {};  // why the launch has no picture; empty: it has one
 };
 
 // The name and the message of the check; "" for a program.

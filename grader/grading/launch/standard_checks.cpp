@@ -332,8 +332,10 @@ bool ask_questions(Check& check) {
       check.explain(line,
                     fmt::format("It is not {}. {}", text_of_answer(check, question.name, *given),
                                 hint_for_answer(question, *given)));
-    else
+    else {
       ++correct;
+      check.figure(question.name, *given);  // for a lab's own pictures
+    }
   }
   if (!open.empty()) check.explain(0, fmt::format("Not answered yet: {}.", fmt::join(open, ", ")));
   check.measured(fmt::format("{} of {} right", correct, asked));

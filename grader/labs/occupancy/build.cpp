@@ -63,6 +63,7 @@ void check_cases(Check& check, const char* function, const std::vector<Occupancy
   check.expected("all right");
   if (wrong.empty()) {
     check.measured(fmt::format("{} cases", cases.size()));
+    record_usage(check, kExample);
     return;
   }
   check.measured(fmt::format("{} of {} wrong", wrong.size(), cases.size()));
@@ -131,6 +132,8 @@ TEST_SUITE("lab:occupancy") {
     check.figure("wrong", static_cast<double>(wrong));
     if (wrong == 0) {
       check.measured(fmt::format("{} cases", cases.size()));
+      check.figure("fit", record_usage(check, kExample));
+      check.figure("grid", kExampleGrid);
       return;
     }
     check.measured(fmt::format("{} of {} wrong", wrong, cases.size()));

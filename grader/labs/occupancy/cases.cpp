@@ -323,11 +323,26 @@ std::vector<float> traced_paths(const std::vector<FieldVector>& field,
   return out;
 }
 
-void record_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape) {
+int32_t record_usage(Check& check, const Usage& usage) {
+  check.figure("threads", usage.threads);
+  check.figure("registers", usage.registers);
+  check.figure("shared_bytes", usage.shared);
+  const std::string device = check.device().name(), simulated = "sim:";
+  if (device.rfind(simulated, 0) != 0) return 0;
+  const OccupancyCase block{model::read_profile(device.substr(simulated.size())), usage};
+  const BlocksByResource allowed = blocks_by_resource(block.limits_of_gpu(), usage, {});
+  check.figure("threads_allow", allowed.threads);
+  check.figure("blocks_allow", allowed.blocks);
+  check.figure("registers_allow", allowed.registers);
+  check.figure("shared_allows", allowed.shared);
+  return allowed.all();
+}
+
+int32_t record_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape) {
   const device::KernelInfo& info = kernel.info();
-  check.figure("threads", static_cast<double>(shape.block.count()));
-  check.figure("registers", info.registers.value_or(0));
-  check.figure("shared_bytes", info.static_shared + shape.dynamic_shared);
+  return record_usage(check, {static_cast<int32_t>(shape.block.count()),
+                              std::max(1, static_cast<int32_t>(info.registers.value_or(0))),
+                              static_cast<int32_t>(info.static_shared + shape.dynamic_shared)});
 }
 
 }  // namespace lab32::checks::occupancy

@@ -86,8 +86,14 @@ std::vector<float> start_positions(uint32_t n, uint32_t first);
 std::vector<float> traced_paths(const std::vector<FieldVector>& field,
                                 const std::vector<float>& start, uint32_t n, uint32_t steps);
 
-// Records what a block of the launch uses (threads, registers, shared memory), from which
-// labs/occupancy/pictures.py draws the pictures of the report.
-void record_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape);
+// Record what a block uses and how many such blocks each resource allows, for the lab's own
+// pictures (labs/occupancy/pictures.py). Return the number of blocks that fit; 0: the device has no
+// profile.
+int32_t record_usage(Check& check, const Usage& usage);
+int32_t record_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape);
+
+// The block of the handout's worked example, and a grid of such blocks.
+constexpr Usage kExample{256, 40, 40000};
+constexpr int32_t kExampleGrid = 1500;
 
 }  // namespace lab32::checks::occupancy

@@ -5,8 +5,25 @@ import math
 from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, RED, SKY, Drawing
 from lab32.labs.occupancy import notebook as occupancy
 from lab32.labs.occupancy import tables
-from lab32.labs.occupancy.pictures import EXAMPLE, allowed
 from lab32.tables import device
+
+
+EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}
+
+
+def allowed(gpu, threads, registers, shared):
+    """{resource: blocks per multiprocessor that it allows} for a device profile, by the lab's rules."""
+    m = gpu["multiprocessor"]
+    up = lambda n, unit: -(-n // unit) * unit  # noqa: E731
+    warps = -(-threads // 32)
+    of_warp = up(registers * 32, m["register_allocation_unit"])
+    of_block = up(shared + m["reserved_shared_bytes_per_block"], m["shared_allocation_unit"])
+    return {
+        "threads": m["max_threads"] // 32 // warps,
+        "blocks": m["max_blocks"],
+        "registers": m["registers"] // 4 // of_warp * 4 // warps,
+        "shared memory": m["shared_bytes"] // of_block if of_block else m["max_threads"],
+    }
 
 
 def draw_places():

@@ -8,39 +8,23 @@ from lab32.pictures.canvas import Canvas, amount, grouped
 from lab32.report.plots import bars
 
 WIDTH, LEFT = 760, 130
-# A block that shows the rules of A1 and A2, once they are right; and a grid for A3.
-EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}
-EXAMPLE_GRID = 1500
 MOST_WAVES = 6  # that are drawn one by one
-
-
-def allowed(gpu, threads, registers, shared):
-    """{resource: blocks per multiprocessor that it allows} for a device profile, by the lab's rules."""
-    m = gpu["multiprocessor"]
-    up = lambda n, unit: -(-n // unit) * unit  # noqa: E731
-    warps = -(-threads // 32)
-    of_warp = up(registers * 32, m["register_allocation_unit"])
-    of_block = up(shared + m["reserved_shared_bytes_per_block"], m["shared_allocation_unit"])
-    return {
-        "threads": m["max_threads"] // 32 // warps,
-        "blocks": m["max_blocks"],
-        "registers": m["registers"] // 4 // of_warp * 4 // warps,
-        "shared memory": m["shared_bytes"] // of_block if of_block else m["max_threads"],
-    }
+# The checks' figures with the blocks that each resource allows.
+ALLOWED = {"threads": "threads_allow", "blocks": "blocks_allow", "registers": "registers_allow", "shared memory": "shared_allows"}
 
 
 def check_pictures(test, device):
-    """The pictures of a check's shape; of an example for the checks of the calculator, which are shown if they are right."""
+    """The pictures of a check's shape; of an example for the checks of the calculator, once they are right; and of answers
+    that are right."""
     figures, gpu = test.figures, profile_of(device)
-    if not gpu:
+    part = test.name.partition(" ")[0]
+    if not gpu or part[0] == "A" and test.status != "passed":
         return []
-    if test.name.startswith("A"):
-        return example_pictures(test.name, gpu) if test.status == "passed" else []
-    drawn = []
-    if "fit" in figures:
-        drawn.append(draw_places(gpu, figures["threads"], figures["registers"], figures["shared_bytes"], figures.get("warps")))
-    if "waves" in figures:
-        drawn.append(draw_waves(gpu, figures["grid"], figures["fit"], figures.get("balance")))
+    drawn = draw_answers(gpu, figures)
+    if "threads_allow" in figures and part != "A3":
+        drawn.append(draw_places(gpu, figures, example=part[0] == "A"))
+    if "grid" in figures:
+        drawn.append(draw_waves(gpu, figures["grid"], figures["fit"], figures.get("balance"), example=part[0] == "A"))
     if "l1_bytes" in figures:
         drawn.insert(0, draw_rows(figures["bytes"], figures["l1_bytes"], figures["warps"]))
     if "read_bytes" in figures:
@@ -54,12 +38,6 @@ def profile_of(device):
     return tables.device(name) if (tables.DATA / "devices" / f"{name}.toml").exists() else None
 
 
-def example_pictures(check, gpu):
-    if check.startswith("A3"):
-        return [draw_waves(gpu, EXAMPLE_GRID, min(allowed(gpu, **EXAMPLE).values()), example=True)]
-    return [draw_places(gpu, *EXAMPLE.values(), example=True)]
-
-
 def plural(number, noun):
     return f"{grouped(round(number))} {noun}{'' if number == 1 else 's'}"
 
@@ -69,17 +47,18 @@ def kilobytes(size):
     return f"{grouped(round(size / 1024))} KB"
 
 
-def draw_places(gpu, threads, registers, shared, resident=None, example=False):
-    """The blocks that each resource allows, and the warps that therefore reside. `resident`: the warps that the grid
-    gives a multiprocessor, which may be fewer."""
-    each = -(-round(threads) // 32)
+def draw_places(gpu, figures, example=False):
+    """The blocks that each resource allows, and the warps that therefore reside, which may be fewer if the grid has few
+    blocks."""
+    each = -(-round(figures["threads"]) // 32)
     most_warps = gpu["multiprocessor"]["max_warps"]
-    blocks = allowed(gpu, round(threads), round(registers), round(shared))
+    blocks = {name: round(figures[figure]) for name, figure in ALLOWED.items()}
     fit = min(blocks.values())
     binding = [name for name, number in blocks.items() if number == fit]
-    resident = fit * each if resident is None else round(resident)
+    resident = round(figures.get("warps", fit * each))
     verb = "binds" if binding == ["shared memory"] else "bind"
     title = f"{'An example: blocks' if example else 'Blocks'} on a multiprocessor: {plural(fit, 'block')} fit{'s' * (fit == 1)}; {' and '.join(binding)} {verb}"
+    threads, registers, shared = (figures[name] for name in ("threads", "registers", "shared_bytes"))
     used = f"A block of {plural(threads, 'thread')}, {plural(registers, 'register')} per thread, {plural(shared, 'byte')} of shared memory; {gpu['name']}"
     counts = ", ".join(f"{name} {number}" for name, number in blocks.items())
     filled = f"{resident} of {plural(most_warps, 'warp')} reside"
@@ -87,12 +66,13 @@ def draw_places(gpu, threads, registers, shared, resident=None, example=False):
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(12, 40, used, 11, kind="soft")
     longest = max(min(number, gpu["multiprocessor"]["max_blocks"]) for number in blocks.values())
+    rows = [(name, min(number, longest) / longest, f"▲ {number}: binds" if number == fit else number) for name, number in blocks.items()]
+    picture.terminal = used, [*rows, ("warps", resident / most_warps, filled)], ""
     for n, (name, number) in enumerate(blocks.items()):
-        y, end = 58 + 20 * n, LEFT + 480 * min(number, longest) / longest
+        y, end = 58 + 20 * n, LEFT + 480 * rows[n][1]
         picture.text(LEFT - 10, y + 12, name, 11, "end")
         picture.rect(LEFT, y, end - LEFT, 14, "cell warn" if number == fit else "cell unused")
-        words = f"▲ {number}: binds" if number == fit else number
-        picture.text(end + 6, y + 12, words if number <= longest else f"{number}, bar cut", 11)
+        picture.text(end + 6, y + 12, rows[n][2] if number <= longest else f"{number}, bar cut", 11)
     draw_warps(picture, each, fit, resident, most_warps)
     words = f"{filled}; a gap separates blocks"
     if resident < fit * each:
@@ -126,7 +106,9 @@ def draw_waves(gpu, grid, fit, balance=None, example=False):
     picture = Canvas(WIDTH, 176 if busy else 150, title, f"{used}. {busy}.".replace(". .", "."))
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(12, 40, used + "; time runs to the right", 11, kind="soft")
-    drawn = count if count <= MOST_WAVES else MOST_WAVES
+    drawn = min(count, MOST_WAVES)
+    waves = [(f"wave {n + 1}", 1, "") for n in range(drawn - 1)] if count == drawn else [(f"{grouped(count - 1)} waves", 1, "all places")]
+    picture.terminal = used, [*waves, (f"wave {count}", last, f"{share} of the places")], busy and busy + "."
     wide, top, high = 590 / drawn, 56, 60
     for n in range(drawn):
         skipped = count > MOST_WAVES and n == MOST_WAVES - 2
@@ -150,6 +132,37 @@ def draw_rows(rows, l1, warps):
     words = f"{kilobytes(rows)}: the rows of {plural(warps, 'warp')}"
     groups = [("rows under way", [(look, rows, words if look == "good" else f"▲ {words}")])]
     return bars("Bytes in flight on a multiprocessor: rows that are read column by column", "a row's sectors stay in L1 from one column to the next only if all rows fit", groups, mark=(l1, f"L1: {kilobytes(l1)}"))  # fmt: skip
+
+
+def draw_ratio(title, subtitle, base, other, ratio):
+    """What a question asked: the student's own answer, once it is right."""
+    groups = [(base, [("good", 1, "1")]), (other, [("bad", ratio, f"▲ {ratio:g} times as long")])]
+    return bars(title, subtitle + "; measured on an H200, rounded as your answer", groups)
+
+
+def draw_spills(gpu):
+    """The values that 24 registers cannot hold, for all threads that reside."""
+    threads, l1 = gpu["multiprocessor"]["max_threads"], gpu["multiprocessor"]["l1_and_shared_bytes"]
+    size = threads * MISSING_REGISTERS * 4
+    words = f"{kilobytes(size)}: {MISSING_REGISTERS} values of 4 bytes for each of {plural(threads, 'thread')}"
+    groups = [("local memory", [("good" if size <= l1 else "bad", size, words)])]
+    return bars("Bytes in flight on a multiprocessor: values that 24 of 32 registers cannot hold", "they stay in L1, but each use costs a load or a store that a register does not need", groups, mark=(l1, f"L1: {kilobytes(l1)}"))  # fmt: skip
+
+
+MISSING_REGISTERS = 8  # of 32, in C2
+
+
+def draw_answers(gpu, figures):
+    """The pictures of the questions that are answered."""
+    drawn = []
+    if "constant_time" in figures:
+        drawn.append(draw_ratio("A table in constant memory: time of a load", "constant memory delivers one word at a time", "lanes want one word", "lanes want 32 words", figures["constant_time"]))  # fmt: skip
+    if "window_time" in figures:
+        drawn.append(draw_ratio("A window over a signal: time", "the kernel waits for device memory, which moves one array more if weights are loaded", "weights computed", "weights loaded", figures["window_time"]))  # fmt: skip
+    if "spilled_time" in figures:
+        drawn.append(draw_ratio("trace with fewer registers: time", "as many warps reside", "32 registers", "24 registers", figures["spilled_time"]))
+        drawn.append(draw_spills(gpu))
+    return drawn
 
 
 def draw_flight(gpu, read, mine, full):

@@ -13,7 +13,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lab32 import ROOT
+from lab32 import ROOT, labs
 from lab32.classroom import chooser
 from lab32.classroom.entries import (
     SOURCE_BYTES,
@@ -24,6 +24,7 @@ from lab32.classroom.entries import (
 )
 from lab32.classroom.problem import Problem, visible
 from lab32.pictures import draw, leading_kind
+from lab32.results import Test
 
 GRADED, NOT_GRADED = 0, 2
 # Where these formats show a summary; the others of JSON have no place.
@@ -105,23 +106,25 @@ def with_repository(output, environment):
     return json.dumps({"schema": record.pop("schema")} | named | record, indent=2) + "\n"
 
 
-def first_picture(test):
+def first_picture(lab, test, device):
     """The check's picture as PrairieLearn takes it; None if there is none."""
+    own = labs.own_pictures(lab, Test(test["name"], test["status"], 0, 0, figures=test["figures"]), device)
     launch = test.get("pictures")
     kind = launch and "withheld_until" not in launch and leading_kind(launch, test["name"])
-    if not kind:
+    if not own and not kind:
         return None
-    data = base64.b64encode(str(draw(launch, kind, check=test["name"])).encode()).decode()
-    return {"label": kind, "url": f"data:image/svg+xml;base64,{data}"}
+    picture = draw(launch, kind, check=test["name"]) if kind in ("race", "fault") or not own else own[0]
+    data = base64.b64encode(str(picture).encode()).decode()
+    return {"label": kind or picture.title, "url": f"data:image/svg+xml;base64,{data}"}
 
 
 def add_pictures(output, result):
     """PrairieLearn's record with pictures at the first checks that lost points. Its limit is 1 MB."""
     record, room, left = json.loads(output), PICTURE_BYTES, MOST_PICTURES
-    tests = {f"{lab['lab']}: {test['name']}": test for lab in result["labs"] for test in lab["tests"]}
+    tests = {f"{lab['lab']}: {test['name']}": (lab["lab"], test) for lab in result["labs"] for test in lab["tests"]}
     for shown in record["tests"]:
-        test = tests.get(shown["name"], {})
-        picture = first_picture(test) if left and test.get("status") == "failed" else None
+        lab, test = tests.get(shown["name"], ("", {}))
+        picture = first_picture(lab, test, result["device"]) if left and test.get("status") == "failed" else None
         if picture and len(picture["url"]) <= room:
             shown["images"], room, left = [picture], room - len(picture["url"]), left - 1
     return json.dumps(record, indent=2) + "\n"

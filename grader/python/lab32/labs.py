@@ -58,6 +58,11 @@ def modules(name):
     return {lab: found for lab in names() if (found := module(lab, name))}
 
 
+def own_pictures(lab, test, device):
+    """The pictures of a check that the lab's pictures.py draws by the check's figures; most labs have none."""
+    return getattr(module(lab, "pictures"), "check_pictures", lambda *_: [])(test, device)
+
+
 def notebook_attribute(lab, name, default):
     """The attribute `name` of a lab's notebook.py, or `default`."""
     return getattr(module(lab, "notebook"), name, default)

@@ -5,7 +5,9 @@ import json
 import sys
 from pathlib import Path
 
-from lab32.pictures import draw
+from lab32 import labs
+from lab32.pictures import draw, terminal
+from lab32.results import Test
 
 SCHEMA = "lab32-pictures/1"
 
@@ -15,23 +17,38 @@ def failure_status(words):
     return 2
 
 
+def own_pictures(shown):
+    """What the lab itself draws of the check."""
+    test = Test(shown["check"], "passed" if shown["passed"] else "failed", 0, 0, figures=shown["figures"])
+    return labs.own_pictures(shown["lab"], test, shown["device"]) if shown["device"] else []
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="lab32 explain", description=__doc__.splitlines()[0])
     parser.add_argument("--binary", help=argparse.SUPPRESS)  # every caller passes it
-    parser.add_argument("--format", choices=("svg", "png", "html"), default="svg")
+    parser.add_argument("--format", choices=("svg", "png", "html", "text"), default="svg")
     parser.add_argument("--picture")
+    # For text: what `lab32 explain` prints of the check and of its launch.
+    parser.add_argument("--heading", default="")
+    parser.add_argument("--launch", default="")
     parser.add_argument("-o", dest="output", type=Path)
     options = parser.parse_args(arguments)
     shown = json.load(sys.stdin)
     if shown.get("schema") != SCHEMA:
         return failure_status(f"this draws {SCHEMA}, not {shown.get('schema')}")
+    own = [] if options.picture else own_pictures(shown)
+    if shown["missing"] and not own:
+        return failure_status(shown["missing"])
     try:
         if options.format == "html":
             from lab32.report.page import explain_page  # only this format needs jinja2
 
-            data = explain_page(shown).encode()
+            data = explain_page(shown, own).encode()
+        elif options.format == "text":
+            data = "\n".join(filter(None, [options.heading, *map(terminal.text, own), options.launch])).encode()
         else:
-            picture = draw(shown["launch"], options.picture, check=shown["check"])
+            urgent = shown["launch"]["race"] or shown["launch"]["fault"]
+            picture = own[0] if own and not urgent else draw(shown["launch"], options.picture, check=shown["check"])
             if options.format == "png":
                 from lab32.pictures.png import png
 

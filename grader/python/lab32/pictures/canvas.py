@@ -47,6 +47,7 @@ class Canvas:
     def __init__(self, width, height, title, alt_text):
         self.width, self.height, self.title, self.alt_text = width, height, title, alt_text
         self.shapes = []  # (tag, attributes, words); png.py draws them, too
+        self.terminal = ()  # (line above, [(label, part of a full bar, words)], line below); of bars only
 
     def add(self, tag, words=None, **attributes):
         self.shapes.append((tag, attributes, words))

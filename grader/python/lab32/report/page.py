@@ -233,8 +233,7 @@ def lab_position(lab):
 
 def lab_of(lab, result, attempts, figures, counter):
     own = [a for a in attempts if a["lab"] == lab.name]
-    draw_own = getattr(labs.module(lab.name, "pictures"), "check_pictures", lambda *_: ())
-    checks = [check_record(test, figures, next(counter), draw_own(test, result.device)) for test in lab.tests]
+    checks = [check_record(test, figures, next(counter), labs.own_pictures(lab.name, test, result.device)) for test in lab.tests]
     for check in checks:
         check["said"] = message_of(check["test"], lab)
     # The first check that lost points is unfolded, because the student works on it next.
@@ -333,8 +332,8 @@ def report_page(result, attempts, now, name="", notes=(), drawn=False, questions
     )
 
 
-def explain_page(shown):
-    """The page of `lab32 explain --format html`, which shows one launch."""
+def explain_page(shown, own=()):
+    """The page of `lab32 explain --format html`, which shows one launch, and the pictures that the lab draws itself."""
     from lab32.results import Test
 
     launch = shown["launch"]
@@ -344,7 +343,7 @@ def explain_page(shown):
         message=shown["message"], file=shown["file"], pictures=shown["launch"],
     )  # fmt: skip
     figures = PagePictures(most=ALL_REQUESTS)
-    check = check_record(test, figures, 1)
+    check = check_record(test, figures, 1, own)
     figures.print_once()
     return render_page(
         title=f"lab32 explain: {shown['file']}", result=None, labs=[], when="", explained=check,

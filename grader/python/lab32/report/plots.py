@@ -49,6 +49,8 @@ def bars(title, subtitle, groups, log=False, mark=None):
     picture = Canvas(WIDTH, bottom + (28 if mark else 12), title, alt_text + ".")
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(12, 40, subtitle, 11, kind="soft")
+    rows = [("" if n else label, (x_of(value) - begin) / ROOM, words) for label, group in groups for n, (_, value, words) in enumerate(group)]
+    picture.terminal = subtitle, rows, f"{mark[1]}, at {mark[0] / most:.0%} of a full bar" if mark else ""
     y, clear = 62, []  # heights at which words would cover the mark
     for label, rows in groups:
         picture.text(begin - 10, y + 12, shorten(label, 36), 11, "end")

@@ -4,15 +4,18 @@
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 THREADS, CACHE_MEGABYTES, MEMORY = 1, 50, "1G"
+GRADING_MEGABYTES = 350  # with its compilers
 CONFIG = f"""c.Spawner.environment = {{"LAB32_THREADS": "{THREADS}", "LAB32_CACHE_MB": "{CACHE_MEGABYTES}", "PATH": "{{home}}/bin:/usr/local/bin:/usr/bin:/bin"}}
 c.Spawner.mem_limit = "{MEMORY}"
 c.Spawner.cpu_limit = 1
@@ -45,22 +48,35 @@ def start(program, lab, file, home):
         return subprocess.Popen(command, cwd=home, env=environment, stdout=out, stderr=errors)
 
 
+def most_at_once():
+    """How many gradings fit into the free memory."""
+    kilobytes = re.search(r"MemAvailable: +(\d+)", Path("/proc/meminfo").read_text())[1]
+    return max(1, int(kilobytes) // 1024 // GRADING_MEGABYTES)
+
+
+def wait_for(program, lab, file, own):
+    """(score, seconds of a processor, megabytes of the largest process) of a student; without a score: not graded."""
+    process = start(program, lab, file, own)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    score = None
+    if process.returncode in (0, 1):
+        score = json.loads((own / "result.json").read_text())["score"]
+    else:
+        print((own / "errors").read_text(), end="", file=sys.stderr)
+    return score, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
 def load(count, lab, file, home):
     """Each student has a home, and therefore a cache, of its own."""
-    began, scores, largest, processor = time.monotonic(), set(), 0, 0.0
-    with tempfile.TemporaryDirectory() as folder:
+    began, at_once = time.monotonic(), min(count, most_at_once())
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(at_once) as pool:
         homes = [Path(folder) / f"student{n}" for n in range(count)]
-        for own, process in [(own, start(f"{home}/bin/lab32", lab, file, own)) for own in homes]:
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = 0
-            if os.waitstatus_to_exitcode(status) not in (0, 1):
-                print((own / "errors").read_text(), end="", file=sys.stderr)
-                scores.add(None)
-                continue
-            scores.add(json.loads((own / "result.json").read_text())["score"])
-            largest, processor = max(largest, used.ru_maxrss), processor + used.ru_utime + used.ru_stime
-    print(f"{count} students, {lab}: {time.monotonic() - began:.0f} s; {processor / count:.1f} s of a processor and at most "
-          f"{largest / 1024:.0f} MB in one process for each; scores: {', '.join(map(str, scores))}")  # fmt: skip
+        graded = list(pool.map(lambda own: wait_for(f"{home}/bin/lab32", lab, file, own), homes))
+    scores = {score for score, _, _ in graded}
+    print(f"{count} students, {lab}, {at_once} at once{' (more do not fit into the memory)' if at_once < count else ''}: "
+          f"{time.monotonic() - began:.0f} s; {sum(seconds for _, seconds, _ in graded) / count:.1f} s of a processor and at most "
+          f"{max(size for _, _, size in graded):.0f} MB in one process for each; scores: {', '.join(map(str, scores))}")  # fmt: skip
     return 0 if len(scores) == 1 and None not in scores else 1
 
 

@@ -130,7 +130,7 @@ def test_no_solutions_tests_or_sources_are_installed(tree):
     assert {"LICENSE", "data/limits/reduction.toml", "labs/README.md", "grader/gpu/baselines.cu"} <= names
     # A lab's folder has its given kernels and its notebook's helpers, but not the code for handouts.
     of_labs = {name for name in names if name.startswith("grader/labs/")}
-    assert {name.split("/")[-1] for name in of_labs} == {"given.cu", "notebook.py"}
+    assert {name.split("/")[-1] for name in of_labs} == {"given.cu", "notebook.py", "pictures.py"}
     assert not [name for name in names if "handouts" in name and name.startswith("grader/")]
 
 

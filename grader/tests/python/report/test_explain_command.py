@@ -224,9 +224,17 @@ def test_a_program_takes_nvccs_options(program):
     assert status == 0 and "32 sectors where 4 would do" in text
 
 
-def test_the_shape_of_a_given_kernel_is_drawn():
+def test_the_occupancy_lab_draws_its_own_subject(tmp_path):
+    """What resides and the waves come first, also for a check without a launch that has a picture."""
     status, text, _ = lab32("explain", "occupancy", "B1")
-    assert status == 0 and "follow" in text and "sectors" in text
+    assert status == 0 and all(len(line) <= 80 for line in text.splitlines())
+    assert re.search(r"\nBlocks on a multiprocessor: \d+ blocks? fits?; .* binds?\n", text)
+    assert re.search(r"\n {8}threads │ █+ +", text) and "follow" in text
+    file = tmp_path / "b5.svg"
+    assert lab32("explain", "occupancy", "B5", "--format", "svg", "-o", file)[0] == 0
+    assert "Blocks on a multiprocessor: " in file.read_text()
+    status, _, errors = lab32("explain", "occupancy", "A1")
+    assert (status, errors.count("no picture of occupancy, A1")) == (2, 1)
 
 
 @pytest.mark.slow

@@ -226,14 +226,19 @@ def test_a_bar_of_1_is_visible_on_a_logarithmic_scale():
 
 def test_the_occupancy_lab_draws_its_own_subject():
     """Its kernels' accesses are perfect; the pictures show what resides, the waves, and the bytes in flight."""
-    figures = {"threads": 1024, "registers": 40, "shared_bytes": 0, "fit": 1, "grid": 139, "waves": 1.05, "warps": 32, "balance": 0.52}
+    allowed = {"threads_allow": 2, "blocks_allow": 32, "registers_allow": 1, "shared_allows": 228}
+    figures = {"threads": 1024, "registers": 40, "shared_bytes": 0, "fit": 1, "grid": 139, "waves": 1.05, "warps": 32, "balance": 0.52} | allowed
+    example = {"threads": 256, "registers": 40, "shared_bytes": 40000, "threads_allow": 8, "blocks_allow": 32, "registers_allow": 6, "shared_allows": 5}
     copy = {"read_bytes": 1 << 24, "modelled_seconds": 4e-5, "full_seconds": 1.1e-5}
     perfect = sample.access(False, [sample.request(False, 0, 4)]) | {"waste": 0}
     tests = [
-        sample.test("A1 blocks that reside", "passed"), sample.test("A2 what limits them", "failed"), sample.test("A3 waves", "passed"),
+        sample.test("A1 blocks that reside", "passed", figures=example), sample.test("A2 what limits them", "failed"),
+        sample.test("A3 waves", "passed", figures=example | {"fit": 5, "grid": 1500}),
         sample.test("B5 orbits: the tail", figures=figures),
         sample.test("B2 copy: with 8 warps", figures=copy, pictures=sample.launch(accesses=[perfect], race=None, fault=None)),
         sample.test("B6 match", figures=figures | {"bytes": 1 << 20, "l1_bytes": 192 << 10}),
+        sample.test("C1 kinds of memory", "passed", figures={"questions": 2, "right": 2, "constant_time": 15, "window_time": 1.5}),
+        sample.test("C2 too few registers", "passed", figures={"questions": 1, "right": 1, "spilled_time": 1.5}),
     ]  # fmt: skip
     html = page_of(*tests, lab={"lab": "occupancy"})
     titles = re.findall(r"<summary>([^<]+)</summary>", html)
@@ -241,6 +246,8 @@ def test_the_occupancy_lab_draws_its_own_subject():
         "An example: blocks on a multiprocessor: 5 blocks fit; shared memory binds", "An example: 3 waves; the last one fills 27.3 % of the places",
         "Blocks on a multiprocessor: 1 block fits; registers bind", "2 waves; the last one fills 5.3 % of the places",
         "Bytes in flight on a multiprocessor, on average", "Bytes in flight on a multiprocessor: rows that are read column by column",
+        "A table in constant memory: time of a load", "A window over a signal: time",
+        "Bytes in flight on a multiprocessor: values that 24 of 32 registers cannot hold",
     ):  # fmt: skip
         assert words in titles, words
     assert "▲ 1: binds" in html and "▲ 1,024 KB: the rows of 32 warps" in html and "L1: 192 KB" in html
