@@ -7,7 +7,6 @@ from lab32.labs.occupancy import notebook as occupancy
 from lab32.labs.occupancy import tables
 from lab32.tables import device
 
-
 EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}
 
 
