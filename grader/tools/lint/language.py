@@ -96,10 +96,11 @@ def of_cpp(text):
 
 def of_python(text):
     """(comments and docstrings, other strings that are sentences)"""
-    comments, strings = [], []
+    own_lines, comments, strings = [], [], []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
-            comments.append((token.start[0], token.string.lstrip("#: ").rstrip()))
+            behind_code = token.line[: token.start[1]].strip()
+            (comments if behind_code else own_lines).append((token.start[0], token.string.lstrip("#: ").rstrip()))
     tree = ast.parse(text)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     docstrings = {
@@ -110,7 +111,7 @@ def of_python(text):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
             lines = ((node.lineno + k, line.strip()) for k, line in enumerate(node.value.splitlines()))
             (comments if id(node) in docstrings else strings).extend(paragraphs(lines))
-    return paragraphs(sorted(comments)), strings
+    return sorted(comments + paragraphs(own_lines)), strings
 
 
 def of_hash_comments(text):

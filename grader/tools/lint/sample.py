@@ -35,9 +35,18 @@ def comments_of(name, text):
     if name.endswith(".py"):
         found = language.of_python(text)[0]
     else:
-        whole = [re.sub(r"^(\s*[^\s/].*)//.*", r"\1", line) for line in lines]
-        behind = [(n, m[1]) for n, line in enumerate(lines, 1) if (m := re.match(r"\s*[^\s/].*// (.*)", line))]
-        found = language.of_cpp("\n".join(whole))[0] + behind
+        own_lines, behind_code = [], []
+        for number, line in enumerate(lines, 1):
+            behind = re.match(r"(\s*[^\s/].*)// (.*)", line)
+            continues = re.match(r"(\s+)// (.*)", line)
+            own_lines.append(behind[1] if behind else line)
+            if behind:
+                behind_code.append((number, behind[2]))
+                column, last = len(behind[1]), number
+            elif continues and behind_code and (len(continues[1]), number - 1) == (column, last):
+                behind_code[-1] = (behind_code[-1][0], f"{behind_code[-1][1]} {continues[2]}")
+                own_lines[-1], last = "", number
+        found = language.of_cpp("\n".join(own_lines))[0] + behind_code
     for number, comment in found:
         after = (line for line in lines[number - 1 :] if not re.match(r"\s*(//|#|$)", line))
         if len(comment.split()) >= LEAST_WORDS:
