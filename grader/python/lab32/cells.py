@@ -27,7 +27,8 @@ class Outcome:
 
 
 class Cell:
-    """A cell in a folder of its own. Line 1 is the magic's line, so that numbers match Jupyter's."""
+    """A notebook's cell, stored in a folder of its own. Line 1 is the line of the magic command, so that line numbers
+    match Jupyter's."""
 
     def __init__(self, text):
         self.lines = ["", *text.splitlines()]

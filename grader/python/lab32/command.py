@@ -15,7 +15,7 @@ NEEDED = {"class": CLASS, "similarity": ("yaml", "rich")}
 
 
 def wheel():
-    """The wheel's file if pip recorded it, else the bare name."""
+    """What pip can install: the path of the wheel's file if pip has recorded it, else the bare name of the package."""
     try:
         text = importlib.metadata.distribution("lab32").read_text("direct_url.json")
         return unquote(json.loads(text)["url"].removeprefix("file://"))
@@ -29,6 +29,6 @@ def main():
         print(f"lab32 {command}: it needs Python packages that are not installed ({', '.join(missing)}); "
               f"install them with: pip install '{wheel()}[class]'", file=sys.stderr)  # fmt: skip
         return 2
-    # `lab32 class` runs in Python, in this very interpreter.
+    # The program starts this very interpreter for `lab32 class`, which runs in Python.
     os.environ["LAB32_PYTHON"] = sys.executable
     return os.execv(program, ["lab32", *sys.argv[1:]])

@@ -33,7 +33,8 @@ RULES = {
 
 
 def scaling_factor(rule, ratio):
-    """The factor of a rule; `ratio(table, key)` is the card's value divided by the H200's."""
+    """The factor by which a rule scales the H200's value. `ratio(table, key)` is the card's value divided by the
+    H200's."""
     product = 1.0
     for part in filter(None, (part.strip() for part in rule.split(","))):
         times = re.fullmatch(r"times ([\d.]+) / ([\d.]+)", part)
@@ -66,7 +67,7 @@ def derive_profile(text, source):
 
 
 def profiles():
-    """(file, text, text with derived values) for every profile except the H200's."""
+    """(file, its text, the text with newly derived values) for each profile except the H200's."""
     folder = ROOT / "data" / "devices"
     source = tomllib.loads((folder / f"{SOURCE}.toml").read_text())
     for path in sorted(folder.glob("*.toml")):

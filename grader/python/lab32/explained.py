@@ -14,7 +14,7 @@ from lab32.score_report import message_html
 
 
 class Picture:
-    """An SVG with its description in words."""
+    """A picture, as SVG, with its description in words."""
 
     def __init__(self, svg, words=""):
         self.svg, self.words = svg, words
@@ -31,7 +31,7 @@ class Picture:
 
 
 class NoPicture:
-    """The reason why there is no picture, in one line."""
+    """Stands for a picture that cannot be drawn; its text is the reason, in one line."""
 
     def __init__(self, reason):
         self.reason = reason
@@ -66,12 +66,13 @@ def picture_from(target, output, errors, status):
 
 
 def worst_access_of_check(lab, check=None, more=()):
-    """The worst access of a check of the student's submission; without a check, the lab's worst access."""
+    """A picture of the worst access of a check of the student's submission, or of the whole lab if no check is
+    given."""
     check = [check] if check else []
     return run_explain([lab, *check, "--dir", str(submissions(lab)), *more])
 
 
-MOST_TRIES = 3  # each attempt runs the lab's kernels
+MOST_TRIES = 3  # few, because each one runs the lab's kernels
 
 
 def worst_access_of_result(lab):

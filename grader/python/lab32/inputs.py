@@ -10,12 +10,12 @@ import tomllib
 
 from lab32.classroom.problem import Problem, visible
 
-SMALL, LARGE = 1 << 20, 64 << 20  # a policy or a rubric; a result or a history
-LARGEST_NUMBER = 1e15  # JSON's numbers are exact up to 2^53
+SMALL, LARGE = 1 << 20, 64 << 20  # bytes of a policy or a rubric; bytes of a result or a history
+LARGEST_NUMBER = 1e15  # below 2^53, up to which JSON's numbers are exact
 
 
 def read_bytes(path, most=SMALL):
-    """The file's bytes; opening a pipe or a device does not wait."""
+    """The bytes of a regular file. A pipe or a device is refused without waiting for it."""
     name = visible(path)
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
@@ -42,7 +42,7 @@ def read_text(path, most=SMALL):
 
 
 def read_toml(path, most=SMALL):
-    """(the table, {path of a key, as a tuple: its line})"""
+    """The parsed file: (the table, {path of a key, as a tuple: its line})."""
     text = read_text(path, most)
     try:
         table = tomllib.loads(text)
@@ -63,7 +63,7 @@ def read_toml(path, most=SMALL):
     return table, lines
 
 
-# A key of TOML, and keys with points between them.
+# Matches a key of TOML; below, keys with dots between them.
 KEY = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
 KEYS = rf"{KEY}(?:\s*\.\s*{KEY})*"
 
@@ -84,7 +84,7 @@ def _whole(text):
 
 
 def parse_json(text, name):
-    """The value of a JSON text, whose numbers are finite. `name` is the file's, for messages."""
+    """The value of a JSON text; numbers that are not finite are an error. `name` is the file's name for messages."""
     try:
         return json.loads(text, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
     except json.JSONDecodeError as error:

@@ -29,9 +29,9 @@ def largest_sizes(lab):
 
 
 def measured_and_modelled(lab, hidden=()):
-    """{"measured: H200": {kernel: copies}, "modelled: H200": {kernel: copies}} for plots.bars.
+    """For plots.bars: {"measured: H200": {kernel: time}, "modelled: H200": {kernel: time}}.
 
-    The unit is the time of a cold copy of the same bytes, so that launches of different sizes compare.
+    The times are multiples of that of a cold copy of the same bytes, so that launches of different sizes compare.
     """
     columns = {"measured: H200": "cold_us", "modelled: H200": "modelled_us"}
     rows = {name: row for name, row in largest_sizes(lab).items() if name.split(" (")[0] not in hidden}

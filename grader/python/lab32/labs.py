@@ -42,7 +42,7 @@ def all_labs():
 
 
 def names(level=None):
-    """Names of the labs in the order of the course, of one level if given."""
+    """The names of the labs in the order of the course; of those of one level if it is given."""
     return [lab.name for lab in all_labs() if level in (None, lab.level)]
 
 

@@ -103,7 +103,7 @@ def split_words(line):
 
 
 def split_check(rest):
-    """(check, options) from the words after a lab; the check may be quoted."""
+    """(the check, the options) from the words that follow a lab's name: the check's are those before the first option."""
     options = next((k for k, word in enumerate(rest) if word.startswith("-")), len(rest))
     return " ".join(rest[:options]) or None, rest[options:]
 
@@ -148,7 +148,7 @@ def progress(rest):
 
 
 def runtime_folder():
-    """Runs nvcc4jupyter's %%cuda and `!nvcc` on lab32's CUDA runtime, which needs no GPU."""
+    """Makes programs that nvcc4jupyter's %%cuda or `!nvcc` builds from now on run on lab32's CUDA runtime, without a GPU."""
     os.environ["PATH"] = os.pathsep.join([str(find_nvcc().parent), os.environ.get("PATH", "")])
     folder = str(ROOT / "build/runtime")
     os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(
@@ -161,7 +161,8 @@ def runtime_folder():
 
 
 def find_nvcc():
-    """Searches like `lab32` itself: LAB32_NVCC, the toolkit that set-up found, pip's, then PATH."""
+    """Searches for nvcc in the order in which `lab32` itself does: LAB32_NVCC, the toolkit that set-up found, pip's,
+    then PATH."""
     settings = ROOT / "build/toolchain.env"
     lines = settings.read_text().splitlines() if settings.is_file() else []
     found = dict(line.split("=", 1) for line in lines)
@@ -225,8 +226,8 @@ def run_cell(line, text):
 
 
 def launches(text):
-    """The counters of each launch as a table, a column per launch, with Nsight Compute's metric names."""
-    import pandas  # importing it takes long, and only profiling needs it
+    """A table with a column for each launch and a row for each counter, by Nsight Compute's names of metrics."""
+    import pandas  # takes long to import, and is needed only here
 
     columns = {}
     for row in csv.DictReader(StringIO(text)):

@@ -24,7 +24,8 @@ FOLDER = Path("build/notebooks")  # relative to the current folder
 
 
 def name(path):
-    """labs/coalescing/report.ipynb -> coalescing-report.ipynb, because all of them are called report."""
+    """The name of the executed copy: coalescing-report.ipynb for labs/coalescing/report.ipynb, since all notebooks are
+    called report."""
     return f"{path.resolve().parent.name}-{path.name}"
 
 
@@ -57,7 +58,7 @@ def main(arguments=None):
         try:
             print(f"wrote {execute(path)}")
         except CellExecutionError as error:
-            # The last line is the exception; the lines before it are a traceback with colour codes.
+            # str(error) would also have the traceback, with colour codes.
             print(f"{path}: a cell failed: {error.ename}: {error.evalue}", file=sys.stderr)
             failed = 1
         except FileNotFoundError:

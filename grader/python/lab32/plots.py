@@ -47,7 +47,7 @@ def number(value):
 
 
 def bar_number(value, values):
-    """Three digits, including 3.00, unless all values are whole."""
+    """The value with three significant digits, including 3.00; without decimals if all values are whole."""
     if all(v == int(v) for v in values) or not 0.001 <= abs(value) < 100:
         return number(value)
     return f"{value:#.3g}"
@@ -80,7 +80,7 @@ def series_styles(names):
 
 
 def ticks(low, high, most=7):
-    """Round numbers on a logarithmic axis, at most `most`."""
+    """Round numbers for a logarithmic axis, at most `most` of them."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ([1, 2, 5], [1, 3], [1]):
         found = [s * 10.0**d for d in decades for s in steps if low <= s * 10.0**d <= high]
@@ -139,7 +139,7 @@ def height(labels, series, marked=1):
 
 
 def several(*groups):
-    """Stacks axes in one figure; each group is (labels, series), as for bars()."""
+    """One figure with several charts above each other; each group is (labels, series), as for bars()."""
     heights = [height(labels, series) for labels, series in groups]
     _, all_axes = plt.subplots(
         len(groups), figsize=(8, sum(heights)), height_ratios=heights, layout="constrained"
@@ -171,7 +171,7 @@ def frame_axes(axes, values, scale, room=1.16):
     seen = [v for v in values if v > 0] or [1]
     low, top = min(seen), max(seen)
     if scale == "ratio":
-        low, top = min(low, 1), max(top, 2)  # if all values are 1, the axis still shows 2
+        low, top = min(low, 1), max(top, 2)  # an axis for values that are all 1 needs some length
     # Leaves room for the numbers: right of all bars, and left of bars below 1.
     room = max(math.log10(top / low), 0.3)
     left = 0.16 if scale == "ratio" and low < 1 or scale == "points" or 0 in values else 0
@@ -213,7 +213,7 @@ def add_note(axes, y, x, words, side, gap=4, **more):
         words, (x, y), xytext=(side * gap, 0), textcoords="offset points", va="center",
         ha="left" if side > 0 else "right", fontsize=SMALL, **({"color": INK} | more),
     )  # fmt: skip
-    shown.set_in_layout(False)  # frame_axes() made room for it; this halves the time of the layout
+    shown.set_in_layout(False)  # has its room from frame_axes(); leaving it out halves the time of the layout
 
 
 def draw_marks(axes, labels, values, look):

@@ -34,7 +34,7 @@ def sealed(question, answer):
 
 
 def feedback(question, answer):
-    """What the student reads after an answer."""
+    """The sentences that a student reads after an answer."""
     name = sealed(question, answer)
     if name == question.answer:
         return "Right."
@@ -58,7 +58,7 @@ def text_html(question):
 
 
 class Asked:
-    """Questions in a notebook; with answers, what is wrong with them, and the pictures."""
+    """Shows questions in a notebook; after answers, also what is wrong with them, and pictures."""
 
     def __init__(self, lab, questions, answers=(), why_none=""):
         self.lab, self.questions, self.answers, self.why_none = lab, questions, answers, why_none

@@ -21,7 +21,7 @@ class Test:
     status: str  # passed, failed, not run, error
     score: float
     max_score: float
-    bonus: bool = False  # counts only if it was run
+    bonus: bool = False  # its points count only if the check was run
     message: str = ""
     measured: str = ""
     expected: str = ""
@@ -31,7 +31,7 @@ class Test:
     failure: dict | None = None  # why points were lost: kind, setting, subject, ...
     not_run: dict | None = None  # why it was not run: kind, device, ...
     figures: dict = field(default_factory=dict)
-    pictures: dict | None = None  # the launch, lane by lane, with grade --pictures
+    pictures: dict | None = None  # what the launch did, lane by lane, if `grade --pictures` recorded it
 
 
 @dataclass
@@ -49,7 +49,8 @@ class Lab:
         return any(test.name == check and test.status == "passed" for test in self.tests)
 
     def figures(self, prefix=""):
-        """All figures of the lab's tests whose names start with `prefix`, without the prefix."""
+        """The figures of all checks of the lab whose names start with `prefix`, under their names without the
+        prefix."""
         return {
             name.removeprefix(prefix): value
             for test in self.tests
@@ -62,7 +63,7 @@ class Lab:
 class Result:
     device: str
     timer: str  # the GPU that measured the times; empty if none did
-    seed: int | None  # None: a class's, which students do not see
+    seed: int | None  # None for a result of a class, whose seed students do not see
     score: float
     max_score: float
     labs: list
@@ -90,7 +91,7 @@ def _is_a(kind, value):
 
 
 def _construct(cls, values, place):
-    """cls(**values) if each value has the type of its field; else ValueError."""
+    """cls(**values), after checking that each value has the type of its field; else raises ValueError."""
     hints = get_type_hints(cls)
     if not isinstance(values, dict):
         raise ValueError(f"{place} is not an object")
@@ -163,7 +164,7 @@ def grade(lab, directory=None, binary=BINARY, more=()):
 
 
 def grade_json(lab, directory=None, binary=BINARY, more=()):
-    """Like grade(), but returns the JSON text."""
+    """Grades one lab like grade(), but returns the JSON text."""
     folder = ROOT / directory if directory else submissions(lab)
     if folder.is_relative_to(ROOT):
         folder = folder.relative_to(ROOT)  # messages show paths relative to the project

@@ -1,6 +1,6 @@
 """Shows a graded lab in a notebook: a row per check, with its message below.
 
-Colours are the page's own, so that dark notebooks are readable, too; a sign repeats what each colour means.
+Colours are those of the notebook's page, so that dark pages are readable, too. A sign repeats what each colour means.
 """
 
 from html import escape
@@ -12,13 +12,13 @@ HEAD = ["", "check", "points", "measured", "expected"]
 
 
 def points(test):
-    """`2.5 of 4`; empty for a check that was not run."""
+    """The points of a check as text, `2.5 of 4`; empty if the check was not run."""
     most = f"{test.max_score:g}{' (bonus)' if test.bonus else ''}"
     return f"not run, of {most}" if test.status == "not run" else f"{test.score:g} of {most}"
 
 
 def table_rows(lab):
-    """One row per check: sign, name, points, measured, expected."""
+    """A table with a row per check: sign, name, points, measured, expected."""
     return [
         [SIGNS[t.status], t.name, points(t), format_numbers(t.measured), format_numbers(t.expected)]
         for t in lab.tests
@@ -26,7 +26,7 @@ def table_rows(lab):
 
 
 def total_text(result):
-    """`27.7 of 100 points, on sim:h200, seed 7`."""
+    """The line above the table: `27.7 of 100 points, on sim:h200, seed 7`."""
     on = result.device + (f", times of {result.timer}" if result.timer else "")
     return f"{result.score:g} of {result.max_score:g} points, on {on}, seed {result.seed}"
 
@@ -61,7 +61,7 @@ LEFT = "style='text-align: left'"
 
 
 def message_html(message):
-    """A preformatted message: it has columns, and Jupyter would otherwise break its lines inside words."""
+    """A message in preformatted lines, because it has columns, and Jupyter would otherwise break lines inside words."""
     style = (
         "text-align: left; white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; "
         "font-family: monospace; line-height: 1.35; margin: 0.3em 0; background: none"
@@ -70,7 +70,7 @@ def message_html(message):
 
 
 def text(result):
-    """Plain text for terminals and for readers of the notebook's file."""
+    """The report as plain text, for terminals and for readers of the notebook's file."""
     lines = [total_text(result)]
     for lab in result.labs:
         table = table_rows(lab)

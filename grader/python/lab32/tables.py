@@ -58,7 +58,7 @@ def parse_table(path, *_changed):
 
 
 def about(table, width=88):
-    """The description above a measured table, wrapped to a notebook's width."""
+    """The description in the lines above a measured table, wrapped to the width of a notebook."""
     lines = []
     for key, value in table.head.items():
         if key == "cub":  # CUB_VERSION

@@ -6,12 +6,13 @@ UNIT = r"(?<=\d) (?=(?:%|[nµm]?s|[kKMG]i?B|B|GB/s|bytes)(?!\w))"
 
 
 def keep_units_together(words):
-    """Keeps a number and its unit, or 16 x 32, on one line."""
+    """Makes blanks between a number and its unit, or in 16 x 32, such that no line breaks there."""
     return re.sub(UNIT, "\u00a0", re.sub(r"(?<=\d) ([x×]) (?=\d)", "\u00a0\\1\u00a0", words))
 
 
 def quoted_lines(text):
-    """[(line, whether it is quoted)]. Code and tables are indented; a compiler's line has a caret line below it."""
+    """The lines as [(line, whether it is quoted)]. Code and tables are indented; a line of code from the compiler has a
+    line with a caret below it."""
     lines = text.split("\n")
     marked = [bool(re.fullmatch(r" +\^[~^ ]*", line)) for line in [*lines, ""]]
     return [(line, line.startswith("    ") or marked[n] or marked[n + 1]) for n, line in enumerate(lines)]
@@ -38,5 +39,5 @@ def format_words(words):
 
 
 def message_of(test, lab):
-    """The check's message, or nothing if the lab's message already says it for all checks."""
+    """The message of a check; empty if the message of the lab says the same for all checks."""
     return "" if lab.message and lab.message.startswith(test.message) else test.message

@@ -7,6 +7,7 @@ Neither has its file's name in front, so that it must be understood from its own
 """
 
 import argparse
+import ast
 import random
 import re
 import sys
@@ -29,9 +30,24 @@ def sources():
             yield name, (language.ROOT / name).read_text()
 
 
+def documented_lines(text):
+    """{line of a docstring: the line of its class or function; for a module's, the line below the docstring}"""
+    lines = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False):
+            string = node.body[0]
+            shown = string.end_lineno + 1 if isinstance(node, ast.Module) else node.lineno
+            lines |= dict.fromkeys(range(string.lineno, string.end_lineno + 1), shown)
+    return lines
+
+
 def comments_of(name, text):
-    """(comment and the next line of code, its place); a comment behind code stands alone."""
+    """(comment and the next line of code, its place); a comment behind code stands alone.
+
+    A docstring is shown with the line that it documents, which is above it.
+    """
     lines = text.splitlines()
+    documented = documented_lines(text) if name.endswith(".py") else {}
     if name.endswith(".py"):
         found = language.of_python(text)[0]
     else:
@@ -48,8 +64,9 @@ def comments_of(name, text):
                 own_lines[-1], last = "", number
         found = language.of_cpp("\n".join(own_lines))[0] + behind_code
     for number, comment in found:
-        after = (line for line in lines[number - 1 :] if not re.match(r"\s*(//|#|$)", line))
-        if len(comment.split()) >= LEAST_WORDS:
+        first = documented.get(number, number)
+        after = (line for line in lines[first - 1 :] if not re.match(r"\s*(//|#|$)", line))
+        if len(comment.split()) >= LEAST_WORDS and not re.match(r"noqa|fmt:", comment):
             yield f"{comment}\n      | {next(after, '').strip()}", f"{name}:{number}"
 
 

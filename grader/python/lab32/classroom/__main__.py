@@ -179,7 +179,7 @@ class Session:
             write_rubrics(self.course, options.rubric, options.binary)
 
     def tasks(self, store, submissions, seed):
-        """The worker.Tasks of [(name in the store, row, {lab: Source})]."""
+        """The tasks for worker.py of [(name in the store, row, {lab: Source})]."""
         version = run.grader_version(self.options.binary, self.options.rubric, self.labs)
         for slug, row, files in submissions:
             tree = collect.file_tree(files)
@@ -209,7 +209,8 @@ class Session:
         return self.run(self.store, [(slug, row, row.student.files) for slug, row in self.rows.items()], seed, on_record)
 
     def choose_attempts(self, seed):
-        """Grades the attempts of students with several, and makes the best their submission."""
+        """Grades all attempts of the students who have several, and makes the best one of each student the
+        submission."""
         store, points = Store(self.store.state / "attempts"), defaultdict(dict)
         store.create()
         store.lock()
@@ -283,7 +284,7 @@ class Session:
             self.store.write(path, record)
 
     def pages(self):
-        """Writes the pages that are missing. Returns whether one has failed."""
+        """Writes the students' pages that are missing or out of date. Returns whether one of them has failed."""
         if not self.options.pages:
             return False
         missing = []
@@ -302,7 +303,7 @@ class Session:
         """Writes report.html. Returns whether that has failed."""
         if self.options.no_report or (self.options.out / "report.html").exists():
             return False
-        from lab32.classroom import page  # takes a second; often not needed
+        from lab32.classroom import page  # importing it takes a second, and it is often not needed
 
         try:
             page.write_page(self.store)

@@ -26,21 +26,21 @@ from lab32.text_format import format_numbers
 
 SCHEMA = "lab32-class/1"
 NUMBER = ' class="number"'
-# A check that depends on a failed check has no message of its own.
+# The message of a check that was not judged because the check that it depends on has failed.
 WAITS = re.compile(r"This check counts once ")
 PLACE = re.compile(r"\S.*:\d+$")
 
 
 @dataclass
 class Check:
-    """One check over all students who handed in its lab."""
+    """What all students who handed in a lab have reached in one check of it."""
 
     lab: str
     name: str
     most: float
     points: list
     seconds: list
-    messages: list  # one per student who lost points and whose file could be loaded
+    messages: list  # one for each student who lost points and whose file could be loaded
 
     def share(self):
         return mean(self.points) / self.most
@@ -67,7 +67,7 @@ class Check:
 
 
 def first_sentence(message):
-    """The first line of a message that explains something: not a place, not a quoted line of a submission."""
+    """The first line of a message that explains something, rather than a place in a file or a quoted line of it."""
     lines = message.splitlines()
     if lines and PLACE.fullmatch(lines[0]):
         lines = lines[1:]
@@ -110,7 +110,7 @@ class Class:
         ]
 
     def points(self, lab):
-        """The points that count, one number for each student who handed in the lab."""
+        """The points that count, after the course's rules: one number for each student who handed in the lab."""
         return [student["points"][lab] for student in self.handed_in(lab)]
 
     def most(self, lab):
@@ -122,7 +122,7 @@ class Class:
         return sum(result.lab(lab).status == "error" for result in there if result)
 
     def late_count_and_loss(self, lab):
-        """(how many were late, the points that they lost for it)"""
+        """(the number of late submissions, the points that they lost for being late)"""
         taken = [each["before_late"][lab] - each["points"][lab] for each in self.handed_in(lab)]
         return sum(points > 0 for points in taken), sum(taken)
 
@@ -169,7 +169,7 @@ class Class:
 
 
 def number_html(value):
-    """Rounded to hundredths, as points are."""
+    """The value, rounded to hundredths as points are, as HTML."""
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
@@ -231,7 +231,7 @@ def table(header, rows):
 
 
 def bar_html(share):
-    """A share between 0 and 1, as a bar with its number."""
+    """HTML for a share between 0 and 1: a bar, and the share as a number."""
     width = min(100, max(0, 100 * share))
     return Html(
         f'<div class="bar"><i style="width:{width:.1f}%"></i><b>{per_cent(share)}</b></div>'
@@ -270,7 +270,7 @@ def overview(graded):
 
 
 def histogram(values, most, unit, bins=20):
-    """How many students have which number, from 0 to `most`."""
+    """HTML with a histogram of `values` from 0 to `most`, one value per student, and their median."""
     figure = Figure(figsize=(8, 2))
     axes = figure.add_subplot()
     edges = [most * i / bins for i in range(bins + 1)]
@@ -290,7 +290,7 @@ def histogram(values, most, unit, bins=20):
 
 
 def distributions(graded):
-    """How each lab's points are distributed, and what each check gives."""
+    """HTML with the distribution of each lab's points, and a table of what each check gives."""
     parts = []
     for lab in graded.labs:
         if not (points := graded.points(lab)):

@@ -3,12 +3,12 @@ and the best becomes the student's submission. Slip days are not considered."""
 
 from lab32.classroom.late import days_late, per_cent, points_after_deduction, time_of
 
-MOST = 20  # attempts of a student at a lab; the latest
+MOST = 20  # attempts of a student at one lab that are graded; earlier ones are ignored
 
 
 def candidates(course, row):
-    """{lab: the Sources that may count, the latest first, at most MOST}, for every lab. Under best_before_due
-    those in time, or the latest if none is."""
+    """{lab: the Sources of attempts that may count, the latest first, at most MOST}. Under
+    best_before_due these are the attempts in time, or only the latest if none is in time."""
     when = row.person and row.person.submitted
     found = {}
     for lab, attempts in row.student.attempts.items():
@@ -21,7 +21,7 @@ def candidates(course, row):
 
 
 def submissions(course, rows):
-    """[(a row, number of the attempt, {lab: Source})]: what is graded so that the best can be chosen."""
+    """The attempts that are graded to choose the best, as [(the student's row, number of the attempt, {lab: Source})]."""
     found = []
     for row in rows:
         several = {lab: attempts for lab, attempts in candidates(course, row).items() if len(attempts) > 1}
@@ -31,7 +31,7 @@ def submissions(course, rows):
 
 
 def choose(course, row, scores):
-    """Makes the best attempts the student's files. `scores` are {(lab, number of the attempt): points}."""
+    """Makes the best attempt at each lab the student's file. `scores` are {(lab, number of the attempt): points}."""
     when = row.person and row.person.submitted
     for lab, attempts in candidates(course, row).items():
         def counts(number, lab=lab, attempts=attempts):

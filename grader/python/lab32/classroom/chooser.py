@@ -26,7 +26,7 @@ class Candidate:
     rank: tuple  # the smallest is chosen
 
     def attempt(self):
-        """The attempt that the file's name and its folder's name tell."""
+        """The number of the attempt that the file's name or its folder's name contains."""
         _, _, order, number, _, folder, *_ = self.rank
         return order, number, folder
 
@@ -49,7 +49,8 @@ def find_candidates(entries, labs, asked):
         folders = [of.lab for part in entry.parts[:-1] if (of := names.lab_of(part, labs))]
         in_folders[folders[-1] if folders else ""].append(entry)
     for lab, several in in_folders.items():
-        # A file of any name counts if there is no other: in the lab's folder, or at all if one lab is graded.
+        # A file that is not named after a lab is taken if there is no other candidate: the only .cu of a lab's folder,
+        # or the only one of all if a single lab is graded.
         alone = len(several) == 1 and (lab in asked or (not lab and len(sources) == len(asked) == 1))
         if alone:
             named = names.LabName(lab or asked[0], -1 if lab else -2, 0, "")
@@ -60,7 +61,7 @@ def find_candidates(entries, labs, asked):
 
 
 def _rank_of(entry, named):
-    """The place of a file in the order that this module's comment describes; attempt_10/ precedes attempt_9/."""
+    """A sort key for the order that the module's docstring describes; attempt_10/ precedes attempt_9/."""
     parts = entry.parts
     above = [names.lab_of(part, [named.lab]) for part in parts[:-1]]
     of_lab = bool(above and above[-1] and above[-1].exactness == 2)
@@ -105,7 +106,8 @@ def own_headers(entry, data, entries):
 
 
 def _fits_package(found, parts):
-    """Whether the file can be stored beside those found before: no name is too long, and none is a file and a folder."""
+    """Whether the file can be stored beside those found before: its name is not too long, and no name is that of a file
+    and of a folder."""
     path = "/".join(parts)
     names_fit = all(len(part.encode("utf-8", "surrogateescape")) < 200 and "\0" not in part for part in parts)
     clash = any(path.startswith(other + "/") or other.startswith(path + "/") for other in found)

@@ -37,9 +37,9 @@ class Source:
 
     data: bytes
     path: str  # in the export
-    time: datetime | None = None  # when it was handed in; None: the export does not say
+    time: datetime | None = None  # when it was handed in; None if the export does not say
     late: bool = False  # according to the platform
-    file_time: datetime | None = None  # when the file was last modified
+    file_time: datetime | None = None  # when the file was last modified, by the export
     group: tuple = ()  # the names of all students who handed it in together
     headers: dict = field(default_factory=dict)  # {path relative to the file's folder: bytes}
 
@@ -50,11 +50,11 @@ class Student:
     name: str
     ids: tuple
     files: dict = field(default_factory=dict)  # lab: Source
-    attempts: dict = field(default_factory=dict)  # lab: the Sources of all attempts, the last one first, if asked for
+    attempts: dict = field(default_factory=dict)  # {lab: Sources of all attempts, the last one first}, if asked for
     notes: list = field(default_factory=list)
     refused: str = ""
-    unread: str = ""  # what was handed in that cannot be read, if a lab has no file
-    came_as: list = field(default_factory=list)  # (the lab whose folder it was in, the platform's name for it)
+    unread: str = ""  # names of unreadable files, for a student who has no file for a lab
+    came_as: list = field(default_factory=list)  # (the lab whose folder it was in, the platform's name of the submission)
 
 
 @dataclass
@@ -67,11 +67,11 @@ class Parcel:
     lab: str = ""  # the lab whose folder it was in, if any
     time: datetime | None = None
     group: tuple = ()
-    problem: str = ""  # why nothing of it can be graded
+    problem: str = ""  # the reason why nothing of the attempt can be graded
 
 
 def group_by_first_part(entries):
-    """{first part: its entries}, in the order of the names."""
+    """{first part of the path: the entries below it}, in the order of the names."""
     tops = defaultdict(list)
     for entry in entries:
         tops[entry.parts[0]].append(entry)
@@ -83,7 +83,7 @@ def is_file(entries):
 
 
 def relative_entries(entries):
-    """The entries of a folder, relative to it."""
+    """The entries of a folder with their paths relative to it."""
     return [entry.below(1) for entry in entries if len(entry.parts) > 1]
 
 
@@ -93,12 +93,12 @@ def lab_of_exact_name(name, labs):
 
 
 def owner_of(name, plain):
-    """The Owner by the name of a folder or, if `plain`, of a file."""
+    """The Owner that the name of a folder stands for or, if `plain`, the name of a file."""
     return names.owner_by_platform_name(name) or (names.owner_by_platform_name(names.stem_of(name)) if plain else None)
 
 
 def is_export(entries, labs):
-    """Whether these entries of a single top folder are a whole class, rather than one student's files."""
+    """Whether the entries, which share one folder at the top, are a whole class rather than one student's files."""
     tops, hand_made = group_by_first_part(entries), 0
     if "labs" in tops and not is_file(tops["labs"]):
         return False  # a student's whole project
@@ -108,7 +108,8 @@ def is_export(entries, labs):
             return True
         stem = names.stem_of(name) if plain else name
         if lab_of_exact_name(stem, labs):
-            # A folder named after a lab holds a class, or is the student's own folder for that lab.
+            # The folder may be named after a lab. Then it has a class in it, or it is the student's own folder for that
+            # lab.
             held = [] if plain else relative_entries(inner)
             return bool(held) and not any(
                 entry.is_source() and len(entry.parts) == 1 for entry in held
@@ -152,12 +153,13 @@ def parcels_of(entries, labs, left_out, lab="", metadata=None):
 
 
 def unpack_entry(entry):
-    """The entries of an archive that the platform itself wrote, which may therefore be of any size."""
+    """The entries of an archive that the platform itself has written, and whose size is therefore not limited."""
     return list(archive_entries(io.BytesIO(entry.read(entry.size + 1)), entry.name(), trusted=True))
 
 
 def blackboard_users(tops):
-    """{prefix before `_attempt_`: user name}: Blackboard's .txt files tell user names that contain an underscore."""
+    """{prefix before `_attempt_`: user name}, from the .txt files that Blackboard writes: from a file's name alone, one
+    cannot tell where a user name with an underscore ends."""
     users = {}
     for name, inner in tops.items():
         found = names.BLACKBOARD.fullmatch(names.normalised_text(name))
@@ -184,7 +186,7 @@ def sakai_parcel(who, entries):
 
 
 def sakai_time(text):
-    """Sakai writes 20261123180000000, newer versions 2026-11-23T18:00:00Z, both in UTC."""
+    """The time in Sakai's timestamp.txt, in UTC: 20261123180000000, or 2026-11-23T18:00:00Z from newer versions."""
     for form, length in (("%Y%m%d%H%M%S", 14), ("%Y-%m-%dT%H:%M:%S", 19)):
         try:
             return datetime.strptime(text[:length], form).replace(tzinfo=UTC)
@@ -221,7 +223,7 @@ def parcels_of_one(name, inner, labs, lab, metadata, users):
     if who.platform == "sakai" and not plain:
         entries, when = sakai_parcel(who, entries)
     if plain and who.platform == "blackboard" and not who.file:
-        entries = []  # Blackboard's own description of the attempt
+        entries = []  # the .txt is Blackboard's own description of the attempt
     elif plain and who.file:
         entries = [under_its_own_name(inner[0], who)]
     group = tuple(person.name for person in people) if len(people) > 1 else ()
@@ -230,7 +232,8 @@ def parcels_of_one(name, inner, labs, lab, metadata, users):
 
 
 def under_its_own_name(entry, who):
-    """The file under the name that the student gave it. Canvas appends -1, -2, ... to names of later attempts."""
+    """The entry under the name that the student gave the file: Canvas appends -1, -2, ... to the names of later
+    attempts."""
     own = names.normalised_text(who.file)
     if who.platform != "canvas":
         return replace(entry, parts=(own,), exported=entry.parts[0])
@@ -238,8 +241,8 @@ def under_its_own_name(entry, who):
 
 
 def merge_parcels(parcels):
-    """One person's flat files of one attempt become one Parcel, so that a header is found beside the file. Canvas gives
-    each file a number and exports the last attempt only."""
+    """Makes one person's flat files of one attempt one Parcel, so that a .cu finds the headers handed in with it.
+    Canvas numbers each file, and exports the last attempt only."""
     out, flat = [], {}
     for parcel in parcels:
         attempt = parcel.who.order if parcel.who.platform != "canvas" else 0
@@ -256,7 +259,7 @@ def merge_parcels(parcels):
 
 @dataclass
 class HandedIn:
-    """What one person handed in: candidates for labs, and what is left."""
+    """What one person handed in: the candidates for the labs, and the files that belong to none."""
 
     found: list = field(default_factory=list)  # of (Candidate, Parcel, all entries of the parcel)
     left: list = field(default_factory=list)  # .cu files that belong to no lab
@@ -289,7 +292,8 @@ def _seconds(time):
 
 
 def attempt_of(candidate, parcel, entries):
-    """What tells a candidate's attempt from others; several files of one attempt are alternatives."""
+    """A key that is the same for files of one attempt. Several files of one attempt are alternatives, and not
+    attempts."""
     return _seconds(parcel.time), parcel.who.order, candidate.attempt()
 
 
@@ -303,7 +307,7 @@ def source_of(candidate, parcel, entries):
 
 
 def file_names_text(several):
-    """Names of files in the export, with the attempt if there are several."""
+    """The names of the files in the export as text, with the attempts if there are several."""
     in_one = len({parcel.name for _, parcel, _ in several}) == 1
     return [
         candidate.entry.name() if in_one or parcel.who.file else f"{visible(parcel.name)}/{candidate.entry.name()}"
@@ -365,8 +369,8 @@ def entries_of(path):
 
 
 def merged_attempts(people):
-    """Merges students of one name from different labs' folders, since Moodle numbers students anew in each
-    assignment. Two students of one name in the same folder stay two people."""
+    """Merges students of one name who come from different labs' folders, because Moodle gives a student another number
+    in each assignment. Two students of one name in one folder remain two people."""
     named = defaultdict(list)
     for kind, value in people:
         if kind == "moodle":
@@ -379,7 +383,7 @@ def merged_attempts(people):
 
 
 def parcels_of_members(parcel, groups):
-    """A Parcel for each member of the group that handed it in; the Parcel itself if it is no group's."""
+    """A Parcel for each member of the group that handed it in, or the Parcel itself if no group did."""
     members = groups.get(names.plain_group(parcel.who.name), ()) if groups else ()
     if not members:
         return [parcel]
@@ -406,13 +410,13 @@ def collect(path, labs, groups=None, every_attempt=False):
 
 
 def labs_handed_in(path, labs):
-    """The labs with at least one file: they are graded unless --labs names others."""
+    """The labs for which at least one student has a file: these are graded unless --labs names others."""
     students, _ = collect(path, labs)
     return [lab for lab in labs if any(lab in student.files for student in students)]
 
 
 def file_tree(files):
-    """{path below the student's folder: bytes} of {lab: Source}: what is stored and graded."""
+    """The files to store and to grade, as {path below the student's folder: bytes}."""
     tree = {}
     for lab, source in files.items():
         tree |= {f"{lab}/{path}": data for path, data in source.headers.items()}

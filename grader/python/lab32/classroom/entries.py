@@ -21,26 +21,27 @@ from lab32.classroom.problem import Problem, visible
 ARCHIVE_BYTES = 64 << 20  # the size of one archive, compressed
 DIRECTORY_BYTES = 8 << 20  # the size of an archive's directory
 UNPACKED_BYTES = 64 << 20  # the size of one student's archives, unpacked
-LZMA_BYTES = 128 << 20  # the memory of xz's decoder; `xz -9` needs 65 MiB
-SOURCE_BYTES = 1 << 20  # the limit of `lab32 grade` for one .cu file; one byte more is read, to notice a larger one
+LZMA_BYTES = 128 << 20  # the memory that xz's decoder may use; `xz -9` needs 65 MiB
+SOURCE_BYTES = 1 << 20  # limit of `lab32 grade` for a .cu file; one more byte is read, to notice a larger file
 ARCHIVE = re.compile(r"(?i)(?P<stem>.*)\.(zip|tar|tar\.gz|tgz|tar\.xz|txz|tar\.bz2|tbz2?)")
-SOURCE = re.compile(r"(?i)(?P<stem>.*)\.cu(\.txt)?")  # browsers and mail programs append .txt
+SOURCE = re.compile(r"(?i)(?P<stem>.*)\.cu(\.txt)?")  # some browsers and mail programs append .txt
 JUNK = {"__macosx", "thumbs.db", "desktop.ini", "__pycache__"}  # and hidden files: .DS_Store, .git
 HEADER = re.compile(r"(?i).*\.(h|hh|hpp|hxx|cuh|inl|inc)")
 
 
 def is_junk(parts):
-    """Whether operating systems, editors and other programs left the file behind."""
+    """Whether the file was not made by the student but left behind by an operating system, an editor or another
+    program."""
     return any(part.casefold() in JUNK or part.startswith(".") for part in parts)
 
 
 class Refused(Exception):
-    """The reason why one student's submission is refused as a whole."""
+    """Raised if one student's submission is refused as a whole; the text is the reason."""
 
 
 @dataclass
 class Budget:
-    """Limits on one student's submission, including the archives inside it."""
+    """What one student's submission, including archives in it, may still take up."""
 
     entries: int = 10_000
     bytes: int = UNPACKED_BYTES
@@ -60,13 +61,13 @@ class Budget:
 
 @dataclass
 class Entry:
-    parts: tuple  # of its path, relative to the folder or the archive
+    parts: tuple  # of the path relative to the folder or the archive
     kind: str  # file, link, other, unsafe (a path outside the archive), encrypted; empty: a folder without files
     size: int
-    read: Callable  # (limit) -> at most `limit` bytes
+    read: Callable  # a function (limit) that returns at most `limit` bytes of the contents
     time: float | None = None  # last modified, in seconds since 1970
     packed: bool = False
-    order: int = 0  # of the attempt, where each file of an export has its own
+    order: int = 0  # number of the attempt, if each file of an export has its own
     exported: str = ""  # its name in the export, if a platform has changed it
 
     def name(self):
@@ -118,7 +119,7 @@ def folder_entries(folder):
 
 def _reader_of(path):
     def read(limit):
-        # The path may have been replaced by a link or a device since it was listed.
+        # Another program may have replaced the path by a link or a device after it was listed.
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with open(handle, "rb") as file:
@@ -132,7 +133,8 @@ def _reader_of(path):
 
 
 def _check_directory(file):
-    """Limits the directory, since zipfile keeps an object for each entry that a small archive claims to have."""
+    """Limits the size of a zip's directory, because zipfile keeps an object for each entry in it, and a small archive
+    can claim to have millions."""
     file.seek(0, io.SEEK_END)
     size = file.tell()
     file.seek(max(0, size - (1 << 16) - 22))
@@ -187,7 +189,7 @@ def _path_of(name):
 
 
 def _without_files(folders, files):
-    """Entries of the folders that hold no file."""
+    """Entries for the folders that contain no file."""
     used = {parts[:depth] for parts in files for depth in range(1, len(parts))}
     used |= {parts[:depth] for parts in folders for depth in range(1, len(parts))}
     for parts in dict.fromkeys(folders):

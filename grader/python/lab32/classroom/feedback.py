@@ -20,7 +20,7 @@ def name_in_zip(came_as, ending):
     if flat:
         return names.stem_of(came_as) + ending
     owner = names.owner_by_platform_name(came_as)
-    if owner and owner.file:  # a flat file of another kind
+    if owner and owner.file:  # a flat file that is neither a .cu nor an archive
         return came_as + ending
     return f"{came_as}/{FILE}{ending}"
 
@@ -30,7 +30,7 @@ def feedback_of(store, rows):
     zips = defaultdict(dict)
     for row in rows:
         there = [path for path in (store.page(row.slug), store.report(row.slug)) if path.exists()]
-        last = dict(row.student.came_as)  # one page a student and assignment
+        last = dict(row.student.came_as)  # one page for each student and assignment
         for lab, came_as in last.items() if there else ():
             zips[lab].setdefault(name_in_zip(came_as, there[0].suffix), there[0])
     return zips

@@ -18,9 +18,9 @@ COMPUTED = re.compile(
 )
 # Columns about the student, which never hold points.
 KEPT = {"student", "name", "full name", "first name", "last name", "firstname", "lastname", "surname", "section", "status"}
-# Moodle's columns that accompany the one with the points.
+# Columns of Moodle that stand beside the column with the points.
 BESIDE = re.compile(r"(?i)^feedback\b|\((feedback|percentage|letter)\)$")
-# Canvas writes these instead of points: the student is excused, or is not assigned this work.
+# What Canvas writes in place of points if the student is excused, or was not assigned this work.
 TAKEN = ("ex", "n/a")
 POINTS_POSSIBLE = re.compile(r"(?i)points possible")
 
@@ -54,7 +54,7 @@ class Gradebook:
                 f"{table.name}:{table.header.line}: no column with students' ids (ID, SIS User ID, Identifier, "
                 f"ID number, Email address); its columns are {table.listed()}"
             )
-        # Canvas has rows above the students; one of them lists the possible points.
+        # The rows above those of students are Canvas' own; one of them has the possible points.
         self.possible_row = next(
             (row for row in table.rows if POINTS_POSSIBLE.search(row[0])), None
         )

@@ -11,12 +11,12 @@ def points_after_deduction(points, per_cent):
 
 
 def time_of(course, source, when=None):
-    """When a file was submitted. `when`, a time from the roster, takes precedence over the platform's."""
+    """The time at which a file was submitted. A time in the roster, `when`, takes precedence over the platform's."""
     return when or source.time or (source.file_time if course.late.use_file_times else None)
 
 
 def days_late(course, lab, source, ids=(), when=None):
-    """(days begun after the deadline, a note). A file of unknown time is not late."""
+    """(number of days that have begun since the deadline, a note). A file of unknown time is not late."""
     due, time = course.due_of(lab, ids), time_of(course, source, when)
     if due is None:
         return Fraction(0), ""
@@ -30,7 +30,7 @@ def days_late(course, lab, source, ids=(), when=None):
 
 
 def per_cent(course, days):
-    """The percentage of the points that days without a slip day cost."""
+    """The percentage of the points that is lost for late days beyond the slip days."""
     return min(Fraction(course.late.cap_per_cent), Fraction(course.late.per_cent_per_day) * days)
 
 

@@ -13,7 +13,7 @@ CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
 def secret_of(store):
-    """The secret of OUT, which keeps pseudonyms stable and is needed to compute them from names."""
+    """The secret in OUT from which pseudonyms are computed. It keeps them stable, and only its owner can compute them."""
     path = store.state / "pseudonyms"
     with contextlib.suppress(OSError, ValueError):
         if secret := bytes.fromhex(path.read_text()):
@@ -25,7 +25,7 @@ def secret_of(store):
 
 
 def pronounceable_word(secret, slug, attempt):
-    """A pronounceable word of six letters, one of 343,000."""
+    """A pseudonym: a pronounceable word of six letters, one of 343,000."""
     digest = hmac.digest(secret, f"{attempt} {slug}".encode(), "sha256")
     return "".join(
         (VOWELS if i % 2 else CONSONANTS)[byte % (5 if i % 2 else 14)]
@@ -63,7 +63,7 @@ def leaderboard(rows, names):
 
 
 def pseudonyms_csv(rows, names):
-    """For the instructor, who tells each student their own pseudonym."""
+    """A CSV of students and pseudonyms for the instructor, who tells each student only their own."""
     return csv_text(
         [["id", "name", "pseudonym"], *([r.id(), r.name(), names[r.slug]] for r in rows)]
     )

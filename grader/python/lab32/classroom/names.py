@@ -35,9 +35,9 @@ D2L_TIMES = ("%b %d, %Y %I:%M %p", "%B %d, %Y %I:%M %p", "%d %B, %Y %H:%M")
 SAKAI = re.compile(r"(?P<name>[^()]+,[^()]*)\((?P<user>[^()\s]+)\)(?:_Submission attachment\(s\)_(?P<file>.+))?")
 SAKAI_FOLDER = "Submission attachment(s)"
 SAKAI_TIME = "timestamp.txt"
-# What Sakai itself writes beside the submission.
+# Files that Sakai itself writes beside a submission.
 SAKAI_OWN = re.compile(r"(?i)timestamp\.txt|comments\.txt|feedbackText\.html|.*_submissionText\.html|Feedback Attachment\(s\)")
-# What platforms write beside the students' folders.
+# Files that platforms write beside the students' folders.
 PLATFORM_OWN = {"index.html", "grades.csv", "grades.xls", "grades.xlsx"}
 # The attempt at the end of the file's own name: "-1" (Canvas), " (1)" (a browser), "_v2".
 ATTEMPT = r"(?:-(\d+)|[ _]?\((\d+)\)|[ _-]?(?:v|attempt|try)?[ _-]?(\d+))?"
@@ -52,9 +52,9 @@ class Owner:
     name: str
     ids: tuple = ()  # of (kind, value), where kind may also be email or plain
     late: bool = False
-    order: int = 0  # a later attempt has a higher one
+    order: int = 0  # number of the attempt; later ones are higher
     file: str = ""  # the file's own name, without the platform's prefix
-    time: datetime | None = None  # of the attempt, where the name tells it; the platform's local time
+    time: datetime | None = None  # of the attempt, if the name contains it; in the platform's local time
     platform: str = ""  # that made the name
 
 
@@ -63,7 +63,7 @@ def normalised_text(text):
 
 
 def owner_by_platform_name(name):
-    """The Owner by a name that a platform made, else None."""
+    """The Owner that a name stands for in which a platform has put the student, else None."""
     name = normalised_text(name)
     for platform, read in PLATFORMS.items():
         if owner := read(name):
@@ -90,13 +90,13 @@ def _d2l(name):
     found = D2L.fullmatch(name)
     if not found:
         return None
-    # A folder's name has no colon, so that 110 PM is 1:10 PM.
+    # The name of a folder cannot have a colon, so D2L writes 1:10 PM as 110 PM.
     told = re.sub(r"\b(\d{1,2})(\d\d)(?= [AP]M$|$)", r"\1:\2", found["time"].strip())
     own, time = found["own"], local_time(told, *D2L_TIMES)
     if time is None:
         return None
     ids = (("d2l", found["user"]), *([("sid", own)] if own else []))
-    # Brightspace numbers are not those of rosters, so the name is part of the key.
+    # Brightspace's numbers occur in no roster, so the name is part of the key.
     return Owner("d2l", f"{found['user']} {found['name']}", found["name"], ids,
                  order=int(time.timestamp()), file=found["file"] or "", time=time)  # fmt: skip
 
@@ -133,7 +133,8 @@ def _sakai(name):
     return None
 
 
-# The first that reads a name has made it. Canvas' form is the least specific of those with underscores.
+# The first function that can read a name decides. Canvas' form comes after the other forms with underscores, because it
+# is the least specific.
 PLATFORMS = {
     "moodle": _moodle, "blackboard": _blackboard, "d2l": _d2l, "anonymous": _anonymous, "canvas": _canvas,
     "gradescope": _gradescope, "sakai": _sakai,
@@ -141,7 +142,7 @@ PLATFORMS = {
 
 
 def local_time(text, *formats):
-    """The time in the zone of this machine; None if the text has none of the formats."""
+    """The time that a text tells, in the zone of this machine; None if the text has none of the formats."""
     for form in formats:
         try:
             return datetime.strptime(text, form).astimezone()
@@ -151,7 +152,7 @@ def local_time(text, *formats):
 
 
 def owner_by_own_name(name):
-    """The Owner by a folder or an archive that was named after the student by hand."""
+    """The Owner of a folder or an archive that was named after the student by hand."""
     name = normalised_text(name).strip()
     return Owner("name", name, name, (("plain", name),))
 
@@ -162,7 +163,7 @@ def plain_group(name):
 
 
 def lab_words(lab):
-    """A pattern for the spellings of a lab's name."""
+    """A pattern that matches all spellings of a lab's name."""
     return r"[ _-]?".join(map(re.escape, lab.split("_")))
 
 

@@ -1,6 +1,7 @@
 """Reads overrides.csv, in which an instructor sets points: of a lab of a student, or of one of its checks.
 
-They are applied after everything else, by each run anew, and the student's page names them. No command writes the file."""
+Overrides are applied after everything else, anew in each run, and the student's page mentions them. No command writes
+the file."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ class Override:
 
 
 def read_overrides(course):
-    """{an id as people.plain_id() writes it: its Overrides}; none if the course names no file."""
+    """{an id as people.plain_id() writes it: its Overrides}; {} if the course names no such file."""
     found = defaultdict(list)
     if not course.overrides:
         return found
@@ -66,7 +67,7 @@ def overrides_of(overrides, ids):
 
 
 def with_override(override, points, checks):
-    """The points of a lab after an override; `checks` are {check: its points before}."""
+    """The points of a lab after an override. `checks` are {check: its points before the override}."""
     if not override.check:
         return override.points
     return max(Fraction(0), Fraction(str(points)) + override.points - Fraction(str(checks.get(override.check, 0))))

@@ -22,7 +22,7 @@ def generator_hash():
 
 
 def notes_of(row):
-    """Facts that the score report does not have: the rules of the course, and which file was chosen."""
+    """The facts that a page has in addition to the score report: the course's rules, and which file was chosen."""
     notes = [visible(note, 300) for note in row.notes]
     before, after = row.total(row.raw), row.total(row.final)
     if before != after:
@@ -52,7 +52,7 @@ def write_page(store, row):
     except (OSError, UnicodeDecodeError):
         pass
     source = store.result(row.slug)
-    # All students share the seed; with it, a student could repeat the inputs.
+    # The seed is left out: it is the same for all students, and a student who knows it can repeat the inputs.
     result = replace(results.parse(source.read_text(), source=source), seed=None)
     graded = datetime.fromtimestamp(source.stat().st_mtime).astimezone()
     html = page.report_page(result, [], graded, name=visible(row.name()), notes=notes_of(row))

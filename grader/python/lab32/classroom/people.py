@@ -33,19 +33,19 @@ ID_COLUMNS = {
 
 
 def plain_id(value):
-    """An id in the form in which ids are compared. Moodle writes `Participant 12345`."""
+    """The id as it is compared with others; for example, Moodle's `Participant 12345` becomes 12345."""
     text = unicodedata.normalize("NFC", str(value)).strip().casefold()
     return re.sub(r"^participant (?=\d+$)", "", text)
 
 
 def plain_name(text):
-    """A name in the form in which names are compared: `Doe, Jane`, `Jane Doe` and Canvas' `doejane` are equal."""
+    """The name as it is compared with others: `Doe, Jane`, `Jane Doe` and Canvas' `doejane` become equal."""
     words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
     return "".join(sorted("".join(words)))
 
 
 class Index:
-    """Finds things by their ids: (kind, value)."""
+    """Finds objects by their ids, which are pairs (kind, value)."""
 
     def __init__(self):
         self._found = defaultdict(list)
@@ -55,7 +55,7 @@ class Index:
             self._found[plain_id(value)].append((kind, thing))
 
     def all(self, ids):
-        """All things that have one of these ids, each once."""
+        """All objects that have one of these ids, each object once."""
         out = []
         for kind, value in ids:
             for other, thing in self._found.get(plain_id(value), ()):
@@ -74,7 +74,7 @@ class Person:
 
 
 def id_columns(table, kinds=ID_COLUMNS):
-    """[(column, kind)] in the order of the header."""
+    """The columns of the header that hold ids, in its order, as [(column, kind)]."""
     found = [
         (column, kinds[name.casefold()])
         for column, name in enumerate(table.names())
@@ -156,7 +156,8 @@ def read_roster(path):
 
 
 def match_students(students, people):
-    """({student's key: Person}, [why a student has none]): matched by id, else by a name that is unique."""
+    """({student's key: Person}, [for each student without one, the reason]). Students are matched by id, else by a name
+    that only one has."""
     by_id, by_name = Index(), defaultdict(list)
     for person in people:
         for kind, value in person.ids:

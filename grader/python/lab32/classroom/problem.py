@@ -8,7 +8,7 @@ MARKS = {0x061C, 0xFEFF, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(
 
 
 class Problem(Exception):
-    """str() is one line for the user."""
+    """str() of a Problem is one line for the user."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from lab32.classroom.problem import visible
 
-WINDOW = 20  # the rate is computed from this many last students
+WINDOW = 20  # number of last students from which the rate is computed
 
 
 def failure_summary(failed):
@@ -25,7 +25,7 @@ def duration(seconds):
 
 
 class ProgressBar(Progress):
-    """Failures get a line of their own below the bar, because 80 columns have no room for them beside it."""
+    """Shows failures on a line of their own below the bar, because 80 columns have no room for both."""
 
     below = ""
 
@@ -36,7 +36,7 @@ class ProgressBar(Progress):
 
 
 class ProgressDisplay:
-    """`done` students were graded by an earlier run."""
+    """`done` is the number of students whom an earlier run has graded."""
 
     def __init__(self, count, done, stream=None):
         self.count, self.done, self.failed = count, done, []

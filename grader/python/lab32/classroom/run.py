@@ -22,8 +22,8 @@ PROGRAM_BYTES = 1 << 30
 POLL = 0.1
 POLL_SHARED = 1
 IN_VAIN = 3  # consecutive rounds of jobs that begin no submission, after which the run gives up
-STOP = 10  # seconds in which jobs must stop
-# Files, besides the program itself, that a score depends on.
+STOP = 10  # seconds that jobs have to stop
+# The files besides the program itself on which a score depends.
 VERSION = ("data/devices/*.toml", "data/measured/**/*.csv", "labs/include/*", "build/toolchain.env")
 
 
@@ -45,7 +45,7 @@ def executor_of(options, store):
     folder = store.state / "jobs"
     if options.executor == "local":
         executor = submitit.LocalExecutor(folder=folder)
-        # Longer than any class takes, because each submission has a limit of its own.
+        # Longer than any class takes, because each submission has its own time limit.
         executor.update_parameters(timeout_min=7 * 24 * 60, stderr_to_stdout=True)
         return executor
     return slurm.executor_of(options, folder)
@@ -75,14 +75,16 @@ class Class:
                 self.on_news(line)
 
     def poll(self):
-        """Polls rarely on Slurm, because each poll reads all records of OUT, there on a shared file system."""
+        """Polls less often on Slurm, because each poll reads all records in OUT, which is there on a shared file
+        system."""
         return POLL_SHARED if self.on_slurm else POLL
 
     def launch(self, tasks):
         """Starts at most `jobs` jobs for these tasks and waits for all of them."""
         count = min(self.jobs, len(tasks))
         plan = worker.Plan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
-        # The plan is written once, not with each job: for 10,000 submissions it has a megabyte.
+        # The tasks are written to a file once instead of with each job, because for 10,000 submissions they take a
+        # megabyte.
         path = self.store.state / "jobs/plan"
         self.store.write(path, pickle.dumps(plan))
         try:
@@ -108,7 +110,7 @@ class Class:
 
     def run(self):
         in_vain = 0
-        if self.on_slurm:  # cancels jobs that a killed run left behind
+        if self.on_slurm:  # cancels jobs that an earlier, killed run has left behind
             self.executor.cancel_all()
         while self.pending:
             state = {slug: self.store.tries(slug) for slug in self.pending}
@@ -120,7 +122,7 @@ class Class:
                 self.store.tries(slug) > state[slug] for slug in self.pending
             )
             in_vain = 0 if moved or self.earlier_job_holds(left) else in_vain + 1
-            if in_vain == IN_VAIN:  # a node may fail before anything is begun
+            if in_vain == IN_VAIN:  # not at once: a node may fail before it begins
                 self.give_up(left, f"no job began to grade: {job_log_text(ended)}")
         for task in list(self.pending.values()):
             self.give_up([task], self.why_it_died(task))
@@ -150,7 +152,7 @@ class Class:
             self.on_record(task, record)
 
     def stop(self):
-        """Ends all running jobs; their submissions count as not begun."""
+        """Ends all running jobs. Submissions that they have not finished count as not begun."""
         self.store.stop()
         if self.on_slurm:
             self.executor.cancel_all()
@@ -158,7 +160,7 @@ class Class:
         while time.monotonic() < end and not all(job.done() for job in self.running):
             time.sleep(POLL)
         if self.on_slurm:
-            self.executor.news()  # drops the news that they were cancelled
+            self.executor.news()  # removes the messages that these jobs were cancelled
         self.collect_finished()
 
 
@@ -175,8 +177,8 @@ def ignoring_signals(signals):
 
 @contextlib.contextmanager
 def redirect_errors_to(path):
-    """Redirects the standard error of processes that are started meanwhile to a file. Yields the original
-    standard error."""
+    """Redirects to a file what processes started meanwhile write to standard error. Yields the original standard
+    error."""
     sys.stderr.flush()
     with os.fdopen(
         os.dup(2), "w", encoding=sys.stderr.encoding, errors="backslashreplace"

@@ -32,13 +32,13 @@ class Row:
     weights: dict = field(default_factory=dict)  # lab: its weight in the total
     excused: list = field(default_factory=list)  # labs that do not count
     notes: list = field(default_factory=list)
-    failed: str = ""  # "does not compile", ... for the progress bar
+    failed: str = ""  # a short reason for the progress bar: "does not compile", ...
 
     def scored(self):
         return bool(self.raw)
 
     def total(self, points):
-        """A sum over the labs; None if a lab's points are not known, because its file cannot be read."""
+        """The sum of a field over the labs; None if a lab's points are unknown because its file cannot be read."""
         return self.weighted(points) if self.scored() and self.status != NOT_READABLE else None
 
     def weighted(self, points):
@@ -57,8 +57,8 @@ class Row:
 
 
 def rounded_to_hundredths(points):
-    """Points cut to hundredths, as the grader counts them. The grader's sums are hundredths, too, apart from
-    binary rounding errors."""
+    """Points rounded down to hundredths, as the grader does. Its own sums are hundredths except for errors of binary
+    rounding."""
     rounded = round(float(points), 2)
     return int(rounded) if rounded == int(rounded) else rounded
 
@@ -68,7 +68,8 @@ def total(points):
 
 
 def apply_record(row, record, course, overrides):
-    """Copies a student's record into the row and applies the course: excused labs, lateness, then overrides."""
+    """Copies a student's record into the row and applies the course's rules: excused labs, then lateness, then
+    overrides."""
     row.weights = {name: lab.weight for name, lab in course.labs.items()}
     row.notes = list(row.student.notes)
     if record is None:
@@ -139,7 +140,7 @@ def scores_csv(rows, labs):
 
 
 def class_json(rows, labs, leaders=None):
-    """The schema lab32-class/1 for analysis.py: everything that results/NAME.json does not have."""
+    """What analysis.py needs and results/NAME.json does not have, in the schema lab32-class/1."""
     students = [
         {
             "files": row.slug,

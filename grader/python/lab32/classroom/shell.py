@@ -23,7 +23,7 @@ def whole_number(least, most):
 
 
 def chosen_labs(submissions, asked, known=None):
-    """The labs to work on, of all that are `known`; `asked` is the value of --labs."""
+    """The labs to work on, of all `known` ones: those of the option --labs, `asked`, or else those that were handed in."""
     known = sorted(known or labs.rubric_files())
     if asked is None:
         found = collect.labs_handed_in(submissions, known)
@@ -56,7 +56,7 @@ def print_line(text):
     try:
         print(text, flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise Python flushes again at exit, and fails again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise Python flushes the pipe again at exit, and fails again
         raise Problem(f"standard output: {error.strerror}") from None
 
 

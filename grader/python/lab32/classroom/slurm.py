@@ -14,7 +14,7 @@ from submitit.slurm.slurm import SlurmInfoWatcher
 
 from lab32.classroom.problem import Problem, visible
 
-# A job in one of these states never comes back; in all other states it runs, waits or will be requeued.
+# States in which a job has ended for good. In all other states it runs, waits or will be requeued.
 ENDED = {
     "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
     "REVOKED", "TIMEOUT",
@@ -55,8 +55,8 @@ class Queue(SlurmInfoWatcher):
         return ["squeue", f"--name={self.name}", "--noheader", "--array", "--states=all", f"--Format={columns}"]  # fmt: skip
 
     def read_info(self, string):
-        """{job: {...}} of the jobs submitted here. It is called only with an answer of squeue, so a job that is
-        not listed has ended."""
+        """{job: its state and node} for the jobs submitted here. `string` is always an answer of squeue, so a job that
+        it does not list has ended."""
         now = {}
         for line in string.decode(errors="replace").splitlines():
             job, *words = (word.strip() for word in line.split("|"))
@@ -105,7 +105,7 @@ class Queue(SlurmInfoWatcher):
 class Executor(submitit.SlurmExecutor):
     def __init__(self, folder, out):
         super().__init__(folder=folder)
-        # A killed run leaves jobs behind; the next run with this OUT finds them by this name.
+        # The name depends on OUT, so that the next run with this OUT finds the jobs that a killed run has left behind.
         self.name = f"lab32-class-{hashlib.sha256(os.fsencode(out)).hexdigest()[:8]}"
         self.queue = submitit.SlurmJob.watcher = Queue(self.name)
 

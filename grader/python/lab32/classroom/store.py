@@ -55,7 +55,8 @@ def write_whole(path, data, parts):
 
 
 def slug_of(name, key, taken):
-    """A unique file name for a student, in any script, also on file systems that ignore case."""
+    """A file name for a student that is unique, also on file systems that ignore case. The student's name may be in any
+    script."""
     text = unicodedata.normalize("NFC", name)
     slug = re.sub(r"[^\w.\- ]", "_", text).strip(" .-")
     while len(slug.encode()) > 80:
@@ -78,7 +79,7 @@ class Store:
         write_whole(path, data, self.parts())
 
     def remove_leftovers(self):
-        """Removes the leftovers of killed processes. No job may be running."""
+        """Removes what killed processes have left behind. Must not be called while a job runs."""
         for path in self.parts().iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
@@ -137,7 +138,7 @@ class Store:
         return self.out / "submissions" / slug
 
     def put_submission(self, slug, tree):
-        """Stores {path: bytes} and removes files of an earlier attempt."""
+        """Stores the files {path: bytes} of a submission, and removes those of an earlier attempt."""
         folder = self.folder(slug)
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             folder.unlink()
@@ -171,7 +172,7 @@ class Store:
         return record if isinstance(record, dict) else None
 
     def valid(self, slug, key):
-        """The record if it belongs to this very submission and its files exist; else None."""
+        """The record of the submission if it was made for this very version of it and its files exist; else None."""
         record = self.record(slug)
         if not record or record.get("key") != key:
             return None
@@ -198,7 +199,7 @@ class Store:
         self.write(self.record_path(slug), json.dumps(record, indent=1))
 
     def forget(self, slug):
-        """Removes records of a run before this one that are for another file or for a failed attempt."""
+        """Removes the record and the results of a submission that will be graded anew: its file has changed, or it failed."""
         for path in (self.record_path(slug), self.result(slug), self.report(slug), self.page(slug)):
             path.unlink(missing_ok=True)
 
@@ -211,7 +212,7 @@ class Store:
             return 0
 
     def tried_by(self, slug):
-        """The Slurm job that began it last; "" if unknown."""
+        """The Slurm job that has last begun this submission; "" if unknown."""
         with contextlib.suppress(OSError):
             return (self.state / "tries" / slug).read_text().partition(" ")[2]
         return ""
@@ -225,7 +226,7 @@ class Store:
 
     @contextlib.contextmanager
     def claim(self, slug):
-        """True for one process at a time; None on file systems without locks."""
+        """Claims a submission: True for only one process at a time; None on file systems without locks."""
         with open(self.state / "locks" / slug, "w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -34,7 +34,7 @@ class Row:
 
 
 def decode_text(data, name):
-    """(text, its encoding, its byte order mark)"""
+    """Decodes a file: (its text, the encoding, the byte order mark)."""
     bom, encoding = next(((b, e) for b, e in BOMS if data.startswith(b)), (b"", "utf-8"))
     try:
         text = data[len(bom) :].decode(encoding)
@@ -48,7 +48,7 @@ def decode_text(data, name):
 
 
 def delimiter_of(text):
-    """The delimiter by the first line: Excel writes `;` in many countries."""
+    """The delimiter, as the first line shows it: Excel writes `;` in many countries."""
     outside, line = True, []
     for c in text:
         if c == '"':
@@ -143,7 +143,7 @@ class Table:
         return None
 
     def with_changes(self, changes):
-        """The file's bytes after the changes {(row, column): text}."""
+        """The bytes of the file after the changes {(row, column): new text}."""
         out, at = [], 0
         cells = ((self.rows[r].cells[c], text) for (r, c), text in changes.items())
         for cell, text in sorted(cells, key=lambda each: each[0].start):
@@ -153,9 +153,10 @@ class Table:
 
 
 def quoted_cell(field):
-    """A cell of our own files. A leading quotation mark keeps spreadsheets from reading the text as a formula."""
+    """The text as a cell of a file that we write. A leading quotation mark keeps spreadsheets from taking it for a
+    formula."""
     text = str(field)
-    # Spreadsheets read full-width signs as their narrow forms, and ignore blanks before them.
+    # Spreadsheets take full-width signs for their narrow forms, and ignore blanks before them.
     begin = unicodedata.normalize("NFKC", text.lstrip())[:1]
     is_number = re.fullmatch(r"[+-]\d*\.?\d*", text, re.ASCII)
     if text[:1] in ("\t", "\r") or (begin in ("=", "+", "-", "@", "−") and not is_number):

@@ -19,7 +19,7 @@ from lab32.classroom.problem import visible
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED, TRIES, Store
 
 MB_PER_FILE, MOST_CACHE_MB = 2, 4000
-GRACE = 2  # seconds that a terminated grader has to clean up
+GRACE = 2  # seconds that a grader has to clean up after SIGTERM
 SIGTERM_ON_PARENTS_DEATH = 1  # PR_SET_PDEATHSIG of prctl(2)
 ENDED = "its job was ended before it was graded (cancelled, preempted, or out of time)"
 
@@ -29,12 +29,12 @@ class Task:
     slug: str
     key: str  # a hash of content, seed and grader; a record with another key is out of date
     refused: str = ""
-    notes: tuple = ()  # told to the student below the score report
+    notes: tuple = ()  # sentences for the student below the score report
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything a job needs, pickled in OUT/.class/jobs/plan; it therefore holds plain values only."""
+    """Everything that a job needs. It is pickled in OUT/.class/jobs/plan and therefore has plain values only."""
 
     out: str
     binary: str
@@ -43,8 +43,8 @@ class Plan:
     device: str
     rubric: str
     seconds: float  # limit for one submission; the grader has lower limits of its own
-    lab_seconds: int  # limit for each of its labs; 0: the grader's default
-    modelled_times: bool  # in reports of machines without a GPU
+    lab_seconds: int  # limit for each lab of a submission; 0: the grader's default
+    modelled_times: bool  # report modelled times if the machine has no GPU
     owner: tuple  # (process id, start time) of `lab32 class` if it runs on this machine; else ()
     tasks: tuple
 
@@ -58,20 +58,20 @@ def started_at(pid):
 
 
 class RunEnded(Exception):
-    """`lab32 class` has ended or is stopping; its next run grades this submission anew."""
+    """Raised when `lab32 class` has ended or is stopping; its next run grades the current submission anew."""
 
 
 class JobEnded(Exception):
-    """This job was told to end and releases the submission that it was grading."""
+    """Raised when this job is told to end; the job then releases the submission that it was grading."""
 
 
 class Signals:
     """Replaces submitit's signal handlers, which ignore SIGTERM."""
 
     def __init__(self):
-        self.last = False  # the job's time is nearly over: it finishes the current submission only
+        self.last = False  # set when the job's time is nearly over: it then finishes only the current submission
         signal.signal(signal.SIGTERM, self.end)
-        signal.signal(signal.SIGUSR2, self.finish)  # Slurm sends it 90 s before the limit, because submitit asks for it
+        signal.signal(signal.SIGUSR2, self.finish)  # submitit has Slurm send SIGUSR2 90 s before the time limit
 
     def end(self, *_):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -87,7 +87,7 @@ def check_wanted(plan, store):
 
 
 def _die_with_parent():
-    signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # Slurm sends it to every process of the job
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # Slurm sends SIGUSR2 to every process of the job
     ctypes.CDLL(None).prctl(SIGTERM_ON_PARENTS_DEATH, signal.SIGTERM)
 
 
@@ -96,7 +96,7 @@ def end_group(process):
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     end = time.monotonic() + GRACE
-    # The process is reaped after the second signal, because until then its id cannot be reused.
+    # The process must not be reaped before the second signal, because its id could then be reused.
     while time.monotonic() < end and not os.waitid(
         os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT
     ):
@@ -107,13 +107,13 @@ def end_group(process):
 
 
 def cache_mb(plan):
-    """Room for the compiled files of this class, within reason, so that a class that is graded again with a
-    changed rubric is not compiled again."""
+    """The size of the compile cache: room for all submissions of the class, within reason, so that they need not be
+    compiled again when the class is graded with a changed rubric."""
     return min(MOST_CACHE_MB, max(400, MB_PER_FILE * len(plan.tasks) * len(plan.labs)))
 
 
 def run_grader(plan, store, task, command, errors):
-    """The exit status; None if it ran out of time."""
+    """Runs the grader and returns its exit status; None if it ran out of time."""
     process = subprocess.Popen(
         command, cwd=store.folder(task.slug), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
         env=dict({"LAB32_CACHE_MB": str(cache_mb(plan))} | os.environ, LAB32_THREADS="1"), start_new_session=True,
@@ -124,7 +124,7 @@ def run_grader(plan, store, task, command, errors):
         while True:
             try:
                 status = process.wait(min(0.5, max(0.0, end - time.monotonic())))
-                if status == -signal.SIGTERM:  # scancel signals every process of a job: our own signal may arrive later
+                if status == -signal.SIGTERM:  # scancel signals all processes: ours may come later
                     time.sleep(1)
                 return status
             except subprocess.TimeoutExpired:
@@ -137,7 +137,7 @@ def run_grader(plan, store, task, command, errors):
 
 
 def reason_of(status, seconds, errors, result):
-    """Why there is no result, in one line; "" if there is one."""
+    """The reason why there is no result, in one line; "" if there is a result."""
     if status is None:
         return f"not done after {seconds:g} s"
     if status < 0:
@@ -169,7 +169,8 @@ def refused_record(text, why):
 
 
 def without_seed(text, seed):
-    """The score report without the seed, which all students share: with it, a student could repeat the inputs."""
+    """The score report without the seed: all students of the class have the same seed, and with it a student could
+    repeat the inputs."""
     told = re.compile(rb"(?:, )?\bseed %d\b" % seed)
     head, line, last = text.rpartition(b"\ntotal ")
     last = told.sub(lambda found: b" " * len(found[0]), last)
@@ -177,7 +178,8 @@ def without_seed(text, seed):
 
 
 def zero_reason(message):
-    """Why a lab has no points, in a few words, by the grader's message: `does not compile: line 12`."""
+    """The reason why a lab has no points, in a few words taken from the grader's message: `does not compile: line
+    12`."""
     first = message.partition("\n")[0]
     for words, short in (("it is empty", "empty"), ("it is no text", "not text")):
         if words in first:
@@ -221,7 +223,7 @@ def grade(plan, store, task):
 
 
 def record_of(task, store, why, result=None, seconds=0.0):
-    """The record for OUT; `why` explains a missing result and is "" if there is one."""
+    """The record of a submission for OUT. `why` explains why there is no result, and is "" if there is one."""
     return {key: value for key, value in asdict(task).items() if key != "notes"} | {
         "status": NOT_GRADED if why else REFUSED if task.refused else GRADED,
         "reason": why or task.refused,
@@ -257,7 +259,8 @@ def grade_share(path, index, count):
 
 
 def grade_all(plan, store, index, count, signals):
-    """Job `index` of `count`: it grades its own share first, then submissions that other jobs have not begun."""
+    """Runs job `index` of `count`: it grades its own share of the submissions, then those that other jobs have not
+    begun."""
     shares = [plan.tasks[(index + k) % count :: count] for k in range(count)]
     for share, tasks in enumerate(shares):
         for task in tasks:
@@ -277,7 +280,7 @@ def grade_all(plan, store, index, count, signals):
                 store.count_try(task.slug, this_job())
                 try:
                     grade(plan, store, task)
-                except OSError as error:  # no scratch folder, no grader, or the process limit
+                except OSError as error:  # no scratch folder, no grader, or too many processes
                     store.write_record(task.slug, record_of(task, store, failure_text(error)))
                 except JobEnded:
                     if not store.stopping() and not has_record(store, task):

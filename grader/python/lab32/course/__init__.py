@@ -1,4 +1,5 @@
-"""A course in one file: `grade --course FILE`, `class --course FILE` and `make dist COURSE=FILE` read the same course.toml.
+"""A course is described in one file, course.toml, which `grade --course FILE`, `class --course FILE` and `make dist
+COURSE=FILE` read.
 
 reader.py    reads and checks the file
 rubrics.py   applies it to the rubrics of the labs

@@ -21,11 +21,11 @@ FIXED = {"check", "points", "bonus", "credit", "after", "hides", "reason", "ques
 @dataclass(frozen=True)
 class Late:
     grace_minutes: float = 0  # lateness that costs nothing
-    per_cent_per_day: float = 0  # of the points, for each day begun after `due`
+    per_cent_per_day: float = 0  # of the points, for each day that has begun since `due`
     cap_per_cent: float = 100
-    slip_days: float = 0  # days late that cost nothing, for all labs of a student together
-    marked_late_days: float = 1  # days late of a file that the platform marks LATE without a time
-    use_file_times: bool = False  # use files' modification times where the export has none
+    slip_days: float = 0  # late days that cost nothing, for all labs of a student together
+    marked_late_days: float = 1  # late days of a file that the platform marks LATE without a time
+    use_file_times: bool = False  # take the times of files if the export has none of submissions
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class CourseLab:
     weight: float = 1
     max_score: float | None = None  # None: that of the rubric
     changes: dict = field(default_factory=dict)  # {table: {key: value}}
-    hidden: frozenset = frozenset()  # tables of checks that are shown after the deadline
+    hidden: frozenset = frozenset()  # tables of the rubric, for checks that are shown only after the deadline
 
     def rows(self):
         return {name: row for name, row in self.rubric.items() if isinstance(row, dict) and "check" in row}
@@ -56,7 +56,7 @@ class Course:
     lines: dict = field(default_factory=dict)  # of the file
 
     def place(self, *path):
-        """FILE:LINE of a key, or of the table around it."""
+        """The place FILE:LINE of a key, or of the table around it, for messages."""
         while path and path not in self.lines:
             path = path[:-1]
         return f"{self.name}:{self.lines[path]}" if path else self.name
@@ -73,7 +73,7 @@ class Course:
         return due
 
     def last_due(self, lab):
-        """When no student can submit any more: the deadline after all extensions."""
+        """The time after which no student can submit any more: the latest deadline, with all extensions."""
         dues = [self.due_of(lab), *(self.due_of(lab, [("", who)]) for who in self.extensions)]
         return max(dues) if all(dues) else None
 
@@ -200,7 +200,8 @@ def read_rubric(path):
 
 
 def read_check(course, lab, table, changes):
-    """Checks what the course changes of one row: its points, when it is visible, and thresholds of the same type."""
+    """Checks what the course changes in one row of a rubric: its points, the time when it is visible, and its
+    thresholds, whose new values must have the types of the old ones."""
     section = Section(course, ("labs", lab.name, "checks", table), changes)
     row = lab.rows().get(table)
     if row is None:
@@ -246,5 +247,5 @@ def read_excused(course, who, given, of_course):
 
 
 def without_file(rubric=""):
-    """The Course for which no file says anything. It does not read the rubrics."""
+    """The Course without a file, which changes nothing. The rubrics are not read for it."""
     return Course(labs={name: CourseLab(name, {}, path) for name, path in labs.rubric_files(rubric).items()})

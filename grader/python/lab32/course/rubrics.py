@@ -12,7 +12,7 @@ from lab32.classroom.problem import Problem, visible
 
 
 def adapted(course, lab):
-    """The rubric of a lab of the course, as a table."""
+    """The rubric of a lab as the course changes it, as a table."""
     rubric = {key: dict(value) if isinstance(value, dict) else value for key, value in lab.rubric.items()}
     for table, changes in lab.changes.items():
         row = rubric[table]
@@ -28,7 +28,8 @@ def adapted(course, lab):
 
 
 def scale(course, lab, rows, most):
-    """Scales points that do not add up to `most`. Hundredths that remain go to the checks that lost most by rounding."""
+    """Scales the points of the checks so that they add up to `most`. Hundredths that remain go to the checks that lost
+    most by rounding."""
     counted = {table: Fraction(str(row["points"])) for table, row in rows.items() if "points" in row}
     total = sum(counted.values())
     if not total:
@@ -100,6 +101,6 @@ def check_rubric(lab, folder, binary, places):
     said = visible(done.stderr.strip().removeprefix("lab32: "), 400)
     where = re.match(rf".*/{lab.name}\.toml:(\d+): ", said)
     line = int(where[1]) if where else 0
-    # An error of a whole table is at its first line, and the changed key below it.
+    # An error about a whole table has the table's first line, and the key that the course has changed is below it.
     at = next((places[n] for n in sorted(places) if n >= line), places[max(places)])
     raise Problem(f"{at}: {said[where.end():] if where else said}")

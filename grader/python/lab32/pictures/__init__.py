@@ -12,7 +12,7 @@ KINDS = ("fault", "race", "access", "shuffles", "steps", "mappings", "traffic")
 
 
 def picture_kinds(launch):
-    """The kinds of pictures that a launch has data for."""
+    """The kinds of pictures for which the launch has data."""
     return [
         kind
         for kind in KINDS
@@ -26,7 +26,7 @@ OF_STEPS = ("divergence", "idle lanes", "barriers")
 
 
 def leading_kind(launch, check=""):
-    """The kind of picture that explains the check, or None if there is none."""
+    """The kind of picture that explains the check best; None if the launch has no data for any."""
     there = picture_kinds(launch)
     if "steps" in there and there[0] == "access" and check.endswith(OF_STEPS):
         return "steps"

@@ -48,7 +48,7 @@ def count(n, what):
 
 
 def cost_text(access, request):
-    """ "32 sectors where 4 would do" """
+    """The cost of the access in words: "32 sectors where 4 would do"."""
     unit = "wavefront" if access["space"] == "shared" else "sector"
     if request["cost"] <= request["ideal"]:
         return f"{count(request['cost'], unit)}, the minimum"
@@ -56,7 +56,7 @@ def cost_text(access, request):
 
 
 def used_percent(access, request):
-    """The used share of the bytes that sectors move, as text; None if it has no meaning for this access."""
+    """The percentage of the bytes in moved sectors that the access uses; None if it has no meaning for this access."""
     if access["space"] == "shared" or request["kind"] in ATOMICS or not request["cost"]:
         return None
     used = sum(len(row.bytes) for row in rows_of(request).values())
@@ -65,7 +65,7 @@ def used_percent(access, request):
 
 def heading(access, request):
     active = [lane for lane, a in enumerate(request["address"]) if a is not None]
-    # A `red` is an atomic without a result.
+    # A `red` is an atomic without a result, and is called an atomic, too.
     kind = "atomic" if request["kind"] in ATOMICS else request["kind"]
     matrix = "matrix " if request["matrix"] else ""
     return (
@@ -101,7 +101,7 @@ def sector_kind(access, row, word):
 
 
 def key_of(access, request, rows, unused, bare):
-    """The key, with entries only for marks that occur in the picture."""
+    """Draws the key, with entries only for the marks that the picture has."""
     places = [(row, word) for row in rows for word in row.lanes]
     many = [len(row.lanes[word]) for row, word in places]
     key = ["number in a cell: its lane"]
@@ -187,7 +187,7 @@ def draw_access(access, number):
     picture.cells(unused, CELL, CELL, "cell unused")
     picture.cells(bare, CELL, CELL, "cell bare")
 
-    # A line from each lane to its word; a lane with several words gets a line to the first.
+    # Draws a line from each lane to its word, or to the first of its words.
     for n, row in enumerate(shown):
         y = first + n * pitch
         done = set()
@@ -218,7 +218,7 @@ def draw_access(access, number):
                 picture.rect(x_of(word), y, CELL, CELL, f"cell {kind}", f"{place}: {names}")
                 dark = kind != "good"
                 words = str(lanes[0])
-                if len(lanes) > 1:  # a cell has room for two characters
+                if len(lanes) > 1:  # the number of lanes, in the two characters that fit a cell
                     words = f"{len(lanes)}×" if len(lanes) < 10 else "9+"
                 picture.text(
                     x_of(word) + CELL / 2,

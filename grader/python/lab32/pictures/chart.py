@@ -41,7 +41,7 @@ def cache_lines(caches):
 
 
 def other_ways(traffic):
-    """One line for each kind of traffic other than loads and stores of lanes."""
+    """The rows for traffic other than the loads and stores of lanes, one for each kind."""
     ways, words = traffic.get("other"), []
     if not ways:
         return words
@@ -73,7 +73,7 @@ def draw_down_arrow(picture, x, y1, y2):
 
 
 def draw_table(picture, x1, x2, y, rows, reference):
-    """Rows of (label, yours, reference's) below an arrow, with the numbers aligned."""
+    """Draws rows of (label, yours, reference's) below an arrow, with the numbers aligned."""
     right = x2 - 10
     yours = right - 76 if reference else right
     if reference:
@@ -88,7 +88,7 @@ def draw_table(picture, x1, x2, y, rows, reference):
 
 
 def needless_text(reached, ideal, unit="sectors"):
-    """ "▲ 4.5 × ideal" or "▲ 60 sectors more" """
+    """How far the count is from the ideal: "▲ 4.5 × ideal" or "▲ 60 sectors more"."""
     if not ideal or reached <= ideal:
         return "✓ the minimum"
     if reached < 1.005 * ideal:
@@ -97,7 +97,8 @@ def needless_text(reached, ideal, unit="sectors"):
 
 
 def verdict_text(traffic, reference, what, ideal):
-    """Lines for a box. Even without wasted sectors an access can move far more than the reference solution."""
+    """The lines in a box that compare with the reference solution: even an access that wastes no sectors can move far
+    more bytes than its accesses."""
     reached = traffic[what]
     lines = [needless_text(reached, traffic[ideal], what)]
     if reference and reached > 1.05 * reference[what] > 0:
@@ -108,7 +109,8 @@ def verdict_text(traffic, reference, what, ideal):
 
 
 def rows_of(traffic, reference, *columns):
-    """[(label, yours, reference's)]; `columns` are pairs of a label and a function from a Traffic to text."""
+    """Rows [(label, yours, reference's)] from `columns`, pairs of a label and a function that makes text from a
+    Traffic."""
     return [(what, show(traffic), show(reference) if reference else "") for what, show in columns]
 
 

@@ -6,12 +6,13 @@ LEFT, TOP, CELL = 84, 92, 24
 
 
 def group_moves(mapping):
-    """[(row, column, stored row, stored column)], the last two in the whole table."""
+    """The groups as [(row, column, stored row, stored column)]; the last two count in the whole table, not in the drawn
+    part."""
     return [(*divmod(n, mapping["columns"]), *divmod(to, mapping["all_columns"])) for n, to in enumerate(mapping["to"])]
 
 
 def columns_of_each_column(mapping):
-    """For each column: the number of columns that its groups are stored in."""
+    """For each column, the number of different columns in which its groups are stored."""
     return [
         len({place[3] for place in group_moves(mapping) if place[1] == column})
         for column in range(mapping["columns"])
@@ -68,7 +69,7 @@ def draw_mappings(mappings):
         leaves = to_column != column if turned else to_row != row
         shown, before = (to_row, row) if turned else (to_column, column)
         kind = "bad" if leaves else "good" if shown != before else "unused"
-        out = shown >= (rows if turned else columns)  # a student's function may be no valid swizzle
+        out = shown >= (rows if turned else columns)  # not drawn: the function of a student need not be a swizzle
         picture.rect(
             x + 1, y + 1, CELL - 2, CELL - 2, f"cell {kind}", f"row {row}, column {column}"
         )

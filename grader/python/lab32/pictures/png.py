@@ -25,7 +25,7 @@ def fill_of(kinds, opacity=1):
 
 
 def dash_segments(x1, y1, x2, y2, pattern):
-    """The segments of a dashed line."""
+    """The visible segments of a dashed line."""
     length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
     at, on = 0.0, True
     while at < length:
@@ -61,7 +61,7 @@ def png(picture):
         box = scaled(a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"])
         if box[2] <= box[0] or box[3] <= box[1]:
             return
-        if "idle" in kinds:  # hollow and dashed: something that does not exist
+        if "idle" in kinds:  # hollow and dashed, because the thing does not exist
             x1, y1, x2, y2 = a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"]
             for side in ((x1, y1, x2, y1), (x2, y1, x2, y2), (x2, y2, x1, y2), (x1, y2, x1, y1)):
                 for piece in dash_segments(*side, (2, 1.5)):

@@ -7,7 +7,8 @@ LEFT, TOP, CELL, PITCH = 92, 84, 20, 66
 
 
 def kind_of(shuffle, lane):
-    """read; own (out of range: the lane keeps its own value); absent (the source lane takes no part); inactive"""
+    """What a lane reads: "read", "own" (its own value, since the source is out of range), "absent" (the source lane
+    takes no part), or "inactive"."""
     if not shuffle["mask"] >> lane & 1:
         return "inactive"
     if not shuffle["in_range"] >> lane & 1:

@@ -5,7 +5,7 @@ from lab32.pictures.canvas import ACROSS, Canvas, grouped, shorten
 
 LANES = 32
 LEFT, TOP, HEIGHT = 150, 76, 17
-ROOM = 640  # pixels for the lanes of all warps
+ROOM = 640  # pixels across, for the lanes of all warps
 
 
 def bits(mask, first, count):
@@ -62,7 +62,7 @@ def draw_steps(block):
         for kind, at in places.items():
             picture.cells(at, cell - 1, HEIGHT - 4, f"cell {kind}")
         any_partly |= bool(partly)
-        for x, share in partly:  # the filled part is the share of lanes that work
+        for x, share in partly:  # the filled part of a cell is the share of its lanes that work
             height = (HEIGHT - 4) * share
             picture.rect(x, y + 1 + HEIGHT - 4 - height, cell - 1, height, "cell warn")
         lanes = lanes_of(step)

@@ -49,7 +49,7 @@ def graded(options):
 
 
 def asked(options, labs):
-    """{lab: its questions, or the reason why there are none}"""
+    """{lab: the questions about its file, or the reason why there are none}"""
     words = [word for name in ("dir", "rubric", "id") if (value := getattr(options, name)) for word in (f"--{name}", value)]
     found = {}
     for lab in labs if options.ask else ():

@@ -69,7 +69,7 @@ def sources_of(students, lab):
         groups.add((source.group, source.data))
         of = ", ".join(source.group) or student.name
         name, more = of, 1
-        while name in out:  # two students have the same name
+        while name in out:  # another student has the same name
             more += 1
             name = f"{of} ({more})"
         out[name] = source
@@ -92,7 +92,8 @@ class Session:
         self.machine = []  # failures of the machine rather than of a submission
 
     def compare50(self):
-        """The path of its Python. None if it cannot be installed, which is reported once."""
+        """The path of the Python of compare50's environment; None if that cannot be installed, which is reported
+        once."""
         if self.options.no_compare50:
             return None
         try:
@@ -145,7 +146,7 @@ class Session:
         if python is None or len(files) < 2:
             signals += ["Without compare50."] if python is None else []
             return {}
-        most = max(len(files), 20)  # matching a pair takes a fifth of a second
+        most = max(len(files), 20)  # a limit, because matching a pair takes a fifth of a second
         try:
             found, unread = tokens.compare_all(python, lab, files, skeleton, most, asked[:most])
         except tokens.Unavailable as error:

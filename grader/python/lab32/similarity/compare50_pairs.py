@@ -15,7 +15,8 @@ WAY = passes.structure
 
 
 def can_tokenize(submission):
-    """Whether compare50 can tokenize it; compare50 itself would end at the first file that it cannot."""
+    """Whether compare50 can split the text into tokens. compare50 itself would end at the first file for which it
+    cannot."""
     try:
         return all(file.tokens() for file in submission)
     except Exception:
@@ -23,7 +24,7 @@ def can_tokenize(submission):
 
 
 def merge_spans(spans):
-    """[(start, end)] with overlapping spans merged."""
+    """The spans as [(start, end)], with overlapping ones merged."""
     out = []
     for start, end in sorted(spans):
         if out and start <= out[-1][1]:
@@ -51,7 +52,7 @@ def span_length(spans):
 
 
 def matched_part(text, matched, ignored):
-    """(the matched share of the text that is not ignored, matched characters, matched lines)"""
+    """(matched share of the text without ignored parts, number of matched characters, matched lines)"""
     ignored = merge_spans(ignored)
     matched = subtract_spans(merge_spans(matched), ignored)
     rest = span_length(subtract_spans([(0, len(text))], ignored))

@@ -18,18 +18,18 @@ GRACE = 10  # seconds that a terminated process has to clean up
 @dataclass
 class Compiled:
     prints: dict | None = None
-    why: str = ""  # why there are no prints, in one line
+    why: str = ""  # the reason why there are no fingerprints, in one line
     ours: bool = False  # the failure is the machine's, not the submission's
 
 
 class Compiler:
     def __init__(self, binary, seconds=300):
         self.binary, self.seconds = str(binary), seconds
-        # Serialises starting a process with stop(), so that none starts after it or escapes it.
+        # The lock makes starting a process and stop() exclusive, so that no process starts after stop() or escapes it.
         self.running, self.stopped, self.lock = set(), False, threading.Lock()
 
     def ptx(self, lab, data, headers=None):
-        """(PTX, why there is none, whether that is the machine's fault)"""
+        """Compiles a submission: (PTX, the reason if there is none, whether the machine is at fault)."""
         with tempfile.TemporaryDirectory(prefix="lab32-similarity-") as scratch:
             source, output = Path(scratch, f"{lab}.cu"), Path(scratch, f"{lab}.ptx")
             for name, text in (headers or {}).items():

@@ -65,7 +65,7 @@ class Row:
     b: str
     pair: object = None  # pairs.Pair
     tokens: object = None  # tokens.Tokens
-    lines: tuple = ((), ())  # {kernel: lines that PTX matched}, for each of the two
+    lines: tuple = ((), ())  # for each of the two submissions, {kernel: lines that match in PTX}
 
     def flagged(self):
         return bool((self.pair and self.pair.flagged()) or (self.tokens and self.tokens.flagged()))
@@ -87,9 +87,9 @@ class LabPage:
     groups: list
     kernels: list = field(
         default_factory=list
-    )  # (a, b, kernel, Overlap): similar in one kernel, not as a whole
+    )  # (a, b, kernel, Overlap) of pairs that are similar in one kernel only
     agreement: dict = field(default_factory=dict)
-    apart: list = field(default_factory=list)  # (name, why) of submissions without PTX
+    apart: list = field(default_factory=list)  # (name, reason) of submissions that have no PTX
     signals: list = field(default_factory=list)  # why a signal is missing
 
 

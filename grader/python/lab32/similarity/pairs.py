@@ -5,15 +5,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 from itertools import combinations
 
-THRESHOLD = 0.6  # least share of a suggested pair
-WEIGHT = 60.0  # least weight of its common fingerprints
-KERNEL_THRESHOLD, KERNEL_WEIGHT = 0.9, 100.0  # the limits for a single kernel
-TELLING = 0.5  # least rarity of a fingerprint whose lines are marked
+THRESHOLD = 0.6  # least similarity of a pair that is suggested
+WEIGHT = 60.0  # least weight of the fingerprints that a suggested pair has in common
+KERNEL_THRESHOLD, KERNEL_WEIGHT = 0.9, 100.0  # both limits for a pair that is similar in a single kernel
+TELLING = 0.5  # least rarity of a fingerprint for its lines to be marked
 
 
 @dataclass
 class Overlap:
-    """What two submissions share, in weighted fingerprints."""
+    """What two submissions have in common, in weighted fingerprints."""
 
     shared: float = 0.0  # weight of the fingerprints that both have
     all: float = 0.0  # weight of the fingerprints that either has
@@ -40,11 +40,11 @@ class Pair:
 
 
 class Frequencies:
-    """How many of a class, {name: prints}, have each fingerprint of each kernel."""
+    """Counts how many submissions of a class, {name: prints}, have each fingerprint of each kernel."""
 
     def __init__(self, prints):
         self.prints = prints
-        self.others = len(prints) - 2  # the class without the pair that is compared
+        self.others = len(prints) - 2  # submissions besides the two that are compared
         self.count = {}
         for one in prints.values():
             for kernel, lines in one.items():
@@ -55,8 +55,8 @@ class Frequencies:
         }
 
     def weight(self, kernel, prints, having):
-        """The summed weight of `prints`. A print that only the pair has weighs 1, one that all have weighs 0;
-        `having` is how many of the pair have it themselves."""
+        """The sum of the weights of `prints`: 1 for a fingerprint that no other submission has, 0 for one that all
+        have. `having` is the number of submissions of the pair that have them."""
         if self.others <= 0:
             return float(len(prints))
         elsewhere = sum(map(self.count[kernel].__getitem__, prints)) - having * len(prints)
@@ -74,13 +74,13 @@ class Frequencies:
         return out
 
     def pairs(self):
-        """All pairs, the most similar first."""
+        """A Pair for every two submissions, the most similar two first."""
         every = [self.pair(a, b) for a, b in combinations(sorted(self.prints), 2)]
         return sorted(every, key=lambda pair: (-pair.total().share(), pair.a, pair.b))
 
     def agreement(self):
-        """{kernel: (pairs in which both wrote it, pairs that agree in it)}, by share alone. Agreement in a kernel
-        is no evidence if many pairs agree in it."""
+        """{kernel: (number of pairs in which both have written it, number of those that agree in it)}, by similarity
+        alone. If many pairs agree in a kernel, agreement in it is no evidence."""
         out = {}
         for a, b in combinations(sorted(self.prints), 2):
             first, second = self.prints[a], self.prints[b]

@@ -22,24 +22,24 @@ VARIABLE = re.compile(
 )
 # A student can change int to unsigned in a moment, and ptxas compiles both nearly alike.
 SIGN = re.compile(r"\.[sub](8|16|32|64)\b")
-# b > a is written as a < b.
+# Comparisons > are written as <, with exchanged operands.
 LESS = str.maketrans("g", "l")
 TURNED = re.compile(r"(.*\bsetp\.)(gt|ge)(u?\.\w+\s+[^,]+),\s*([^,]+),\s*([^,]+)")
 
 
 @dataclass
 class Instruction:
-    pieces: tuple  # text, then (kind, name) and text alternately
-    lines: frozenset  # the submission's lines that it was compiled from
+    pieces: tuple  # of an instruction: a text, then (kind, name) and a text in turn
+    lines: frozenset  # the lines of the submission from which it was compiled
 
 
 @dataclass
 class Kernel:
-    name: str  # as in the file; instances of a template and overloads share one name
+    name: str  # in the submission's file; overloads and instances of a template have one name
     body: list = field(default_factory=list)
 
     def grams(self):
-        """{fingerprint: lines}, one for every GRAM consecutive instructions."""
+        """The fingerprints, {fingerprint: lines}: one for every GRAM consecutive instructions."""
         out = {}
         count = min(GRAM, len(self.body))
         for at in range(len(self.body) - count + 1 if count else 0):
@@ -51,7 +51,7 @@ class Kernel:
 
 
 def fingerprint(window):
-    """Names are numbered anew in each window, so that code inserted before it does not change it."""
+    """Names are numbered anew in each window, so that code inserted before a window does not change its fingerprint."""
     text, numbers, counts = [], {}, {}
     for instruction in window:
         for piece in instruction.pieces:
@@ -69,7 +69,8 @@ def fingerprint(window):
 
 
 def base_name(mangled):
-    """`transpose` for _Z9transposeILi32EEvPKfPf and for _ZN4mine9transposeEv; other names are returned unchanged."""
+    """The name of a function from its mangled name: `transpose` for _Z9transposeILi32EEvPKfPf and for
+    _ZN4mine9transposeEv. Other names are returned unchanged."""
     at, name = 2, ""
     if not mangled.startswith("_Z"):
         return mangled
@@ -85,7 +86,7 @@ def base_name(mangled):
 
 def split_statement(statement):
     out, at = [], 0
-    # __restrict__ changes `ld.global` to `ld.global.nc`, and is as easily added.
+    # Adding __restrict__ changes `ld.global` to `ld.global.nc`, and is as easy as changing a sign.
     statement = SIGN.sub(r".i\1", statement).replace("ld.global.nc.", "ld.global.")
     if turned := TURNED.fullmatch(statement):
         start, how, rest, first, second = turned.groups()

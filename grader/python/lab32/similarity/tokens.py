@@ -26,12 +26,12 @@ CHARACTERS = 600  # least number of matched characters in both texts together
 
 
 class Unavailable(Exception):
-    """Why compare50 is unavailable, in one line."""
+    """Raised if compare50 cannot be used; the text is the reason, in one line."""
 
 
 @dataclass
 class Tokens:
-    """A pair's compare50 score, and the share of each text outside the skeleton that is matched."""
+    """The score that compare50 gives to a pair, and the matched share of each text without the skeleton's parts."""
 
     score: float
     shares: tuple
@@ -46,7 +46,8 @@ class Tokens:
 
 
 def folder():
-    """Next to .venv in a checkout; in the user's cache folder for an installed lab32."""
+    """The folder of compare50's environment: next to .venv in a checkout; in the user's cache folder if lab32 was
+    installed."""
     if (ROOT / "Makefile").exists():
         return ROOT / ".venv-compare50"
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -54,7 +55,7 @@ def folder():
 
 
 def environment(where=None, pinned=PINNED):
-    """The path of its Python. Raises Unavailable."""
+    """The path of the environment's Python. Raises Unavailable if it cannot be installed."""
     where = where or folder()
     python, stamp = where / "bin/python", where / "installed"
     wanted = hashlib.sha256(Path(pinned).read_bytes() + sys.version.encode()).hexdigest()
@@ -123,7 +124,7 @@ def run_compare50(python, request):
     process = subprocess.Popen(
         [python, "-P", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-        # compare50 picks by Python's hash(); a fixed seed makes every run find the same matches.
+        # compare50 chooses matches by Python's hash(); with a fixed seed every run finds the same.
         | {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"},
     )  # fmt: skip
     try:
