@@ -30,7 +30,7 @@ class ElfReader {
   const std::string& what_;
 };
 
-// The 0-terminated string at `offset` of a string table.
+// Returns the 0-terminated string at `offset` of a string table.
 std::string name_at(std::string_view table, uint64_t offset) {
   if (offset >= table.size()) return {};
   return std::string(table.substr(offset, table.find('\0', offset) - offset));

@@ -22,7 +22,7 @@ struct ElfSection {
 struct ElfObject {
   std::string name;
   uint32_t section = 0;  // index
-  uint64_t value = 0;    // in a cubin: the offset in the section
+  uint64_t value = 0;    // in a cubin: the offset of the symbol in its section
 };
 
 struct ElfFile {

@@ -63,7 +63,7 @@ inline constexpr Variable kTestAll{"LAB32_TEST_ALL"};
 inline constexpr Variable kPath{"PATH"}, kLibraryPath{"LD_LIBRARY_PATH"};
 inline constexpr Variable kTemporaryDirectory{"TMPDIR"}, kHome{"HOME"},
     kCacheHome{"XDG_CACHE_HOME"};
-// https://no-color.org, and the kind of terminal.
+// NO_COLOR turns colours off (https://no-color.org); TERM is the kind of terminal.
 inline constexpr Variable kNoColor{"NO_COLOR"}, kTerminal{"TERM"};
 // Additional options: nvcc reads the first two itself, PyCUDA passes the third to nvcc.
 inline constexpr Variable kNvccPrepend{"NVCC_PREPEND_FLAGS"}, kNvccAppend{"NVCC_APPEND_FLAGS"},

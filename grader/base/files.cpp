@@ -37,7 +37,7 @@ std::optional<std::string> read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  // An empty file sets failbit on `text`, a directory badbit on `file`.
+  // An empty file sets failbit on `text`, and a directory sets badbit on `file`.
   if (!file) return std::nullopt;
   return text.str();
 }
@@ -86,7 +86,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The path, and the option that named it, for the message of a failure.
+// An output path and the option that named it; a failure's message quotes both.
 struct NamedOutput {
   const std::string& path;
   const std::string& option;

@@ -37,10 +37,10 @@ constexpr uint32_t kPathBeneath = 1;
 
 constexpr uint64_t kExecute = 1 << 0, kWriteFile = 1 << 1, kReadFile = 1 << 2, kReadDir = 1 << 3;
 constexpr uint64_t kMakeAndRemove =
-    0x1ff0;  // bits 4 to 12: files, directories, links, devices, ...
+    0x1ff0;  // bits 4 to 12: making and removing files, directories, links, devices and so on
 constexpr uint64_t kRefer = 1 << 13, kTruncate = 1 << 14, kIoctl = 1 << 15;
 constexpr uint64_t kTcp = 3;     // bind, connect
-constexpr uint64_t kScoped = 3;  // abstract sockets, signals to processes outside
+constexpr uint64_t kScoped = 3;  // connecting to abstract sockets, and signalling processes outside
 
 struct RulesetAttributes {
   uint64_t files, network, scoped;

@@ -53,7 +53,7 @@ struct ProcessLimits {
   // The time limit of the whole group. Afterwards every process of the group is killed.
   double wall_seconds = 0;
   uint64_t cpu_seconds = 0;   // limit of each process (RLIMIT_CPU)
-  uint64_t memory_bytes = 0;  // address space of each process (RLIMIT_AS)
+  uint64_t memory_bytes = 0;  // limit of the address space of each process (RLIMIT_AS)
   uint64_t file_bytes = 0;    // largest file written (RLIMIT_FSIZE)
   uint64_t output_bytes = 0;  // limit of stdout and of stderr each; beyond it the group is killed
 };

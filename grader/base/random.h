@@ -43,7 +43,7 @@ class Random {
     return static_cast<uint32_t>((bits() >> 32) * uint64_t{bound} >> 32);
   }
 
-  // Uniform in [-1, 1) in steps of 2^-23, which a float represents exactly.
+  // A random number, uniform in [-1, 1) in steps of 2^-23, which a float represents exactly.
   [[gnu::always_inline]] float unit() { return static_cast<float>(bits() >> 40) * 0x1p-23f - 1.0f; }
 
   std::vector<float> floats(size_t count) {

@@ -349,7 +349,7 @@ std::string Pattern::replace(const std::string& text, const std::string& by) con
     }
     from = place->end;
     if (place->end > place->begin) continue;
-    // An empty match: copy the next character, so that the search advances.
+    // After an empty match the next character is copied, so that the search advances.
     if (from == text.size()) return out;
     out += text[from++];
   }

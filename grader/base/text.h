@@ -78,7 +78,7 @@ class Pattern {
 
   // The leftmost match, and the longest of several that begin there.
   std::optional<Groups> search(const std::string& text) const;
-  // A match of the whole text only.
+  // The match if the expression matches the whole text; nullopt otherwise.
   std::optional<Groups> match(const std::string& text) const;
   std::vector<Groups> all(const std::string& text) const;
   // Replaces all matches; $0 to $9 stand for the groups.

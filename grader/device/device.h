@@ -65,10 +65,10 @@ struct Fault {
   sim::TrapKind kind = sim::TrapKind::trap;
   std::string file;  // source position, empty/0 when unknown
   int line = 0;
-  std::optional<sim::TrapFacts> trap;    // an instruction failed, on the simulator
-  std::optional<LaunchRefusal> refusal;  // the simulator refused the launch
-  std::optional<DriverError> driver;     // a GPU reported it
-  double seconds = 0;                    // for the kind time_limit
+  std::optional<sim::TrapFacts> trap;    // set if an instruction failed on the simulator
+  std::optional<LaunchRefusal> refusal;  // set if the simulator refused the launch
+  std::optional<DriverError> driver;     // set if a GPU reported the fault
+  double seconds = 0;                    // the limit, if the kind is time_limit
   int call_line = 0;  // the line of the kernel that calls the function with the fault; 0: none
 };
 
@@ -217,7 +217,8 @@ struct Run {
   std::optional<OutOfRangeAmount> out_of_range_amount;
   std::vector<PtxLevelAccess> ptx_level;
   uint64_t child_launches = 0;  // launches by kernels; no figure includes them (simulator)
-  // Accesses to the memory of another device; they count as the device's own.
+  // Accesses to the memory of another device. The counters include them as accesses to the device's
+  // own memory.
   uint64_t peer_accesses = 0;
   // Whether the launch moved data that no counter includes.
   bool has_uncounted_traffic() const {
@@ -269,7 +270,7 @@ class LoadedModule {
   virtual std::optional<std::vector<std::byte>> initial_constant(const std::string& /*name*/) {
     return std::nullopt;
   }
-  // The bytes of a module variable; nullopt: no such variable.
+  // The bytes of a module variable; nullopt if the module has no variable of that name.
   virtual std::optional<std::vector<std::byte>> read_symbol(const std::string& name) = 0;
   virtual bool write_symbol(const std::string& name, const void* data, uint64_t bytes) = 0;
   // Gives all variables their initial values. Called after a launch that a fault has stopped.

@@ -197,8 +197,8 @@ std::string element_name(const std::string& symbol, const std::string& part) {
   return part.empty() ? "" : variable_name(symbol) + part;
 }
 
-// nvcc splits a small array in shared memory into variables of one element each. The array's symbol
-// and the number of the element; 0 for any other symbol.
+// The symbol of an array and the index of an element. nvcc splits a small array in shared memory
+// into variables of one element each. For the symbol of any other variable, the index is 0.
 struct ElementVariable {
   std::string array;
   int64_t element = 0;

@@ -18,8 +18,8 @@
 namespace lab32::device {
 namespace {
 
-// The offsets of the module's variables in their sections of the cubin, by symbol. A GPU places the
-// sections at multiples of 256.
+// Maps the symbol of each variable to its offset in its section of the cubin. A GPU places the
+// sections at multiples of 256 bytes.
 std::map<std::string, uint64_t> symbol_offsets(const std::string& cubin) {
   std::map<std::string, uint64_t> offsets;
   if (!is_elf(cubin)) return offsets;

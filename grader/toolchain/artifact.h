@@ -11,23 +11,24 @@
 
 namespace lab32::toolchain {
 
-// PTX line -> the source position of the instructions from that line on.
+// Maps a line of the PTX to the source position of the instructions from that line on.
 using Places = std::map<int, std::pair<std::string, int>>;
 
 struct Artifact {
   std::string source;  // path of the .cu, as the user gave it
   std::string arch;    // "sm_90"
-  std::string ptx;     // nvcc -ptx -lineinfo, paths mapped back to the user's
-  // The file name to use for positions in a PTX text without line information; empty: none.
+  std::string ptx;     // from nvcc -ptx -lineinfo, with the user's paths
+  // The file name to use for positions if `ptx` has no line information; empty if its instructions
+  // are to have no positions then.
   std::string name;
-  Places places;      // source positions for such a text; other lines get `name` and their PTX line
-  std::string cubin;  // bytes, for the GPU and for nvdisasm
+  Places places;      // for such a text; lines not listed get `name` and their PTX line
+  std::string cubin;  // the binary, for the GPU and for nvdisasm
   // The output of nvdisasm -c -gi -gp -hex with the user's paths; empty when there is no nvdisasm
   // (all counts are then PTX-level). Besides `//## File "x.cu", line 3` (and its ` inlined at
   // "x.cu", line 9`) it has `//## File ".nv_debug_ptx_txt", line 38`: the line of `ptx` from which
   // the next instructions come.
   std::string sass;
-  std::map<std::string, uint32_t> registers;  // kernel (mangled) -> registers a thread, from ptxas
+  std::map<std::string, uint32_t> registers;  // per kernel (mangled): registers a thread
   // Addresses of variables (mangled) that are already placed: managed variables, on every device
   // but the first.
   std::map<std::string, uint64_t> placed;

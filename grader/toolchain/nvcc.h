@@ -38,8 +38,8 @@ struct CompileOptions {
   Isolation isolation;
   ProcessLimits limits;            // for nvcc
   uint64_t variables = 128 << 20;  // bytes of __device__ and __constant__ arrays in all
-  bool cache = true;               // compile the same text only once
-  // Returns the code around the file; its argument is the text of the file. Null: there is none.
+  bool cache = true;               // whether to compile the same text only once
+  // Returns the code around the file, given the text of the file. Null if the file stands alone.
   std::function<Surroundings(const std::string&)> around = {};
   CompileOptions();  // the defaults of compile() above
 };

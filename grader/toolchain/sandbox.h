@@ -57,7 +57,7 @@ class Sandbox {
   Scratch scratch_;
   std::filesystem::path include_, submission_, output_;
   Isolation isolation_;
-  std::optional<Confinement> confinement_;  // not with bubblewrap
+  std::optional<Confinement> confinement_;  // empty if bubblewrap confines the program
 };
 
 // ---- the files that a preprocessor has opened (gcc -H), and whether it may open them ----
@@ -66,8 +66,8 @@ class Sandbox {
 extern const std::vector<std::string> kReportOpenedFiles;
 
 struct OpenedFiles {
-  std::vector<std::filesystem::path> files;  // by gcc's names
-  std::string messages;                      // the output without the list of files
+  std::vector<std::filesystem::path> files;  // with the names that gcc gives them
+  std::string messages;                      // gcc's output without the list of files
 };
 OpenedFiles split_opened_files(const std::string& output);
 

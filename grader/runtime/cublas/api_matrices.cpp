@@ -17,11 +17,11 @@ namespace {
 
 int64_t at_least_one(int64_t rows) { return std::max<int64_t>(1, rows); }
 
-// The index of element i in a vector with a step. BLAS starts at the last element if the step is
-// negative.
+// The index in memory of element i of a vector of n elements, `step` apart. If the step is
+// negative, BLAS starts at the last element.
 int64_t place(int64_t i, int64_t n, int64_t step) { return (step < 0 ? i - n + 1 : i) * step; }
 
-// The operands, as the program passes them.
+// The operands of a product of a matrix and a vector, as the program passes them.
 struct Gemv {
   cublasOperation_t op;
   int64_t m, n;

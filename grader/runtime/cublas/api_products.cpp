@@ -22,7 +22,7 @@ constexpr Types kTypes<cuDoubleComplex>{CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_6
 template <>
 constexpr Types kTypes<__half>{CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F};
 
-// For GEMM_EX, BLAS numbers the type arguments, too.
+// The positions in GEMM_EX. BLAS counts its type arguments, too.
 constexpr ArgumentPositions kEx{"GEMM_EX ", 9, 12, 16, 0};
 constexpr int kAlgorithm = 18;
 

@@ -7,7 +7,7 @@
 namespace lab32::cublas {
 namespace {
 
-// A multiplication and an addition for each of a warp's lanes.
+// The operations of one FMA instruction of a warp: a multiplication and an addition in each lane.
 constexpr double kOperationsOfWarp = 32 * 2;
 
 }  // namespace

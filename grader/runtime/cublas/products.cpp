@@ -167,7 +167,7 @@ struct ProductOperands {
   void* c;
 };
 
-// The addresses of the matrices of each product in the batch.
+// The operands of each product in the batch.
 template <class T, class C>
 std::vector<ProductOperands> operands_of_batch(DeviceAccess& access, const Product& p,
                                                const Batch& batch) {

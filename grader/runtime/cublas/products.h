@@ -40,7 +40,7 @@ constexpr ArgumentPositions argument_positions(const char* routine, int count = 
   return {routine, 8, 10, 13, count};
 }
 
-// The types of the elements of A and B, of C, and of the factors.
+// The types of a product: of the elements of A and B, of those of C, and of the computation.
 struct Types {
   cudaDataType ab, c;
   cublasComputeType_t compute;

@@ -27,9 +27,10 @@ struct AllocationInfo {
   int device = 0;                // the device for which it was allocated
   unsigned flags = 0;            // flags passed to cudaHostAlloc or cudaMallocManaged
   cudaMemPool_t pool = nullptr;  // stream-ordered allocations
-  bool of_graph = false;         // a node of a graph allocated it
-  std::string call;              // the function that allocated it, and where the program called it,
-  CallSite site;                 // if remember_sites() was called
+  bool of_graph = false;         // whether a node of a graph allocated it
+  // The function that allocated it, and, if remember_sites() was called, the place of the call.
+  std::string call;
+  CallSite site;
 };
 
 // Memory that graph nodes hold on a device, in pieces of 32 MiB, as on an H100. Freed pieces are

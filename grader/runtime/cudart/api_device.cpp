@@ -184,7 +184,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   });
 }
 
-// The values of two H100s joined by NVLink.
+// The values are those of two H100s joined by NVLink.
 cudaError_t cudaDeviceGetP2PAttribute(int* out, cudaDeviceP2PAttr which, int from, int to) {
   return call("cudaDeviceGetP2PAttribute", Waits::regardless, [&](Runtime& r) {
     if (!out || which < cudaDevP2PAttrPerformanceRank ||

@@ -81,7 +81,7 @@ class Arrays {
   std::map<const void*, std::unique_ptr<Mipmap>> mipmaps_;
 };
 
-// The descriptions from which the program made its objects, by object number.
+// The descriptions from which the program made a texture or surface object.
 struct TextureDescriptions {
   cudaResourceDesc resource{};
   cudaTextureDesc texture{};
@@ -97,7 +97,7 @@ cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
                            const cudaResourceDesc& resource, const cudaTextureDesc& texture,
                            const cudaResourceViewDesc* view, Fractions fractions,
                            sim::TextureObject* object);
-// The common part of cudaCreateTextureObject() and cuTexObjectCreate().
+// The part that cudaCreateTextureObject() and cuTexObjectCreate() have in common.
 cudaError_t create_texture_object(cudaTextureObject_t* out, const cudaResourceDesc* resource,
                                   const cudaTextureDesc* texture, const cudaResourceViewDesc* view,
                                   Fractions fractions);

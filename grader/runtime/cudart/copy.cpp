@@ -42,7 +42,7 @@ bool is_padding(const Gaps& gaps, size_t count, uint64_t structure) {
   return true;
 }
 
-// Whether the gaps repeat from structure to structure.
+// Whether the first `count` gaps, those of the first structure, repeat in each further structure.
 bool gaps_repeat(const Gaps& gaps, size_t count, uint64_t structure, uint64_t structures) {
   if (gaps.size() != count * structures) return false;
   for (size_t i = count; i < gaps.size(); ++i)

@@ -18,7 +18,7 @@ namespace lab32::cudart {
 // structures does not count: a kernel that writes all members leaves it as it is.
 
 struct UnwrittenBytes {
-  uint64_t first;  // the offset of the first in the allocation
+  uint64_t first;  // offset of the first unwritten byte in the allocation
   uint64_t bytes;
 };
 // nullopt: all bytes of the box, which lies in this allocation, are written.

@@ -22,7 +22,7 @@ namespace {
 // The formats below are what fatbinary of CUDA 11 to 13 writes. NVIDIA documents only the wrapper,
 // in the toolkit's header of the fat binary section.
 constexpr uint32_t kWrapperMagic = 0x466243b1, kBlockMagic = 0xba55ed50;
-// The wrapper version of programs compiled with -rdc=true. `more` lists the linked blocks
+// The version of the wrapper in programs compiled with -rdc=true. `more` lists their linked blocks
 // (crt/link.stub).
 constexpr uint32_t kLinked = 2;
 constexpr uint64_t kLz4 = 0x2000, kZstd = 0x8000;

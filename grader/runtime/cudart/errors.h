@@ -16,7 +16,8 @@ namespace lab32::cudart {
 // outside this library. Taking it is cheap; finding its source line is not.
 struct CallSite {
   std::filesystem::path file;
-  std::vector<uint64_t> addresses;  // relative to the file, the innermost first
+  // addresses relative to the start of the file, the innermost frame first
+  std::vector<uint64_t> addresses;
 
   // The site of the current call. It is empty if the call did not come from a file.
   static CallSite current();
@@ -60,7 +61,8 @@ const char*& driver_function();
 // leave the stored error unchanged.
 cudaError_t store_error(cudaError_t error);
 
-// "cudaErrorInvalidValue" and "invalid argument"; "unrecognized error code" for others.
+// The name "cudaErrorInvalidValue" and the text "invalid argument" of an error; both are
+// "unrecognized error code" for an unknown number.
 const char* error_name(cudaError_t error);
 const char* error_text(cudaError_t error);
 

@@ -45,7 +45,8 @@ cudaError_t check_memory(Runtime& runtime, const CUgraphExec_st& exec);
 
 using GraphBody = std::function<cudaError_t(Runtime&)>;
 
-// cudaErrorInvalidValue for a null or destroyed graph.
+// Calls `body` with the runtime locked. Returns cudaErrorInvalidValue for a null or destroyed
+// graph.
 cudaError_t with_graph(const char* name, cudaGraph_t graph, const GraphBody& body);
 cudaError_t with_node(const char* name, cudaGraphNode_t node, const GraphBody& body);
 cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const GraphBody& body);

@@ -54,7 +54,7 @@ struct KernelCall {
 struct CUuserObject_st {
   void* pointer = nullptr;
   cudaHostFn_t destroy = nullptr;
-  uint64_t references = 0;  // references of the program and of graphs
+  uint64_t references = 0;  // number of references that the program and graphs hold
 };
 
 namespace lab32::cudart {
@@ -114,7 +114,7 @@ struct Work {
   using NodeParameters = std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams,
                                       cudaHostNodeParams, cudaEvent_t>;
   NodeParameters given = {};
-  // The address of memory that the node allocates, or frees.
+  // The address of the memory that the node allocates, and of that which it frees; 0: none.
   uint64_t allocates = 0, frees = 0;
 };
 
@@ -153,7 +153,8 @@ struct CUgraphExec_st {
   // the graph, if only one executable graph of it may exist (conditions, allocating nodes)
   cudaGraph_t of = nullptr;
   bool frees_first =
-      false;  // frees what an earlier launch left allocated (cudaGraphInstantiateFlagAutoFree...)
+      // a launch frees what an earlier one left allocated (cudaGraphInstantiateFlagAutoFree...)
+      false;
   lab32::cudart::OwnedObjects objects = {};
 };
 
@@ -201,7 +202,7 @@ class Graphs {
 // Orders the nodes so that each follows its predecessors. False: the edges form a cycle.
 bool read_steps(const CUgraph_st& graph, std::vector<Step>* steps);
 bool has_conditions(const CUgraph_st& graph);
-// Whether any node allocates or frees.
+// Whether any node allocates or frees memory.
 bool has_memory(const CUgraph_st& graph);
 // The conditions of the graph and of its bodies.
 std::vector<Condition*> conditions_of(const CUgraph_st& graph);
@@ -218,7 +219,8 @@ class Captures {
   cudaError_t end(cudaStream_t stream, cudaGraph_t* graph);
   bool any() const { return !streams_.empty(); }
   bool captures(cudaStream_t stream) const { return streams_.count(stream) != 0; }
-  bool extends_program_graph(cudaStream_t stream) const;  // captures into a graph of the program
+  // whether the stream captures into a graph that the program already has
+  bool extends_program_graph(cudaStream_t stream) const;
   cudaStreamCaptureStatus status(cudaStream_t stream) const;
   unsigned long long id(cudaStream_t stream) const;
   cudaGraph_t graph(cudaStream_t stream) const;

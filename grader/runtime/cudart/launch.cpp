@@ -35,7 +35,7 @@ bool is_grid_within(const dim3& d, const std::array<uint32_t, 3>& most) {
   return count(d) != 0 && d.x <= most[0] && d.y <= most[1] && d.z <= most[2];
 }
 
-// Why a launch of this shape cannot start.
+// The reason why a launch of this shape cannot start.
 device::LaunchRefusal refusal_of_shape(const Runtime& r, const device::KernelInfo& info,
                                        const device::Shape& shape) {
   using Limit = device::LaunchRefusal::Limit;
@@ -238,7 +238,8 @@ uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo
 }
 
 uint32_t cluster_limit(const KernelEntry& entry) {
-  constexpr uint32_t kPortable = 8, kNonPortable = 16;  // blocks in a cluster, measured on an H100
+  // the most blocks of a cluster, measured on an H100
+  constexpr uint32_t kPortable = 8, kNonPortable = 16;
   return entry.here().non_portable_cluster ? kNonPortable : kPortable;
 }
 

@@ -19,7 +19,8 @@ namespace {
 // PCI Express 5.0 x16 in each direction: 32 GT/s x 16 lanes x 128/130, in bytes.
 constexpr double kLinkBytesPerSecond = 63e9;
 
-// Two H100s joined by 18 NVLinks, in each direction (data/measured/programs/h100x2-peers.csv).
+// Copies between two H100s joined by 18 NVLinks, in each direction
+// (data/measured/programs/h100x2-peers.csv).
 constexpr double kPeerBytesPerSecond = 392e9, kPeerSeconds = 7.4e-6;
 constexpr double kStagedBytesPerSecond = 36.4e9, kStagedSeconds = 18.9e-6;
 
@@ -150,7 +151,7 @@ namespace {
 // frees in a loop therefore needs much more address space than memory.
 uint64_t address_space(uint64_t dram_bytes) {
   for (uint64_t bytes = uint64_t{8} << 40; bytes > dram_bytes; bytes /= 2) {
-    // An additional eighth for the bits that mark initialised bytes.
+    // One bit marks each initialised byte, so an eighth is added.
     void* probe = mmap(nullptr, bytes + bytes / 8, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (probe == MAP_FAILED) continue;
@@ -240,7 +241,7 @@ void DeviceScope::switch_to(size_t number) {
 void Runtime::reset() {
   allocations.release_all(gpu().number, [&](uint64_t begin) {
     Contexts::Context owner = contexts.owner(begin);
-    return owner && !contexts.is_primary(owner);  // a context that the program created
+    return owner && !contexts.is_primary(owner);  // true for a context that the program created
   });
   arrays.clear();
   for (const auto& other : gpus)

@@ -179,7 +179,8 @@ struct Gpu {
 
   std::string output;  // output of kernels that is not printed yet
   bool said_output_lost = false;
-  std::optional<cudaError_t> fault;  // fault of a kernel; after it the device executes nothing more
+  // error of a kernel's fault, after which the device executes nothing more
+  std::optional<cudaError_t> fault;
   unsigned flags = 0;
   std::map<cudaLimit, size_t> limits;
   // Set when a kernel that calls malloc() was launched: the heap's size is then fixed.
@@ -197,10 +198,10 @@ struct Runtime {
   Runtime(const std::string& profile_name, int devices);
 
   Tool tool = Tool::run;
-  // LAB32_SCHEDULE: the seed for the first launch; later launches derive theirs
+  // LAB32_SCHEDULE: the seed of the first launch, from which later launches derive theirs
   std::optional<uint64_t> schedule;
   std::optional<counters::DetailFilter>
-      launch_detail;  // LAB32_LAUNCH_DETAIL: what to record of each launch
+      launch_detail;  // LAB32_LAUNCH_DETAIL: the accesses to record of each launch
   model::Profile profile;
   sim::Memory memory;  // memory of all devices, in one address space
   UnfinishedWrites unfinished{memory};

@@ -155,7 +155,7 @@ cudaError_t texels_of_resource(const Arrays& arrays, const sim::Memory& memory,
   }
 }
 
-// A mipmap level in units of 1/256, truncated.
+// Converts a mipmap level to units of 1/256, truncated.
 int32_t fixed_point_level(float level) {
   return static_cast<int32_t>(std::clamp(std::isnan(level) ? 0.0f : level, -1024.0f, 1024.0f) *
                               256);

@@ -346,8 +346,8 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function,
                  [&] { return cudaOccupancyMaxPotentialClusterSize(size, function, &same); });
 }
 
-// As cudaOccupancyMaxPotentialBlockSize in cuda_runtime.h: the largest block size among those with
-// the most resident threads.
+// Returns the largest block size among those with the most resident threads, as
+// cudaOccupancyMaxPotentialBlockSize does in cuda_runtime.h.
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function,
                                                    CUoccupancyB2DSize shared_for, size_t shared,
                                                    int limit, unsigned) {

@@ -1,4 +1,5 @@
-// The driver's functions that allocate and free, that query pointers, and of memory pools.
+// The driver's functions that allocate and free memory, that query pointers, and those of memory
+// pools.
 
 #include <cstring>
 

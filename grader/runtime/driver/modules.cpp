@@ -37,7 +37,7 @@ unsigned architecture_number(const std::string& arch) {
   return static_cast<unsigned>(std::strtoul(arch.c_str() + arch.find('_') + 1, nullptr, 10));
 }
 
-// The architecture of a cubin, such as 90; 0: not a cubin.
+// The architecture of a cubin, such as 90; 0 if the text is no cubin.
 unsigned architecture_of(const std::string& cubin) {
   constexpr uint16_t kCuda = 190;
   Elf64_Ehdr header;

@@ -44,7 +44,7 @@ cudart::DeviceCode read_image(const void* image, const std::string& arch);
 cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
                                 toolchain::Linking linking = toolchain::Linking::none);
 
-// The PTX in a cubin made with -lineinfo or -G; empty otherwise.
+// Returns the PTX that a cubin contains if it was made with -lineinfo or -G; otherwise "".
 std::string ptx_in_cubin(const std::string& cubin);
 
 // A copy of the ELF file that begins at `image`, whose headers give its length.
@@ -58,7 +58,7 @@ toolchain::Places places_in(const std::string& listing);
 
 }  // namespace lab32::driver
 
-// cuLink*: links several pieces of PTX and generates machine code.
+// The state of a linker (cuLink*), which links several pieces of PTX and generates machine code.
 
 struct CUlinkState_st {
   lab32::driver::JitOptions options;
@@ -109,7 +109,8 @@ class Modules {
 
   bool knows(CUmodule module) const { return modules_.count(module) != 0; }
   bool knows(CUlibrary library) const { return libraries_.count(library) != 0; }
-  // The module of a kernel; nullptr: one of the program's own modules, which the runtime loads.
+  // The module of a kernel; nullptr if it belongs to the modules that came with the program, which
+  // the runtime loads.
   CUmodule module_of(const KernelEntry& kernel) const;
 
  private:

@@ -60,7 +60,8 @@ void collect_architectures(const std::string& value, const Architecture& device,
   }
 }
 
-// nvcc passes the linker's options to a shell unquoted, except for quotes, which it escapes.
+// Escapes a word for the shell to which nvcc passes the linker's options. nvcc quotes nothing,
+// except that it escapes quotes.
 std::string escaped_for_shell(const std::string& word) {
   return Pattern("[^A-Za-z0-9/._'\"-]").replace(word, "\\$0");
 }

@@ -25,7 +25,7 @@ std::string row_text(const std::string& label, const std::vector<std::string>& c
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
-// A label and a sentence, with a hanging indent.
+// Lays out a label and a sentence, with a hanging indent.
 std::string sentence_text(const std::string& label, const std::string& words) {
   std::string out;
   for (const std::string& line : wrap(words, kWidth - kLabel - 2))
@@ -230,7 +230,7 @@ std::string shape_text(const LaunchProfile& r) {
                      r.shape.block.count() == 1 ? "thread" : "threads");
 }
 
-// A list of ascending numbers such as "launch 3", "launches 0 to 7", "launches 0, 4, ..., 36" or
+// Words a list of ascending numbers: "launch 3", "launches 0 to 7", "launches 0, 4, ..., 36" or
 // "launches 0, 3 to 5, 9".
 std::string numbers_text(const char* one, const char* many, const std::vector<uint64_t>& n) {
   if (n.size() == 1) return fmt::format("{} {}", one, n[0]);
@@ -325,8 +325,8 @@ bool on_several_devices(const std::vector<LaunchProfile>& launches) {
 std::string profile_text(const std::vector<LaunchProfile>& launches) {
   const bool several = on_several_devices(launches);
   std::vector<LaunchGroup> groups;
-  std::map<std::string, size_t> by_table;  // kernel, shape and table -> group
-  std::map<std::string, unsigned> tables;  // kernel and shape -> number of tables
+  std::map<std::string, size_t> by_table;  // key: kernel, shape and table; value: the group
+  std::map<std::string, unsigned> tables;  // key: kernel and shape; value: number of tables
   // Maps kernel and shape to the group of launches beyond kMostTables.
   std::map<std::string, size_t> others;
   for (size_t i = 0; i < launches.size(); ++i) {

@@ -40,7 +40,7 @@ int run_and_wait(const ProgramStart& start);
 // The result of a program that has run to its end, with the launches that it recorded.
 
 struct RecordedRun {
-  int status = 0;  // the program's own, or 128 + signal
+  int status = 0;  // the program's own exit status, or 128 + signal
   record::Recording recording;
 };
 

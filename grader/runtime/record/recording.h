@@ -40,7 +40,7 @@ struct LibraryCall {
     std::string text;
   };
   std::string name;       // the name in the program's source: "cublasSgemm"
-  std::string arguments;  // "N T, 5 x 4 x 6"
+  std::string arguments;  // the arguments in short, such as "N T, 5 x 4 x 6"
   uint64_t launches = 0;  // launches of the process before the call
   uint64_t stream = 7;
   int32_t device = 0;
@@ -52,7 +52,7 @@ struct LibraryCall {
 struct HostFinding {
   enum class Kind : uint8_t { memory, race, initialisation };
   Kind kind = Kind::memory;
-  std::string call;     // "cudaMemcpy"; empty: the program's own code
+  std::string call;     // such as "cudaMemcpy"; empty: the program's own code
   bool launch = false;  // whether the call was to start a kernel that then did not run
   std::string file;     // empty, line 0: not known
   int line = 0;

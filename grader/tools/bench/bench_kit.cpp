@@ -24,7 +24,7 @@ namespace {
 constexpr uint64_t kWarpBudget = 50'000'000;
 constexpr uint32_t kMultiprocessors = 132;
 
-// LAB32_THREADS as for `lab32`; by default all cores.
+// The number of host threads: LAB32_THREADS as for `lab32`; by default all cores.
 unsigned host_threads() {
   return static_cast<unsigned>(std::strtoul(value_of(variables::kThreads).c_str(), nullptr, 10));
 }

@@ -43,7 +43,7 @@ struct Shape {
   uint32_t blocks, threads, shared_bytes;
 };
 
-// A kernel with memory of its own.
+// A kernel under measurement, with memory of its own.
 class Subject {
  public:
   Subject(const Kernels& kernels, const std::string& name);

@@ -19,7 +19,7 @@ const Kernels& kernels() {
   return all;
 }
 
-// A tenth of the documented 100 million ints in 12.5 million blocks.
+// Sums blocks of 8 ints: a tenth of the documented 100 million ints in 12.5 million blocks.
 void blocks_of_8(benchmark::State& state, Watch watch) {
   Subject subject(kernels(), "sum_by_8");
   const std::vector<int> in(kElements, 3);
@@ -35,7 +35,7 @@ void blocks_of_8(benchmark::State& state, Watch watch) {
     state.SkipWithError("wrong sum");
 }
 
-// Resident bytes of this process: now, or (VmHWM) the peak since reset_peak().
+// The resident bytes of this process: now (VmRSS), or the peak since reset_peak() (VmHWM).
 double resident_bytes(const std::string& field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -10,7 +10,7 @@
 namespace lab32::bench {
 namespace {
 
-// A module as large as those of heavily templated code.
+// Returns the PTX of a module as large as those of heavily templated code.
 std::string large_module() {
   static const Kernels kernels("reduction.cu");
   const std::string& text = kernels.text();

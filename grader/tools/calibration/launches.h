@@ -13,7 +13,7 @@
 
 namespace launches {
 
-// One word of `args`, KIND:A or KIND:A:B.
+// One word of a launch's `args` in launches.csv, KIND:A or KIND:A:B.
 //
 //   int:V  float:V   a number
 //   word:N           N words of 32 bits, word i a hash of i below 2^30: as an index any, as a float

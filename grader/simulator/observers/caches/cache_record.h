@@ -15,7 +15,7 @@ namespace lab32::counters {
 
 // How the caches treat an instruction. CacheObserver gets one for each site of the program.
 struct CacheUse {
-  bool skips_l1 = false;  // .cg, .cv, volatile, and accesses with a scope beyond the block
+  bool skips_l1 = false;  // set for .cg, .cv, volatile, and accesses with a scope beyond the block
   bool on_float = false;  // atomics: the operand is a float
   uint8_t group = 0;      // below kLoadGroups: the LoadGroup that counts its loads
 };
@@ -41,7 +41,7 @@ struct LineAccess {
   uint64_t on_float : 1;
   uint64_t last : 1;    // whether this is the last line of its access
   uint64_t alone : 1;   // whether this is the only line of its access
-  uint64_t engine : 1;  // made by the copy engine, which bypasses L1
+  uint64_t engine : 1;  // whether the copy engine made the access, which bypasses L1
   uint64_t group : 5;   // CacheUse::group
   // Stores: bytes written to each sector. Atomics: the most lanes on one word of each sector.
   SectorBytes amount;

@@ -33,7 +33,8 @@ struct CacheShape {
   L2Shape l2;
   // The cost of a float atomic in L2, relative to an integer one.
   double float_atomic = 1;
-  uint64_t accesses_recorded = 16'000'000;  // lines of one wave, 16 bytes each
+  // the most lines that are recorded for one wave; each takes 16 bytes
+  uint64_t accesses_recorded = 16'000'000;
 };
 
 struct LineAccess;

@@ -143,8 +143,8 @@ namespace {
 // 16 KiB thus fill the 32 slices of a group, and the following 16 KiB fill them again. The next 32
 // KiB lie in the next group.
 constexpr uint64_t kGranule = 256, kPairBytes = 1024, kGroup = 32, kGroupBytes = 32768;
-// Cost of a warp's additions to distinct words of one line, in additions of one lane, for floats
-// and integers alike (measured: data/measured/model/h200-atomics.csv, `line`).
+// The cost of a warp's additions to distinct words of one line, in units of one lane's addition. It
+// is the same for floats and integers (measured: data/measured/model/h200-atomics.csv, `line`).
 constexpr double kWholeLine = 3.2;
 // The number of lines that the 132 * 2048 threads of a large GPU write at about the same time.
 constexpr size_t kLinesInFlight = 270000;

@@ -20,7 +20,7 @@ struct CachedLine {
   uint64_t valid : 4;      // sectors that hold data, one bit each
   uint64_t dirty : 4;      // sectors not yet written to device memory
   uint64_t partial : 4;    // partly written sectors; these are not valid
-  uint64_t from_dram : 1;  // L1: the last requested sectors missed in L2, too
+  uint64_t from_dram : 1;  // L1: whether the last requested sectors missed in L2, too
   // L1: the turn by which the last requested sectors arrive
   uint32_t arrival;
   std::array<uint8_t, kSectorsPerLine> written;  // bytes written to each partial sector
@@ -104,7 +104,7 @@ class CacheSets {
     return rest;
   }
 
-  uint64_t sets_, inverse_;  // sets of one cache; 2^64 / sets, to avoid a division
+  uint64_t sets_, inverse_;  // sets of one cache, and 2^64 / sets, which replaces a division
   uint32_t near_, places_;   // near_: ways of a set; places_: ways times tags
   uint32_t sectors_;         // number of sectors that fit in a set
   uint32_t row_;             // bytes of a row
@@ -114,7 +114,7 @@ class CacheSets {
   RawArray<CachedLine> lines_, far_lines_;
 };
 
-// L2 and the device memory behind it, as far as counters see them.
+// The sizes of L2 and of the device memory behind it, as far as counters depend on them.
 //
 // L2 of large GPUs has two sides, each in front of half of the device memory. A multiprocessor
 // accesses the near side. A line whose home is the far side is looked up there as well and kept in
@@ -138,7 +138,7 @@ class L2 {
  public:
   explicit L2(const L2Shape& shape);
 
-  // Prefetch the sets of a line, then the line in these sets.
+  // Prefetch into the host's caches: first the sets of a line, then the line in these sets.
   void prefetch_sets(uint32_t side, uint64_t line);
   void prefetch_lines(uint32_t side, uint64_t line);
   // `side`: the side of the requesting multiprocessor. `sectors`: one bit for each sector of the

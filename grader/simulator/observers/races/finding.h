@@ -56,7 +56,7 @@ struct Finding {
   bool is_volatile = false;      // one is a volatile store, which is no atomic
   bool stale = false;            // the load may miss the store, although both are atomic
   bool early = false;            // the other access is a copy that is not waited for
-  bool one_instruction = false;  // race: lanes of one warp instruction
+  bool one_instruction = false;  // race: whether both lanes execute one warp instruction
   // Race or uninitialised read: the variable in shared memory, and the index of the element if it
   // is an array. If the variable is unknown, `offset` is the offset in the block's shared memory,
   // otherwise in the variable.
@@ -99,7 +99,8 @@ struct Hazard {
       sim::ValueUse::none;  // uninitialised: the first use that was more than a copy
   // warp_mask: lanes that the operation names, and those of them that are absent
   uint32_t mask = 0, absent = 0;
-  std::optional<sim::TrapFacts> fault;  // found by the simulator itself (sim::FaultEvent)
+  // set if the simulator itself found the error (sim::FaultEvent)
+  std::optional<sim::TrapFacts> fault;
   // In a cluster: the block of the later party, the block of the earlier party, and the block that
   // owns the memory. Threads and offset are relative to these blocks. Empty outside a cluster.
   std::vector<sim::BlockInfo> cluster;

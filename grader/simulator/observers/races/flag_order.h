@@ -31,7 +31,7 @@ class FlagOrder {
 
  private:
   struct Thread {
-    std::optional<HappensBefore::View> fenced;  // at the thread's own last fence
+    std::optional<HappensBefore::View> fenced;  // its view at its own last fence
     HappensBefore::Token published;             // what threads had fenced that it synchronised with
     HappensBefore::Token pending;               // observed, but not yet fenced
   };

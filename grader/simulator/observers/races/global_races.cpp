@@ -100,7 +100,8 @@ bool GlobalRaceObserver::conflicts(const Word& word, const Record& before,
 
 // The newest access of a thread replaces its older ones.
 void GlobalRaceObserver::Owners::add(const Record& now) {
-  Record *newest = nullptr, *oldest = nullptr;  // of other threads of the warp, to the same bytes
+  // accesses of other threads of the warp to the same bytes
+  Record *newest = nullptr, *oldest = nullptr;
   for (Record& record : records) {
     if (record.by.block != now.by.block || record.by.thread / 32 != now.by.thread / 32 ||
         writes(record.kind) != writes(now.kind) || (record.block_only && !now.block_only) ||

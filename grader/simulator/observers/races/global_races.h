@@ -40,8 +40,8 @@ class GlobalRaceObserver : public CausalityObserver {
     uint32_t stamp = 0, site = 0;
     uint64_t sequence = 0;  // number of the warp's access in the launch
     uint8_t bytes = 0;      // bytes of the access
-    uint8_t element = 0;    // bytes of one element of it; 0: unknown
-    uint8_t touched = 0;    // one bit for each of the word's four bytes
+    uint8_t element = 0;    // bytes of one element of the access; 0: unknown
+    uint8_t touched = 0;    // which of the word's four bytes are accessed, one bit each
     sim::AccessKind kind = sim::AccessKind::load;
     bool strong = false, block_only = false, volatile_store = false, polls = false,
          read_only = false;
@@ -64,7 +64,7 @@ class GlobalRaceObserver : public CausalityObserver {
     // Whether two accesses in `strong` may race: one has block scope or is a volatile store, or
     // their sizes differ.
     bool strong_may_race = false;
-    uint8_t strong_element = 0;        // of the accesses in `strong`; 0: none yet
+    uint8_t strong_element = 0;        // element size of the accesses in `strong`; 0: none yet
     uint8_t value[4] = {}, known = 0;  // last store; one bit for each known byte
   };
   struct Key {

@@ -157,7 +157,8 @@ struct Causality::Log {
   // By block, then by thread and block scope. A release covers the earlier ones of its thread.
   using OfThread = std::map<std::pair<uint32_t, bool>, std::vector<std::pair<size_t, Release>>>;
   std::unordered_map<uint64_t, OfThread> of_block;
-  std::map<ForwardedKey, Forwarded> forwarded;  // acquired from other blocks before a release
+  // prefixes that were acquired from other blocks before a release
+  std::map<ForwardedKey, Forwarded> forwarded;
   std::map<std::pair<uint64_t, uint32_t>, Appended> appended;  // by block and thread
 };
 

@@ -80,7 +80,7 @@ class HappensBefore {
     uint32_t floor = 0;  // stamp at the last barrier of all its lanes
     uint32_t stamp = 0;  // stamp at the last barrier of any of its lanes
   };
-  // The token joined with the vectors of the warp's lanes.
+  // Returns the token joined with the vectors of the warp's lanes in `mask`.
   Vector join(const Token& token, uint32_t warp, uint32_t mask) const;
 
   uint32_t restart_;
@@ -88,14 +88,14 @@ class HappensBefore {
   uint32_t threads_ = 0;
   std::vector<WarpClock> warps_;
   bool vectors_in_use_ = false;
-  std::vector<Token> vector_;  // vector of each thread; null: the floors suffice
+  std::vector<Token> vector_;  // the vector of each thread; null if the floors suffice
   struct Phases {
-    Token current, previous;  // arrivals in this phase, and in the one before
+    Token current, previous;  // the arrivals in this phase, and those in the phase before
   };
   std::map<uint64_t, Phases> mbarriers_;
 };
 
-// A thread of the grid: linear index of the block, and of the thread in the block.
+// A thread of the grid: the linear index of its block, and its linear index in the block.
 struct GridThread {
   uint64_t block = 0;
   uint32_t thread = 0;
@@ -165,7 +165,7 @@ class Causality {
     bool block_only = false;
     bool covers(uint32_t thread, uint32_t stamp) const;
   };
-  // The prefix of another log that the releases of a block pass on, by position in this log.
+  // The prefix of another log that the releases of a block pass on, for each position in this log.
   struct Forwarded {
     std::shared_ptr<const Log> log;
     std::vector<std::pair<size_t, size_t>> lengths;  // (position, length), both increasing
@@ -173,7 +173,7 @@ class Causality {
   // Releasing block and whether at block scope; log that is passed on; block that had acquired that
   // log and whether at block scope.
   using ForwardedKey = std::tuple<uint64_t, bool, const Log*, uint64_t, bool>;
-  // The last append of a thread: `version` of its own and of its block's published releases.
+  // The last append of a thread: the `version` of its own published releases and of its block's.
   struct Appended {
     uint64_t own = 0, all = 0;
     bool block_only = false;
@@ -192,7 +192,7 @@ class Causality {
   };
   struct Block {
     HappensBefore order;
-    Thread common;  // common to all threads of the block
+    Thread common;  // what all threads of the block have in common
     std::unordered_map<uint32_t, Thread> threads;
   };
   using Visited = std::map<std::tuple<const Log*, bool, uint64_t>, size_t>;

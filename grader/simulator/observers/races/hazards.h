@@ -91,7 +91,7 @@ class HazardObserver : public sim::Observer {
   std::array<KnownTrace, 4> known_traces_;
   KnownTrace* current_ = nullptr;  // the trace that is followed or recorded
   BlockTrace::Cursor cursor_;
-  std::vector<std::byte> values_;  // stored by the current block while it followed a trace
+  std::vector<std::byte> values_;  // values that the current block stored while it followed a trace
   uint64_t blocks_ = 0;
   HazardObserver* first_of_cluster_ = nullptr;
   bool block_running_ = false;   // in a cluster: the block has begun and not ended

@@ -272,7 +272,7 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
       const uint32_t stored = stores ? load_value(value, granule) : 0;
       if (use != Use::write && c.written < block_start) {
         check_unwritten(v, lanes, cell);
-        // A barrier orders all recorded accesses before this one.
+        // A barrier of the block orders all recorded accesses before this one.
       } else if (c.newest < block_floor) {
         c.record[0] = v.record;
         c.record[0].mask = lanes;

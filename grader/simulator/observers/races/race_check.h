@@ -52,7 +52,7 @@ inline bool conflict(const ShadowRecord& a, const ShadowRecord& b) {
          !(a.strong && b.strong && a.bytes == b.bytes);
 }
 
-// Whether the two accesses race with the same others.
+// Whether the two accesses race with the same other accesses.
 inline bool is_alike(const ShadowRecord& a, const ShadowRecord& b) {
   return a.use == b.use && a.strong == b.strong && (!a.strong || a.bytes == b.bytes);
 }
@@ -87,7 +87,7 @@ class Shadow {
   uint64_t size() const { return cells_.size(); }
   Cell& operator[](uint64_t i) { return cells_[i]; }
 
-  // The records beyond the first Cell::kInline.
+  // The records of the cell beyond the first Cell::kInline.
   ShadowRecord* spill(uint64_t cell) { return spill_[spill_of_[cell]].data(); }
   void append(uint64_t cell, const ShadowRecord& record) {
     Cell& c = cells_[cell];
@@ -103,7 +103,7 @@ class Shadow {
       spill_.emplace_back();
     }
     std::vector<ShadowRecord>& more = spill_[at];
-    more.resize(i - Cell::kInline);  // drops records from before the last barrier
+    more.resize(i - Cell::kInline);  // drops the records from before the last barrier
     more.push_back(record);
   }
 
@@ -244,8 +244,8 @@ class RaceCheck {
   bool compared_values_ = false;  // two stored values were compared in this block
   std::map<Key, Entry> entries_;
   std::vector<Entry*> in_block_;  // entries whose counts the current block increased
-  // Cache of recently used entries: the lanes of a racing instruction usually race with the same
-  // other instruction.
+  // A cache of recently used entries, because the lanes of a racing instruction usually race with
+  // the same other instruction.
   struct Recent {
     Key key{Finding::Kind::race, false, 0, 0};
     Entry* entry = nullptr;

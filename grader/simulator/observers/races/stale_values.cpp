@@ -78,7 +78,7 @@ void StaleValues::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   }
 }
 
-// The element of these bytes; null: none, or one without a history.
+// Returns the element of these bytes; null if there is none, or one without a history.
 StaleValues::Element* StaleValues::element_at(uint64_t address, unsigned bytes, bool create) {
   auto& elements = state_->elements;
   const uint64_t first = address / 4 * 4, end = address + bytes;

@@ -88,7 +88,7 @@ class StaleValues : public CausalityObserver {
     uint64_t sequence = 0;          // instruction of the newest version
     std::vector<Version> versions;  // the newest last
     std::unordered_map<uint64_t, BlockReads> by_block;
-    std::vector<Read> reads;  // recent ones, one for each block
+    std::vector<Read> reads;  // the latest reads, one for each block
     uint64_t least = 0;       // the oldest version that a read may still return
   };
   struct Missed {
@@ -103,7 +103,8 @@ class StaleValues : public CausalityObserver {
     Choice choice = Choice::oldest;
     Random random{0};
     std::unordered_map<uint64_t, std::shared_ptr<Element>> elements;  // by word
-    std::bitset<1 << 16> may_hold;                           // hashes of the words in `elements`
+    // hashes of the words in `elements`; a word without its bit has no element
+    std::bitset<1 << 16> may_hold;
     uint64_t sequence = 0;                                   // of instructions
     std::map<std::pair<uint32_t, uint32_t>, Missed> missed;  // by sites of load and store
   };

@@ -9,7 +9,7 @@
 namespace lab32::counters {
 namespace {
 
-// The distinct words of one phase, by bank.
+// The distinct words that one phase accesses, by bank.
 class BankWords {
  public:
   void add(uint32_t word) {
@@ -198,7 +198,7 @@ Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t by
   KeySet wavefronts;
   for (uint32_t left = writing; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
-    // True if another lane copies the other half of the sector, from the same source sector.
+    // Set if another lane copies the other half of this sector, from the same source sector.
     bool whole = false;
     for (uint32_t other = writing; other != 0 && !whole; other &= other - 1) {
       const uint32_t l = static_cast<uint32_t>(__builtin_ctz(other));

@@ -18,7 +18,7 @@ constexpr uint32_t kBankBytes = 4;
 
 struct Wavefronts {
   uint32_t actual = 0;
-  uint32_t ideal = 0;      // wavefronts of the same lanes without bank conflicts
+  uint32_t ideal = 0;      // wavefronts that these lanes would take without bank conflicts
   bool estimated = false;  // counted by a rule that is wrong for some measured patterns
 };
 

@@ -60,7 +60,7 @@ struct LineDetail {
 // The lanes that work between two barriers. A lane works if it loads, stores or shuffles.
 struct StepDetail {
   std::vector<uint32_t> working;  // lane masks, by warp
-  int line = 0;                   // the last one that touched memory or shuffled
+  int line = 0;                   // the last line that accessed memory or shuffled
   // Whether __syncwarp() ended the step, and not __syncthreads() or the end of the block.
   bool warp_barrier = false;
 };
@@ -82,8 +82,8 @@ struct ArrayDetail {
 
 struct LaunchDetail {
   std::vector<ArrayDetail> arrays;
-  std::vector<ArrayDetail> shared_arrays;  // the kernel's variables in shared memory; offsets
-  std::vector<LineDetail> lines;           // sorted by file, line, global first
+  std::vector<ArrayDetail> shared_arrays;  // the kernel's variables in shared memory, by offset
+  std::vector<LineDetail> lines;           // sorted by file and line, global before shared memory
   uint64_t block = 0;                      // the block whose steps and shuffles are recorded
   uint32_t threads = 0;                    // per block
   std::vector<StepDetail> steps;
@@ -115,7 +115,7 @@ class DetailObserver : public sim::Observer {
   struct Line {
     // Requests of the current block, and of the block with the worst access.
     LineDetail current, best;
-    std::vector<uint32_t> seen;  // requests in the current block, by warp
+    std::vector<uint32_t> seen;  // number of requests in the current block, by warp
   };
   using Key = std::pair<Position, bool>;  // shared
   struct LineOrder {

@@ -104,7 +104,7 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
   for (uint32_t& set : waiting) {
     while (set != 0) {
       const uint64_t served = address[__builtin_ctz(set)] / unit;
-      uint64_t taken = 0;  // offsets within the line, in elements
+      uint64_t taken = 0;  // offsets within the line that are served in this turn, in elements
       uint32_t touched = 0;
       for (uint32_t left = set; left != 0; left &= left - 1) {
         const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
@@ -121,8 +121,8 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
   return sectors;
 }
 
-// Found on an H200 with patterns of source, destination and both: exact for 113 of 113 in
-// data/measured/counters.
+// The rule was found on an H200 with patterns of the source, of the destination and of both. It is
+// exact for 113 of 113 patterns in data/measured/counters.
 CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask) {
   constexpr uint32_t kPlaceBits = 13;  // 256 KiB of shared memory have 2^13 sectors
   KeySet moved, theoretical;
@@ -141,7 +141,7 @@ uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask) {
   return std::min(distinct, (asked + kSectorBytes - 1) / kSectorBytes);
 }
 
-// Measured on an H100, pattern by pattern: data/measured/moves.
+// The rules below were measured on an H100, pattern by pattern (data/measured/moves).
 
 namespace {
 
@@ -173,7 +173,7 @@ uint64_t sector_in_blocks(const sim::TexelGrid& grid, uint64_t address, unsigned
   return (grid.begin << kBlockSpacing) + block * 512 + inside;
 }
 
-// Number of lanes in one request.
+// The number of lanes whose accesses form one request.
 unsigned lanes_together(const sim::TexelAccess& access) {
   switch (access.kind) {
     case TexelKind::index:
@@ -244,7 +244,7 @@ TexelRequests texel_requests(const sim::TexelAccess& access) {
   return found;
 }
 
-// Measured on an H100, copy by copy: data/measured/moves.
+// The rules below were measured on an H100, copy by copy (data/measured/moves).
 
 namespace {
 

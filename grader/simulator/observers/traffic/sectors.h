@@ -47,9 +47,10 @@ uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask);
 // lanes touch. Arrays are stored in blocks of 64 bytes by 8 rows: a sector is 16 bytes of two rows,
 // and a line is 32 bytes of four rows. Linear and pitched memory has the usual sectors.
 struct TexelRequests {
-  bool known = true;              // false: no rule is known, and the counts are lower bounds
-  std::vector<uint64_t> sectors;  // addresses, by request; distinct within a request
-  std::vector<uint32_t> ends;     // end of each request in `sectors`
+  bool known = true;  // false: no rule is known, and the counts are lower bounds
+  // addresses of sectors, request by request; distinct within a request
+  std::vector<uint64_t> sectors;
+  std::vector<uint32_t> ends;  // end of each request in `sectors`
 };
 
 // The addresses of sectors of arrays in the GPU's own layout are artificial. They are distinct, and
