@@ -55,7 +55,7 @@ namespace fs = std::filesystem;
 using grading::Answer;
 using report::Status;
 
-constexpr size_t kMostBytes = 1 << 16;  // of answers.toml, which a student hands in
+constexpr size_t kMostBytes = 1 << 16;  // limit of answers.toml, which a student hands in
 
 std::string hex(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
@@ -84,7 +84,7 @@ std::optional<AnswerSheet> read_answers(const fs::path& file) {
     table = read_toml(path);
   } catch (const MachineError&) {
     throw;
-  } catch (const Error&) {  // a file without a readable answer
+  } catch (const Error&) {  // the file has no answer that can be read
     return sheet;
   }
   sheet.file_hash = text_at(table, "file");
@@ -132,7 +132,8 @@ bool is_right(const AnswerSheet& sheet, const Question& question) {
 
 namespace {
 
-// Counts the answers into the test: figures by kind of question, points by share.
+// Writes into the test how many questions of each kind were asked and answered rightly, and the
+// points: their share that is right.
 void count_answers(const Drawn& drawn, const AnswerSheet& sheet, report::Test& test) {
   size_t right = 0;
   std::vector<std::string> wrong;
@@ -169,7 +170,8 @@ std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path&
   if (!sheet && !counts) return std::nullopt;
   report::Test test;
   test.name = listed ? row->check : "Q questions about the code";
-  // Without points, wrong answers are a reason to talk and no verdict.
+  // A check without points cannot be failed: its wrong answers are a reason to talk with the
+  // student.
   test.status = counts ? Status::failed : Status::passed;
   test.max_score = counts ? row->points : 0;
   if (counts) test.expected = "all right";

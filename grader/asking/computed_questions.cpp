@@ -16,7 +16,8 @@ namespace {
 
 using sim::AccessKind;
 
-// A tile in shared memory: `name` has the indices of a row and a column.
+// A two-dimensional array in shared memory, and the row and column that each lane accesses: names
+// of its elements have two indices.
 struct Tile {
   std::string array;
   int64_t pitch = 0;  // elements of a row
@@ -121,7 +122,8 @@ std::optional<Question> occupancy_question(const LaunchRecord& record) {
       shared == 0 ? sm.max_blocks : int64_t{sm.shared_bytes} / (int64_t{shared} + reserve);
   const int64_t by_blocks = sm.max_blocks;
   const int64_t all = std::min({by_registers, by_threads, by_shared, by_blocks});
-  // The hardware allocates in units; the question must not depend on them.
+  // The hardware allocates registers and shared memory in units, which the question does not
+  // mention: it is asked only if they make no difference.
   if (all != exact->blocks) return std::nullopt;
   Question q = record.about(Kind::what_if, "occupancy", "occupancy", 0);
   q.answer = all;

@@ -19,12 +19,13 @@
 namespace lab32::asking {
 namespace {
 
-// A launch is recorded if it is small enough to be worked out on paper and to run again quickly.
+// Limits within which a launch is recorded: it must be small enough to be worked out on paper and
+// to run again quickly.
 constexpr uint64_t kMostThreads = 1 << 17;
-constexpr unsigned kMostLaunches = 4;              // recorded for each kernel of a check
-constexpr uint64_t kMostInstructions = 2'000'000;  // of a warp, with other inputs
+constexpr unsigned kMostLaunches = 4;              // records of each kernel of a check
+constexpr uint64_t kMostInstructions = 2'000'000;  // limit of a warp in the run with other inputs
 constexpr size_t kChecksAtOnce = 2;                // graded before questions are chosen
-constexpr uint32_t kMostRequests = 512;            // recorded for each line of the block
+constexpr uint32_t kMostRequests = 512;            // recorded requests of each line of the block
 
 class QuestionMaker : public grading::LaunchWatcher {
  public:
@@ -41,7 +42,7 @@ class QuestionMaker : public grading::LaunchWatcher {
     counters::DetailFilter filter;
     filter.file = check.session.source.display();
     filter.most = kMostRequests;
-    // The last block has the edge of the data, so every third record is of it.
+    // Every third record is of the last block, which has the edge of the data.
     const uint64_t blocks = launch.shape.grid.count();
     filter.block =
         random_.below(3) == 0 ? blocks - 1 : random_.below(static_cast<uint32_t>(blocks));
@@ -74,8 +75,9 @@ class QuestionMaker : public grading::LaunchWatcher {
   std::vector<Question> questions;
 
  private:
-  // A launch for no or very few elements asks nothing about a warp. Its kernel may still clear and
-  // write its outputs, so that its loads count.
+  // A launch for no elements or very few of them is not worth a question about a warp. Only loads
+  // count if the launch has inputs, since a kernel may write its outputs even if there are no
+  // elements.
   static bool is_worth_asking_about(const grading::Check& check,
                                     const counters::LaunchDetail& detail) {
     const bool has_inputs =
@@ -92,7 +94,8 @@ class QuestionMaker : public grading::LaunchWatcher {
     return most >= std::min<uint32_t>(2 * kWarpSize, detail.threads);
   }
 
-  // Runs the launch with the elements of each input moved on, and finds what stays the same.
+  // Runs the launch again with the elements of each input rotated, and records the lines whose
+  // accesses do not depend on the inputs' values.
   void compare_with_other_inputs(LaunchRecord& record, device::Kernel& kernel,
                                  device::SavedMemory& before) const {
     device::Device& device = record.check.device();
@@ -148,8 +151,9 @@ class QuestionMaker : public grading::LaunchWatcher {
   std::set<std::string> mutated_;         // kernels
 };
 
-// The checks to grade: the named ones, or all that compare results. A check that is hidden for some
-// time is left out for ever, since answers are judged later than they are given.
+// The checks to grade: the named ones, or all that compare results. A check that is hidden until
+// some time is left out even after it, because answers are judged later than they are given and
+// must be about the same questions.
 std::vector<std::string> checks_of(const grading::Rubric& rubric, const std::string& check) {
   if (!check.empty()) return grading::checks_named(rubric, check);
   std::vector<std::string> names;
@@ -159,7 +163,7 @@ std::vector<std::string> checks_of(const grading::Rubric& rubric, const std::str
   return names;
 }
 
-// The idea of a lab, from its rubric, and its place in the course.
+// The idea that a lab teaches, from its rubric, and the lab's place in the course.
 struct LabIdea {
   std::string lab, idea;
   int64_t order = 0;
@@ -178,7 +182,8 @@ std::vector<LabIdea> ideas_in(const std::filesystem::path& rubrics) {
   return ideas;
 }
 
-// Names the earlier lab whose idea the question repeats, if there is one.
+// If the question is about the idea of an earlier lab and not of its own, stores that lab in
+// `spaced`.
 void name_earlier_lab(Question& question, const std::string& lab,
                       const std::vector<LabIdea>& ideas) {
   const auto own =
@@ -189,14 +194,16 @@ void name_earlier_lab(Question& question, const std::string& lab,
       question.spaced = earlier.lab;
 }
 
-// Draws by weight, each subject at most once, and different kinds before a second one of a kind.
-// One question of several repeats the idea of an earlier lab, if there is one.
+// Draws questions at random, by weight: each subject at most once, and no second question of a kind
+// while there are others. If several are drawn, one of them repeats the idea of an earlier lab, if
+// there is such a question.
 std::vector<Question> choose(std::vector<Question> pool, size_t count, Random& random) {
   std::vector<Question> chosen;
   std::set<std::string> subjects;
   std::set<Kind> kinds;
   while (chosen.size() < count) {
-    // The first is spaced, so that the following ones can be of other kinds.
+    // The question that repeats an earlier lab's idea is drawn first, so that the others can be of
+    // other kinds.
     const bool wants_spaced =
         chosen.empty() && count > 1 &&
         std::any_of(pool.begin(), pool.end(), [](const Question& q) { return !q.spaced.empty(); });
@@ -210,7 +217,8 @@ std::vector<Question> choose(std::vector<Question> pool, size_t count, Random& r
       if (!open.empty()) break;
     }
     if (open.empty()) break;
-    // First a subject, then one of its questions: a subject with many questions is not likelier.
+    // Draws a subject and then one of its questions, so that a subject with many questions is not
+    // drawn more often.
     std::map<std::string, unsigned> best;
     for (const Question* question : open)
       best[question->subject] = std::max(best[question->subject], question->weight);
@@ -258,7 +266,7 @@ std::string open_check(const grading::Rubric& rubric, const report::Lab& lab,
   return "";
 }
 
-// Whether the answer is a constant in the line that the question is about.
+// Whether the answer stands as a number in the line that the question is about.
 bool can_be_read_off(const Question& question) {
   static const Pattern number("[0-9]+");
   if (!question.options.empty()) return false;
@@ -267,7 +275,7 @@ bool can_be_read_off(const Question& question) {
   return false;
 }
 
-// Whether there is a choice of subjects and of kinds.
+// Whether the pool leaves a choice between subjects and between kinds.
 bool is_enough(const std::vector<Question>& pool, size_t count) {
   std::set<std::string> subjects;
   std::set<Kind> kinds;
@@ -321,7 +329,7 @@ Drawn draw(const AskOptions& options) {
   } while (!left.empty() && !is_enough(pool, options.count));
   Random random(stream_of(seed, "choose"));
   drawn.questions = choose(std::move(pool), options.count, random);
-  // The spaced one is asked last.
+  // The question about an earlier lab's idea was drawn first, and is asked last.
   if (!drawn.questions.empty())
     std::rotate(drawn.questions.begin(), drawn.questions.begin() + 1, drawn.questions.end());
   if (drawn.questions.empty()) drawn.why_none = reason_for_none(lab, passed);

@@ -41,7 +41,7 @@ class LaunchQuestions {
     int64_t thread = -1;  // -1: unknown, or several threads
   };
 
-  // The thread that wrote the bytes last, before the access number `sequence`.
+  // The thread that was the last to write the bytes before the access with the number `sequence`.
   Writer writer_of(uint64_t address, uint32_t bytes, uint64_t sequence) const {
     Writer writer;
     for (const LineDetail& line : r_.detail().lines) {
@@ -76,10 +76,12 @@ class LaunchQuestions {
     const Writer writer =
         writer_of(c.request->address[lane], c.request->bytes, c.request->sequence);
     const int64_t reader = thread_of(c.request->warp, lane);
-    // Neither the reader nor the index of the element may be the answer: these can be read off.
+    // A question whose answer is the reading thread or the element's index is not asked, because
+    // that could be guessed from its text.
     if (writer.thread < 0 || writer.thread == reader || writer.thread == element.index.back())
       return;
-    // The lane may read the element several times: the question is about all of them.
+    // The lane may read the element several times. The question is about all of these reads, so
+    // they must have one answer.
     for (const RequestDetail& other : c.line->requests)
       if (other.kind == AccessKind::load && other.warp == c.request->warp &&
           is_active(other, lane) && other.address[lane] == c.request->address[lane] &&
@@ -128,7 +130,8 @@ class LaunchQuestions {
     while (!(shuffle.mask >> lane & 1)) lane = (lane + 1) % kWarpSize;
     const int64_t from = shuffle.from[lane];
     if (shuffle.absent >> from & 1) return;
-    // The distance, or the mask of an exclusive or, that most lanes have.
+    // How the source lane follows from the lane: a distance, or a mask of an exclusive or, if it is
+    // the same for all lanes.
     int64_t distance = 0, flipped = 0;
     bool shifts = true, flips = true, known = false;
     for (uint32_t other = 0; other < kWarpSize; ++other) {
@@ -185,7 +188,7 @@ class LaunchQuestions {
     keep(std::move(q), 2);
   }
 
-  // The threads of the last block that load nothing.
+  // Asks how many threads of the last block load nothing.
   void ask_idle() {
     const uint64_t last = r_.launch.shape.grid.count() - 1;
     if (!r_.complete_in(false) || !r_.one_dimensional()) return;
@@ -195,7 +198,7 @@ class LaunchQuestions {
       if (line.shared || line.block != last) continue;
       for (const RequestDetail& request : line.requests) {
         if (request.kind != AccessKind::load) continue;
-        if (request.number > 0) return;  // a loop: too long to work out on paper
+        if (request.number > 0) return;  // loads in a loop take too long to work out on paper
         for (uint32_t lane = 0; lane < kWarpSize; ++lane)
           if (is_active(request, lane)) loading.insert(thread_of(request.warp, lane));
         if (!shown) shown = &line;
@@ -227,7 +230,7 @@ class LaunchQuestions {
     keep(std::move(q), 2);
   }
 
-  // The line whose requests touch most sectors.
+  // Asks which line has the request that touches most sectors.
   void ask_worst_line() {
     struct Candidate {
       const LineDetail* line;
@@ -246,7 +249,7 @@ class LaunchQuestions {
     std::stable_sort(lines.begin(), lines.end(), [](const Candidate& x, const Candidate& y) {
       return x.worst->cost > y.worst->cost;
     });
-    // A line that is only just the worst takes too long to find on paper.
+    // A line that is only slightly worse than the next would take too long to find on paper.
     if (lines.size() < 2 || lines[0].worst->cost < 2 * lines[1].worst->cost ||
         lines[0].worst->cost == lines[0].worst->ideal)
       return;

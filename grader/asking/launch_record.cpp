@@ -1,4 +1,4 @@
-// What the functions that make questions have in common.
+// Functions that all makers of questions use.
 #include "asking/launch_record.h"
 
 #include <fmt/format.h>

@@ -17,7 +17,7 @@ namespace lab32::asking {
 using counters::LineDetail;
 using counters::RequestDetail;
 
-constexpr uint32_t kManyLanes = 8;  // an access of fewer lanes says little about a warp
+constexpr uint32_t kManyLanes = 8;  // an access of fewer lanes shows little about a warp
 
 // "tile[3][0]": the array and its indices; no array if the name has another form.
 struct Element {
@@ -26,11 +26,12 @@ struct Element {
 };
 Element element_of(const std::string& name);
 
-// One request of a line, and the words that tell it from the line's others.
+// The request that a question is about, and the words that tell it from the other requests of its
+// line.
 struct ChosenRequest {
   const LineDetail* line = nullptr;
   const RequestDetail* request = nullptr;  // null: none can be chosen
-  bool told = true;   // words can tell it from the line's other requests by that warp
+  bool told = true;   // whether words can tell it from the other requests of its line and warp
   std::string which;  // "", or ", the second time that the warp executes this access"
   pictures::Request named;
 };
@@ -39,12 +40,13 @@ struct LaunchRecord {
   grading::Check& check;
   const grading::Launch& launch;
   const device::KernelInfo& kernel;
-  const device::Run& run;  // with its launch_detail, of one block
+  const device::Run& run;  // recorded with launch_detail, for one block
   pictures::Names names;
   std::string words;  // "add(in, out, 1000), 4 blocks of 256 threads"
   Random& random;     // chooses warps and lanes
-  // The lines (with `shared`) whose accesses are the same for other values in the inputs: the
-  // student does not know the values. And whether the shuffles are.
+  // The lines, each with whether the access is to shared memory, whose accesses do not depend on
+  // the values of the inputs, and whether the shuffles do not: a question must not depend on values
+  // that the student does not know.
   std::set<std::pair<int, bool>> known_lines;
   bool same_shuffles = false;
 
@@ -52,11 +54,12 @@ struct LaunchRecord {
   bool is_known(const LineDetail& line) const {
     return known_lines.count({line.line, line.shared}) > 0;
   }
-  // The record has all accesses of the line in the block, as the machine code issues them.
+  // Whether all accesses of the line in the block were recorded as the machine code issues them,
+  // and do not depend on the inputs' values.
   bool is_usable(const LineDetail& line) const {
     return line.requests.size() == line.requests_in_block && !line.ptx_level && is_known(line);
   }
-  // Whether all lines that access shared or global memory are usable.
+  // Whether all lines that access shared (or global) memory are usable.
   bool complete_in(bool shared) const;
   Dim3 block() const { return launch.shape.block; }
   bool one_dimensional() const { return block().y == 1 && block().z == 1; }
@@ -66,9 +69,9 @@ struct LaunchRecord {
   ChosenRequest choose(const LineDetail& line) const;
   uint32_t random_lane(const RequestDetail& request) const;
   std::string warp_name(const ChosenRequest& chosen) const;  // "warp 3 of block 2"
-  // A question about a line, without its text and its answer.
+  // A question about a line, in which only the text and the answer are still missing.
   Question about(Kind kind, const std::string& subject, const std::string& idea, int line) const;
-  // Adds the picture of a request.
+  // Adds the picture of a request to the question.
   void draw_request(Question& question, const LineDetail& line, const RequestDetail& request) const;
 };
 
@@ -80,21 +83,25 @@ const char* verb_of(sim::AccessKind kind);  // of a load or a store
 std::string ordinal(size_t number);         // 0: "first", at most 3: "fourth"
 // "block 2", "block 5 (x 1, y 1)": pictures number the blocks
 std::string block_name(const grading::Launch& launch, uint64_t block);
-// Adds a wrong model, unless its answer is right, negative, or that of an earlier one.
+// Adds an answer that follows from a misconception, unless the answer is right or negative, or the
+// question has it already.
 void add_wrong(Question& question, int64_t answer, const std::string& misconception);
-// The text of the launch for LaunchRecord::words.
+// The launch in words, as LaunchRecord::words has it.
 std::string words_of_launch(grading::Check& check, const grading::Launch& launch,
                             const device::KernelInfo& kernel);
 
-// What one access does: the element, the bank, the sectors and the wavefronts.
+// Questions about one access: its element, its bank, its sectors and its wavefronts.
 std::vector<Question> trace_questions(const LaunchRecord& record);
-// Where a value comes from, which threads do nothing, and which line wastes most.
+// Questions about the whole launch: where a value comes from, which threads do nothing, and which
+// line wastes most.
 std::vector<Question> launch_questions(const LaunchRecord& record);
-// A row of a tile longer or shorter, and the blocks that fit on a multiprocessor.
+// Questions about a change whose effect is computed: a tile with longer or shorter rows, and the
+// blocks that fit on another GPU's multiprocessor.
 std::vector<Question> computed_questions(const LaunchRecord& record);
 
-// Without one of its barriers, which lines race? In blocks of another size, what do the lines cost?
-// Runs the changed launches from the memory `before` the launch, and leaves the memory as it is.
+// Questions about a change whose effect is found by running the kernel: the lines that race without
+// one of its barriers, and the cost of lines in blocks of another size. Runs start from the memory
+// `before` the launch; the memory is restored afterwards.
 std::vector<Question> mutant_questions(const LaunchRecord& record, device::Kernel& kernel,
                                        device::SavedMemory& before);
 

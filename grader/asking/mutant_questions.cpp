@@ -22,7 +22,7 @@ using LinePair = std::pair<int, int>;
 constexpr size_t kMostMutants = 3;
 constexpr uint64_t kMostOfMutant = 2'000'000;  // instructions of a warp
 
-// The source line of each line of PTX, by the .loc before it; 0: unknown.
+// For each line of PTX, the source line by the last .loc before it; 0 if there is none.
 std::vector<int> source_lines(const std::vector<std::string>& ptx) {
   static const Pattern position("^\\s*\\.loc\\s+[0-9]+\\s+([0-9]+)\\s.*");
   std::vector<int> lines;
@@ -39,7 +39,7 @@ std::string words_of(const LinePair& pair) {
                                    : fmt::format("lines {} and {}", pair.first, pair.second);
 }
 
-// The pairs of lines of the submission that race.
+// The pairs of the submission's lines between which the run had a race.
 std::map<LinePair, const counters::Finding*> races_of(const device::Run& run,
                                                       const std::string& file) {
   std::map<LinePair, const counters::Finding*> races;
@@ -51,7 +51,7 @@ std::map<LinePair, const counters::Finding*> races_of(const device::Run& run,
   return races;
 }
 
-// The lines that access shared memory, and whether one of them stores.
+// {a line that accesses shared memory: whether it stores}.
 std::map<int, bool> shared_lines(const counters::LaunchDetail& detail) {
   std::map<int, bool> lines;
   for (const LineDetail& line : detail.lines) {
@@ -103,7 +103,8 @@ std::optional<Question> barrier_question(const LaunchRecord& record, int barrier
   return q;
 }
 
-// The cost of each line in the recorded block, except of lines that take too long to work out.
+// The cost of each line in the recorded block, without lines whose accesses are too many to be
+// worked out on paper.
 std::map<std::pair<int, bool>, uint64_t> costs_of(const counters::LaunchDetail& detail) {
   constexpr size_t kMostOnPaper = 32;
   std::map<std::pair<int, bool>, uint64_t> costs;
@@ -124,7 +125,8 @@ pictures::Access access_with_all_requests(const LaunchRecord& record, const Line
   return access;
 }
 
-// As many threads in blocks of another size, if the recorded block exists there, too.
+// A shape with as many threads in blocks of another size; nullopt if the recorded block has no
+// counterpart in it.
 std::optional<device::Shape> shape_of_other_blocks(const device::Shape& shape, uint64_t block) {
   const bool line =
       shape.grid.y == 1 && shape.grid.z == 1 && shape.block.y == 1 && shape.block.z == 1;
@@ -138,7 +140,7 @@ std::optional<device::Shape> shape_of_other_blocks(const device::Shape& shape, u
   return changed;
 }
 
-// What the lines of a block cost if the block has another number of threads.
+// Questions about what the lines of a block cost if the block has another number of threads.
 std::vector<Question> block_size_questions(const LaunchRecord& record,
                                            const counters::LaunchDetail& other,
                                            const device::Shape& shape) {
@@ -180,7 +182,7 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
   return questions;
 }
 
-// The kernel without one of its barriers, as PTX, by the line of the barrier.
+// For the line of each barrier, the PTX of the kernel without that barrier.
 std::map<int, std::string> texts_without_barriers(const LaunchRecord& record) {
   std::map<int, std::string> texts;
   const grading::Session& s = record.check.session;
@@ -200,15 +202,16 @@ std::map<int, std::string> texts_without_barriers(const LaunchRecord& record) {
   return texts;
 }
 
-// Runs the kernel of that text. nullopt: the text is no program. Afterwards the device has the
-// allocations that it had before, which a snapshot of its memory needs.
+// Loads the PTX `text` and runs its kernel; nullopt if it is not a valid program. The module is
+// unloaded again, because a snapshot of the device's memory needs the allocations that existed when
+// it was taken.
 std::optional<device::Run> run_mutant(const LaunchRecord& record, const std::string& text) {
   toolchain::Artifact artifact;
   artifact.source = record.check.session.artifact->source;
   artifact.arch = record.check.session.artifact->arch;
   artifact.ptx = text;
   device::LaunchOptions options;
-  options.warp_budget = kMostOfMutant;  // a kernel without its barrier may loop
+  options.warp_budget = kMostOfMutant;  // without its barrier, a kernel may loop for ever
   options.keep_going = true;
   options.count = false;
   try {
@@ -245,7 +248,7 @@ std::vector<Question> mutant_questions(const LaunchRecord& record, device::Kerne
     options.launch_detail->block = record.detail().block;
     options.launch_detail->most = 512;
     const device::Run run = device.launch(kernel, *shape, record.launch.args, options);
-    // A kernel that is written for one size of block computes something else.
+    // Nothing is asked if the result differs, as in a kernel that is written for one size of block.
     if (!run.fault && run.launch_detail && !grading::has_finding(run) && after->same())
       for (Question& question : block_size_questions(record, *run.launch_detail, *shape))
         questions.push_back(std::move(question));

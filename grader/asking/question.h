@@ -17,11 +17,12 @@
 namespace lab32::asking {
 
 // trace: what one access of the launch did. who: which thread or lane a value comes from. why: what
-// a barrier is for, and which line wastes. what_if: a change, whose effect was run or computed.
+// a barrier is for, or which line wastes most. what_if: the effect of a change, which was run or
+// computed.
 enum class Kind : uint8_t { trace, who, why, what_if };
 const char* to_string(Kind kind);
 
-// An answer that follows from a wrong model of the hardware.
+// A wrong answer, and the misconception of the hardware from which it follows.
 struct WrongModel {
   int64_t answer = 0;
   std::string misconception;
@@ -29,22 +30,22 @@ struct WrongModel {
 
 struct Question {
   Kind kind = Kind::trace;
-  std::string subject;  // "sectors", "bank", "writer", ...: a draw has each at most once
-  std::string idea;     // the rubric's `ideas` of the lab that teaches it
-  std::string spaced;   // the earlier lab whose idea it repeats; empty: a question of this lab
+  std::string subject;  // such as "sectors"; no two drawn questions have the same one
+  std::string idea;     // the idea that it is about, as in the rubrics' key `idea`
+  std::string spaced;   // the earlier lab that teaches the idea; empty: this lab does
   std::string check;    // whose launch it is about
   int line = 0;
   std::string launch;  // the kernel, its arguments and its shape
   std::string source;  // the text of the line
   std::string text;
-  std::vector<std::string> options;  // if not empty, the answer is the number of one, from 1
+  std::vector<std::string> options;  // if there are any, the answer is the number of one, from 1
   int64_t answer = 0;
   std::vector<WrongModel> wrong;
   std::string reason;  // how to find the answer
   unsigned weight = 1;
-  pictures::Launch picture;  // of the access, the shuffles or the race; may have none of them
+  pictures::Launch picture;  // shows the answer, if there is something to draw
 
-  // The most that an answer may be; 0: any number.
+  // The largest answer that can be given: the number of options; 0 if any number can.
   int64_t most() const { return static_cast<int64_t>(options.size()); }
 };
 
@@ -56,7 +57,7 @@ std::string feedback(const Question& question, int64_t given);
 
 struct AskOptions {
   grading::GradeOptions grade;  // of one lab
-  std::string check;            // a check, or how its name begins; empty: any
+  std::string check;            // name of a check, or its beginning; empty: all checks
   std::string id;               // the student's
   size_t count = 3;
 };
@@ -65,13 +66,14 @@ struct Drawn {
   std::string lab;
   std::string file;
   std::vector<Question> questions;
-  std::string why_none;  // if there are fewer questions than asked for: the reason
+  std::string why_none;  // the reason if there are fewer questions than asked for
 };
 
 // Throws Error if the lab cannot be graded.
 Drawn draw(const AskOptions& options);
-// Schema lab32-questions/1, for the notebook and the report page. Answers and the misconceptions
-// behind wrong ones are stored under hash_of(KEY:ANSWER) in hexadecimal digits.
+// JSON of the schema lab32-questions/1, for the notebook and the report page. Answers and the
+// misconceptions behind wrong ones have the keys hash_of(KEY:ANSWER), in hexadecimal digits, so
+// that a reader does not see which answer is right.
 std::string json(const Drawn& drawn);
 
 // ---- answers.toml, beside the file
@@ -85,16 +87,18 @@ struct AnswerSheet {
 std::string key_of(const Question& question);
 // nullopt: there is no answers.toml.
 std::optional<AnswerSheet> read_answers(const std::filesystem::path& file);
-// The answers that were given to this draw so far.
+// The answers that the student has given to these questions so far.
 AnswerSheet sheet_for(const AskOptions& options, const Drawn& drawn);
 void write_answers(const std::filesystem::path& file, const AnswerSheet& sheet);
-// Adds an answer. Returns false if an earlier one stays: the first answer counts.
+// Records an answer and returns true, or returns false if the question has one already: the first
+// answer counts.
 bool record_answer(AnswerSheet& sheet, const Question& question, int64_t given);
 bool is_right(const AnswerSheet& sheet, const Question& question);
 
-// Judges the answers beside the file: the result of the rubric's check with credit = "questions",
-// or of a check without points if it has none. nullopt: there are neither points nor answers. `id`:
-// the student's; empty: not known, so that the sheet's own is believed.
+// Judges the answers in answers.toml beside the file, as the result of the rubric's check with
+// credit = "questions", or of a check without points if the rubric has no such check. nullopt:
+// there are neither points nor answers. `id` is the student's; if it is empty, the id in
+// answers.toml is believed.
 std::optional<report::Test> judge(const grading::Rubric& rubric, const std::filesystem::path& file,
                                   const std::string& id = "");
 

@@ -15,7 +15,7 @@ namespace {
 
 using sim::AccessKind;
 
-constexpr int64_t kLargestIndex = 99'999;  // an index that is still quick to work out
+constexpr int64_t kLargestIndex = 99'999;  // a larger index takes too long to work out on paper
 constexpr uint32_t kSectorBytes = 32, kLineBytes = 128, kBankBytes = 4, kBanks = 32;
 
 class TraceQuestions {
@@ -46,7 +46,8 @@ class TraceQuestions {
     questions_.push_back(std::move(question));
   }
 
-  // The index of the element that a thread of the block accesses by the same instruction.
+  // The index of the element that another thread of the block accesses by the same instruction; -1
+  // if it accesses none.
   int64_t index_of(const ChosenRequest& c, int64_t thread) const {
     for (const RequestDetail& other : c.line->requests) {
       const auto lane = static_cast<uint32_t>(thread % kWarpSize);
@@ -60,7 +61,7 @@ class TraceQuestions {
     return -1;
   }
 
-  // Whether the lane accesses one element as the kernel's parameter has it.
+  // Whether the lane accesses exactly one element of the array that was passed to the kernel.
   bool is_element(const RequestDetail& request, uint32_t lane) const {
     for (const grading::Region& array : r_.check.launched)
       if (request.address[lane] >= array.address &&
@@ -139,7 +140,7 @@ class TraceQuestions {
     keep(std::move(q), 3);
   }
 
-  // Whether the student can know in which bank the array of the access begins.
+  // Whether the array begins in bank 0: only then can the student work out the bank of an element.
   bool begins_in_bank_0(uint64_t address) const {
     for (const counters::ArrayDetail& array : r_.detail().shared_arrays)
       if (address >= array.begin && (array.bytes == 0 || address < array.begin + array.bytes))
