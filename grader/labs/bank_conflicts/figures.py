@@ -8,7 +8,7 @@ CELL, HEIGHT, LEFT = 19.4, 19, 126
 
 
 def phase_wavefronts(words):
-    """The wavefronts of one phase: the largest number of distinct words in a bank."""
+    """The wavefronts that one phase of an access takes: the largest number of distinct words in a bank."""
     distinct = set(words)
     return max(sum(word % BANKS == bank for word in distinct) for bank in range(BANKS))
 
@@ -20,7 +20,8 @@ def bank_numbers(drawing, y):
 
 
 def memory(drawing, y, rows, cells):
-    """Rows of 32 words, a column per bank. `cells`: {word: (text, colour)}; other words are pale."""
+    """Draws rows of 32 words of shared memory, with a column for each bank. `cells`: {word: (text, colour)}; other
+    words are pale."""
     for word in range(rows * BANKS):
         text, fill = cells.get(word, ("", PALE))
         x, top = LEFT + word % BANKS * CELL, y + word // BANKS * HEIGHT
@@ -38,7 +39,7 @@ def wavefronts_text(count):
     return f"{count} wavefront{'s' * (count > 1)}"
 
 
-# (name, word that lane l reads, rows of memory to draw)
+# (name, the word that lane l reads, number of rows of memory in the figure)
 STRIDES = [
     ("stride 1", "s[t + 1]", lambda lane: lane + 1, 2),
     ("stride 2", "s[2 * t]", lambda lane: 2 * lane, 2),
@@ -76,7 +77,7 @@ def draw_strides():
 
 
 def draw_padding():
-    """A column of a tile with rows of 32 words, and of one with rows of 33 words."""
+    """Draws a column of a tile in the banks: with rows of 32 words, and with rows of 33 words."""
     rows = 6
     drawing = Drawing(760, 2 * (rows * HEIGHT + 50) + 60, "A column of [32][32] and of [32][33]")
     bank_numbers(drawing, 24)
@@ -106,7 +107,7 @@ def draw_padding():
 
 
 def draw_halves():
-    """8 bytes per lane take two phases: consecutive lanes, and lanes two doubles apart."""
+    """Draws that 8 bytes per lane take two phases: for consecutive lanes, and for lanes two doubles apart."""
     drawing = Drawing(760, 262, "8 bytes per lane are served in two phases")
     drawing.text(
         14,
@@ -141,7 +142,7 @@ PHASES = [SKY, ORANGE, GREEN, PINK]
 
 
 def draw_phases():
-    """16 bytes per lane take four phases: consecutive lanes, and lanes a row of a tile apart."""
+    """Draws that 16 bytes per lane take four phases: for consecutive lanes, and for lanes a row of a tile apart."""
     drawing = Drawing(760, 350, "16 bytes per lane are served in four phases")
     drawing.text(14, 24, "int4: lane l has four words; a phase is 8 lanes, all banks once", 14)
     bank_numbers(drawing, 48)
@@ -167,7 +168,7 @@ def draw_phases():
 
 
 def draw_histogram():
-    """The word of channel 1 for each lane, in two layouts of the 32 copies."""
+    """Draws the word of channel 1 that each lane uses, in two layouts of the 32 copies."""
     drawing = Drawing(760, 340, "A histogram for each lane: two ways to lay it out")
     drawing.text(
         14,
@@ -189,7 +190,7 @@ def draw_histogram():
     return drawing
 
 
-# The kernels that part B optimises.
+# (task, given form, optimised form, label) of the kernels that part B optimises.
 OPTIMISED = [
     ("row_scan", "given", "optimised", "B1  a column walk"),
     ("look_up", "given", "optimised", "B2  look-ups in a hot column"),

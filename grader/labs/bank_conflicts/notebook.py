@@ -6,8 +6,8 @@ from lab32 import tables
 
 TASKS = ["row_scan", "look_up", "block_sums", "row_moments", "spectrum"]
 TYPES = ["char", "short", "int", "double", "int4"]
-# The measured rows that students get besides the lab's times: the notebook draws them. The other rows
-# would answer questions or show how the solutions work.
+# The measured rows that students get besides the lab's times, because the notebook draws them. The other rows are
+# withheld: they would answer questions or show how the solutions work.
 STUDENTS_RECORDS = {
     "measured/h200-bank_conflicts-counters.csv": {
         "metric": {"memory_l1_wavefronts_shared"},
@@ -17,8 +17,8 @@ STUDENTS_RECORDS = {
 
 
 def touches(lab, way="store"):
-    """Counted {type: {stride: wavefronts}} from the result's figures; `way` is store or load. int4 is included once
-    C1, which asks for one of its counts, has passed."""
+    """The counts {type: {stride: wavefronts}} from the result's figures; `way` is store or load. The counts of int4 are
+    included once C1, which asks for one of them, has passed."""
     found = {name: {} for name in TYPES}
     for name, value in lab.figures().items():
         if match := re.fullmatch(rf"touch<(\w+)>\((\d+)\) {way} wavefronts", name):
@@ -29,7 +29,7 @@ def touches(lab, way="store"):
 
 
 def by_stride(counts):
-    """{stride: wavefronts} with the keys as labels of a figure."""
+    """Replaces strides by labels for a figure: {label: wavefronts}."""
     return {f"stride {stride}": count for stride, count in counts.items()}
 
 
@@ -44,7 +44,7 @@ def documented_touches(kind):
 
 
 def documented_rows(lab):
-    """For the report: [(label, simulated, documented, unit)]."""
+    """The rows that the report page compares with the source document: [(label, simulated, documented, unit)]."""
     now, then = touches(lab)["int"], documented_touches("int")
     return [
         (f"ints, stride {n}: wavefronts", now[n], then[n], "per store") for n in now if n in then
@@ -52,7 +52,7 @@ def documented_rows(lab):
 
 
 def tasks(lab):
-    """The wavefronts of part B as multiples of the ideal: {task: ratio}."""
+    """The student's wavefronts in part B as multiples of the ideal: {task: ratio}."""
     found = {}
     for test in lab.tests:
         task = next((t for t in TASKS if f" {t}: wavefronts" in test.name), None)
@@ -62,7 +62,7 @@ def tasks(lab):
 
 
 def shared_bytes(lab):
-    """The static shared memory of part B's kernels and its limit: ({task: bytes}, {task: bytes})."""
+    """The static shared memory of the student's kernels of part B, and its limits: ({task: bytes}, {task: bytes})."""
     mine, limits = {}, {}
     for test in lab.tests:
         task = next((t for t in TASKS if f" {t}: wavefronts" in test.name), None)
@@ -73,7 +73,7 @@ def shared_bytes(lab):
 
 
 def measured_ratio(task, what="time"):
-    """The given form's time or wavefronts divided by the optimised form's, on an H200."""
+    """The given form's time (or its wavefronts) divided by the optimised form's, for one task on an H200."""
     if what == "time":
         table = tables.measured("h200-bank_conflicts")
         given, optimised = (

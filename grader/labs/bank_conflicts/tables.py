@@ -7,7 +7,7 @@ SHARED = "smsp__sass_inst_executed_op_shared_{}.sum"
 RAW = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 
 
-# (task, form) of the rows in a table of the notes.
+# For each table of the notes, (task, form) of its rows.
 SETS = {
     "optimised": [("look_up", "optimised"), ("look_up", "padded"), ("look_up", "by columns"),
                   ("block_sums", "given"), ("block_sums", "optimised"), ("spectrum", "given"),
@@ -17,7 +17,7 @@ SETS = {
 
 
 def wavefronts_table(device, chosen):
-    """Wavefronts and time of some forms; the time is for the largest n."""
+    """A table of the wavefronts and times of some forms, with the time for the largest n."""
     counters = tables.measured(f"{device}-bank_conflicts-counters")
     times = tables.measured(f"{device}-bank_conflicts")
     rows = []
@@ -41,8 +41,8 @@ def wavefronts_table(device, chosen):
 
 
 def raw_conflicts(device, n, task):
-    """Conflicts of the pattern and the profiler's raw counters for each form of a task; the time is for the largest
-    n."""
+    """A table of each form of a task: the conflicts that follow from its pattern, the profiler's raw counters, and the
+    time for the largest n."""
     table = tables.measured(f"{device}-bank_conflicts-counters")
     times = tables.measured(f"{device}-bank_conflicts")
     rows = []

@@ -21,7 +21,7 @@ from lab32 import tables
 LANES, SECTOR, WORD = 32, 32, 4  # lanes of a warp, bytes of a sector, bytes of a float
 WORDS = SECTOR // WORD
 
-# The index of the float that lane l reads, for kernels of the source document.
+# For kernels of the source document, the index of the float that lane l reads.
 PATTERNS = {
     "add1": ("x[i]", lambda lane: lane),
     "add2": ("x[i + 1]", lambda lane: lane + 1),
@@ -32,7 +32,7 @@ PATTERNS = {
 
 
 def warp(drawing, x, y, width, words, last_sector, active=range(LANES)):
-    """A warp above the memory that it reads. Returns the sectors that its active lanes touch."""
+    """Draws a warp above the memory that it reads. Returns the sectors that its active lanes touch."""
     wanted = {words[lane] for lane in active}
     touched = {word // WORDS for word in wanted}
     lane_width, word_width = width / LANES, width / ((last_sector + 1) * WORDS)
@@ -65,7 +65,7 @@ def sectors_of(count):
 
 
 def pattern_row(drawing, y, index, words, last, active=range(LANES)):
-    """One access: its index and its cost on the left, and the warp."""
+    """Draws one access: on the left its index expression and its cost, on the right the warp."""
     touched = warp(drawing, 130, y, 610, words, last, active)
     used = len({words[lane] for lane in active}) * WORD
     drawing.code(16, y + 14, index, 13)
@@ -93,7 +93,7 @@ def pattern_rows(title, names):
 
 
 def draw_patterns():
-    """Without add2, whose number of sectors is a question to the reader."""
+    """Draws the patterns of the source document without add2, whose number of sectors is a question to the reader."""
     return pattern_rows("Four ways for a warp to read 32 floats", ["add1", "add3", "add4", "add5"])
 
 
@@ -112,7 +112,7 @@ def draw_inactive():
 
 
 def draw_path():
-    """add1 from the kernel to DRAM, with the numbers of the source document."""
+    """Draws the path of add1's data from the kernel to DRAM, with the numbers of the source document."""
     l1, l2, dram, chart = (
         tables.documented(f"add1_{part}") for part in ("l1", "l2", "dram", "chart")
     )
@@ -174,7 +174,7 @@ def draw_path():
 
 
 def strip(drawing, y, cells, title, verdict):
-    """64 floats of memory in sectors. `cells`: (text, colour) of each float. A sector with a coloured float is
+    """Draws 64 floats of memory in sectors. `cells`: (text, colour) of each float. A sector with a coloured float is
     moved."""
     left, cell = 16, 11.4
     drawing.text(left, y - 12, title, 14, font_weight="bold")
@@ -192,7 +192,7 @@ def strip(drawing, y, cells, title, verdict):
 
 
 def draw_layout():
-    """The lanes that read field 6 of 8, the mass, in two layouts."""
+    """Draws the lanes that read field 6 of 8, the mass, in two layouts of the structures."""
     drawing = Drawing(760, 246, "One field of eight: array of structures, structure of arrays")
     drawing.text(
         16, 26, "Orange: the masses that lanes 0 to 7 read. A thick frame: the sector moves.", 13
@@ -218,7 +218,8 @@ def draw_walk():
     )
     own = [(str(k // 16), ORANGE) if k % 16 == 0 else ("", None) for k in range(64)]
     strip(drawing, 76, own, "each lane has its own 16", "32 lanes: 32 sectors")
-    # Two digits are wider than a cell, so in the other sectors only the first lane is written.
+    # A number of two digits is wider than a cell, so in the sectors after the first only the first lane's number is
+    # written.
     along = [
         (str(k) if k < 8 or k % 8 == 0 else "", ORANGE) if k < 32 else ("", None) for k in range(64)
     ]

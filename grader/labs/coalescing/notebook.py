@@ -1,4 +1,4 @@
-"""The data that labs/coalescing/report.ipynb shows: yours and documented."""
+"""The student's and the documented numbers that labs/coalescing/report.ipynb shows."""
 
 from lab32 import tables
 
@@ -18,12 +18,12 @@ ASKED = {
 
 
 def hidden(lab):
-    """The kernels of checks that have not passed yet."""
+    """The kernels whose counts a check asks for that has not passed yet."""
     return {name for check, names in ASKED.items() if not lab.has_passed(check) for name in names}
 
 
 def sectors_per_request(lab, op):
-    """Counted {kernel: sectors per request} from the result's figures; `op` is load or store."""
+    """The counts {kernel: sectors per request} from the result's figures; `op` is load or store."""
     figures = lab.figures()
     found = {}
     for name, sectors in figures.items():
@@ -45,7 +45,7 @@ def documented_sectors(op):
 
 
 def documented_rows(lab):
-    """For the report: [(label, simulated, documented, unit)]."""
+    """The rows that the report page compares with the source document: [(label, simulated, documented, unit)]."""
     rows = []
     for op in ("load", "store"):
         now, then = sectors_per_request(lab, op), documented_sectors(op)
@@ -58,7 +58,7 @@ def documented_rows(lab):
 
 
 def utilisation(sectors):
-    """The percentage of the moved bytes that the warp requested."""
+    """{kernel: how many per cent of the moved bytes the warp has requested}."""
     return {
         kernel: 100 * USED[kernel] / (32 * count)
         for kernel, count in sectors.items()
@@ -82,7 +82,8 @@ def documented_utilisation():
 
 
 def gains(n=1 << 26):
-    """Measured {"measured: given": {task: times a copy}, "measured: optimised": ...}; centre has four rows."""
+    """Measured times as multiples of a copy: {"measured: given": {task: multiple}, "measured: optimised": ...}. centre
+    has four rows."""
     table = tables.measured("h200-coalescing")
     size = {task: n // 4 if task == "centre" else n for task in TASKS}
     return {
@@ -94,11 +95,11 @@ def gains(n=1 << 26):
 
 
 def tasks(lab):
-    """Your counts of part B as multiples of the ideal: {"scale, sectors": ratio}."""
+    """The student's counts in part B as multiples of the ideal: {"scale, sectors": ratio}."""
     found = {}
     for test in lab.tests:
         task = next((t for t in TASKS if f" {t}:" in test.name), None)
-        # axpy has the ideal number of sectors from the start; its check counts requests.
+        # axpy has the ideal number of sectors from the start, so its check counts requests instead.
         what = "requests" if "ideal_requests" in test.figures else "sectors"
         if task and test.figures.get(f"ideal_{what}") and what in test.figures:
             found[f"{task}, {what}"] = test.figures[what] / test.figures[f"ideal_{what}"]

@@ -3,7 +3,7 @@
 from handouts.markdown import markdown
 from lab32 import tables
 
-# (task, form) of the rows in a table of the notes.
+# For each table of the notes, (task, form) of its rows.
 SETS = {
     "optimised": [("scale", "given"), ("scale", "optimised"), ("push", "float4"),
                   ("push", "optimised"), ("centre", "given"), ("centre", "column = threadIdx.y"),
@@ -15,7 +15,8 @@ SETS = {
 
 
 def times_table(device, chosen):
-    """Times of some forms at the largest measured size, and as multiples of a copy of the same bytes."""
+    """A table of the times of some forms at the largest measured size, also as multiples of a copy of the same
+    bytes."""
     table = tables.measured(f"{device}-coalescing")
     rows = []
     for task, form in SETS[chosen]:
@@ -27,7 +28,7 @@ def times_table(device, chosen):
 
 
 def counters_table(device, n, block, *forms):
-    """Hardware counts of these forms: L1, L2 and DRAM."""
+    """A table of what the hardware counted for some forms in L1, L2 and DRAM."""
     table = tables.measured(f"{device}-coalescing-counters")
     lsu = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
     rows = []

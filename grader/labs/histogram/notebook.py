@@ -8,7 +8,7 @@ FORMS = [
     "weights, device", "weights, block", "weights, aggregated", "weights, warp",
 ]  # fmt: skip
 TIMED_FORMS = ["block", "weights, block", "weights, aggregated", "weights, warp"]  # those that one figure compares
-# {label: (check, figure)}. B3's ideal is 0, so it has no ratio.
+# {label: (check, figure)}. B3 is left out: its ideal is 0, so that there is no ratio.
 WASTE = {
     "histogram_block, adds": ("B1 block: adds", "adds"),
     "histogram_aggregated, wavefronts": ("B2 aggregated: wavefronts", "wavefronts"),
@@ -16,7 +16,7 @@ WASTE = {
 
 
 def against_ideal(lab):
-    """The counts of part B as multiples of the ideal: {label: ratio}."""
+    """The student's counts in part B as multiples of the ideal: {label: ratio}."""
     figures = {test.name: test.figures for test in lab.tests}
     return {
         label: figures[check][what] / figures[check][f"ideal_{what}"]
@@ -25,7 +25,7 @@ def against_ideal(lab):
 
 
 def measured(form, keys, what="median_ms", device="h200"):
-    """A form's row for the largest n."""
+    """The row of a form in the measured table, for the largest n."""
     rows = tables.measured(f"{device}-histogram").where(task=keys, form=form)
     return float(max(rows, key=lambda row: int(row["n"]))[what])
 

@@ -5,7 +5,7 @@ from lab32.labs.histogram import notebook
 
 
 def histogram_times(device):
-    """Times of the forms for each kind of keys, as multiples of a copy's."""
+    """A table of the times of the forms for each kind of keys, as multiples of a copy's."""
     rows = [
         [form, *(f"{notebook.measured(form, keys, 'times_copy', device):.2f}" for keys in notebook.KEYS)]
         for form in notebook.FORMS

@@ -8,8 +8,8 @@ def measured():
 
 
 def waves():
-    """Measured ([(blocks, ms)], [(blocks, ms)]): blocks with equal work, and the same total work in one wave with a
-    stride."""
+    """Measured times ([(blocks, ms)], [(blocks, ms)]): of blocks with equal work each, and of the same total work in
+    one wave whose threads stride over it."""
     blocks, strided = [], []
     for row in measured().where(task="waves"):
         to = strided if " in " in row["shape"] else blocks
@@ -23,7 +23,7 @@ SHAPES = ["follow", "copy", "smooth", "orbits", "match"]
 
 
 def ratios_of_checks(lab, ratio):
-    """{"B1 follow": ratio(figures)} for the checks of shapes that have the figures."""
+    """{"B1 follow": ratio(figures)} for each check of a shape whose result has figures."""
     found = {}
     for test in lab.tests:
         part, _, rest = test.name.partition(" ")
@@ -35,12 +35,13 @@ def ratios_of_checks(lab, ratio):
 
 
 def resident_warps_by_check(lab):
-    """Resident warps per multiprocessor with the student's shapes."""
+    """{check: resident warps per multiprocessor} with the student's shapes."""
     return ratios_of_checks(lab, lambda figures: figures.get("warps"))
 
 
 def times_best(lab):
-    """Modelled times of the student's shapes and copy as multiples of their baselines."""
+    """{check: modelled time} of the student's shapes and of copy, as multiples of the times that they are compared
+    with."""
 
     def ratio(figures):
         best = figures.get("best_seconds", figures.get("full_seconds"))
@@ -53,7 +54,8 @@ STAIRS = ["66 blocks", "132 blocks", "139 blocks", "198 blocks", "264 blocks", "
 
 
 def stairs():
-    """Measured (blocks with equal work, the same work in one wave), as multiples of the time of 132 blocks."""
+    """Measured times of (blocks with equal work each, the same total work in one wave), as multiples of the time of 132
+    blocks."""
 
     def plot_points(points):
         return {f"{blocks} blocks": ms / dict(waves()[0])[132] for blocks, ms in points}

@@ -38,7 +38,7 @@ def hits(task):
 
 
 def occupancy_limits():
-    """The resources of a multiprocessor of each generation, from data/devices."""
+    """A table of the resources of a multiprocessor of each generation, from data/devices."""
     rows = []
     for gpu in ("h200", "rtx4060", "t4"):
         profile = tables.device(gpu)
@@ -52,8 +52,8 @@ def occupancy_limits():
 
 
 def occupancy_shapes(task, n="", form="given"):
-    """Measured: a task's shapes, fastest first, with Nsight Compute's counts. The column of L1 hits is left out
-    unless the task's time depends on it, as that of `match` does."""
+    """A table of the measured shapes of a task, fastest first, with Nsight Compute's counts. It has a column of L1 hits
+    only if the task's time depends on them, as that of `match` does."""
     with_hits = task == "match"
     counted = {}
     for row in tables.measured("h200-occupancy-counters").where(task=task):
@@ -71,7 +71,7 @@ def occupancy_shapes(task, n="", form="given"):
 
 
 def occupancy_copies():
-    """Measured times of a copy of 2^26 floats, by bytes in flight per thread and by warps."""
+    """A table of measured times of a copy of 2^26 floats, by bytes in flight per thread and by number of warps."""
     table = measured()
     forms = ["one float", "1 float4", "2 float4", "4 float4", "8 float4"]
     blocks = [1, 2, 3, 4, 6, 8]
@@ -88,7 +88,7 @@ def occupancy_copies():
 
 
 def occupancy_registers():
-    """Measured times of trace with several register limits, in blocks of 1024."""
+    """A table of measured times of trace in blocks of 1024, for several limits on registers."""
     counters = tables.measured("h200-occupancy-counters")
     rows = []
     for row in measured().where(task="trace", block=1024):
@@ -124,7 +124,7 @@ def places_in_order(values):
 
 
 def balance(n, block, grid, multiprocessors=132):
-    """Average utilisation of the multiprocessors until the busiest is done. Blocks are assigned round robin, and
+    """How busy the multiprocessors are on average until the busiest one is done. Blocks are assigned in turn, and
     threads stride over n (grader/labs/occupancy/shapes.cpp)."""
     busy = [0] * multiprocessors
     for b in range(grid):
@@ -135,7 +135,8 @@ def balance(n, block, grid, multiprocessors=132):
 
 
 def dealing():
-    """[(time by the assignment alone, measured)] for shapes of orbits with at least 8 warps, in units of the median."""
+    """[(time that follows from the assignment of blocks alone, measured time)] of the shapes of orbits with at least 8
+    warps, in units of the median."""
     rows = [row for row in measured().where(task="orbits") if int(row["warps"]) >= 8]
     pairs = [
         (1 / balance(*(int(row[k]) for k in ("n", "block", "grid"))), float(row["median_ms"]))
@@ -146,7 +147,7 @@ def dealing():
 
 
 def occupancy_modelled():
-    """Modelled against measured kernel times, over the shapes that Nsight Compute timed."""
+    """A table that compares modelled with measured kernel times, over the shapes that Nsight Compute timed."""
     table = tables.measured("occupancy/modelled")
     rows = []
     compared = {
@@ -172,7 +173,8 @@ def occupancy_modelled():
 
 
 def memory_kinds(*forms):
-    """Measured: the tasks that have these forms, one column per form, to compare kinds of memory."""
+    """A table of measured times to compare kinds of memory: a row for each task that has these forms, a column for each
+    form."""
     times = {}
     for row in tables.measured("h200-memories").rows:
         times.setdefault(row["task"], {})[row["form"]] = float(row["median_ms"]) * 1e3
@@ -188,8 +190,8 @@ def memory_kinds(*forms):
 
 
 def occupancy_predicted(most=None):
-    """Ratios predicted before the measurement, with the measured ones: the `most` rows whose prediction was farthest
-    off, or all rows."""
+    """A table of ratios predicted before the measurement and of the measured ones: the `most` rows whose prediction was
+    farthest off, or all rows."""
     rows = []
     for row in tables.measured("occupancy/predicted").rows:
         table = tables.measured(f"h200-{row['table']}")

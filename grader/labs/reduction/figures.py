@@ -11,7 +11,7 @@ THREADS, WARP = 16, 8  # of the small block in the picture
 
 
 def adders(version, step):
-    """{thread: (own word, other word)} of one step of a tree over THREADS words."""
+    """For one step of a tree over THREADS words, {thread: (its own word, the word that it adds)}."""
     near, far = 1 << step, THREADS >> (step + 1)
     if version == "v1":
         return {t: (t, t + near) for t in range(THREADS) if t % (2 * near) == 0}
@@ -21,7 +21,7 @@ def adders(version, step):
 
 
 def draw_trees():
-    """The threads that add in each step of v1, v2 and v3, and the words that they add."""
+    """Draws the threads that add in each step of v1, v2 and v3, and the words that they add."""
     drawing = Drawing(760, 548, "The trees of v1, v2 and v3")
     drawing.text(16, 24, "A block of 16 threads in warps of 8, for the picture (really 32)", 14)
     cell, height, left, right = 20, 20, 66, 424
@@ -70,7 +70,8 @@ def draw_trees():
 
 
 def draw_ticket():
-    """Four blocks finish at different times and draw tickets; the block with the last ticket adds their sums."""
+    """Draws four blocks that finish at different times and take tickets; the block with the last ticket adds all
+    sums."""
     drawing = Drawing(760, 316, "Four blocks, one counter: which block adds up the sums")
     left, scale, top, row = 96, 62, 60, 46
     drawing.text(
@@ -114,7 +115,7 @@ def draw_ticket():
 
 
 def draw_measured():
-    """The speed-up of each version over v1, on the G80 and on an H200."""
+    """Draws the speed-up of each version over v1, on the G80 and on an H200."""
     drawing = Drawing(760, 468, "The versions as multiples of v1, then and now")
     head = tables.measured("h200-reduction").head
     drawing.text(16, 24, "Times as fast as v1, log scale; in brackets: as the version before", 14)
@@ -151,7 +152,7 @@ def draw_measured():
 
 
 def draw_blocks():
-    """The time of grids of v4's shape, by block size."""
+    """Draws the times of v4, v5 and v6, which add two ints per thread, for several block sizes."""
     drawing = Drawing(760, 452, "Where v4, v5 and v6 spend their time")
     drawing.text(
         16, 24, "Two ints per thread, 2^28 in all, by threads per block (measured, H200)", 14
@@ -195,7 +196,7 @@ def draw_blocks():
 
 
 def draw_stride():
-    """Four loads of a warp: contiguous pieces, and a grid stride."""
+    """Draws four loads of a warp: from contiguous pieces, and with a grid stride."""
     drawing = Drawing(760, 300, "One piece per thread, or a stride of the grid")
     drawing.text(
         16,
@@ -237,7 +238,7 @@ def draw_stride():
 
 
 def draw_cascade():
-    """Brent's theorem: the same 63 additions by 32 threads and by 8."""
+    """Draws Brent's theorem: the same 63 additions by 32 threads and by 8."""
     drawing = Drawing(760, 328, "63 additions by 32 threads, and by 8")
     cell, x = 13, 40
     drawing.text(
@@ -269,7 +270,7 @@ def draw_cascade():
 
 
 def draw_warps():
-    """Active lanes in the warps of blocks with 32, 48 and 64 threads."""
+    """Draws the active lanes in the warps of blocks with 32, 48 and 64 threads."""
     drawing = Drawing(760, 172, "The warps of a block")
     cell, left = 7.6, 104
     drawing.text(16, 24, "Orange: lanes with a thread. Hollow: lanes without one.", 14)
@@ -290,7 +291,7 @@ def draw_warps():
 
 
 def mark(drawing, x, y, size, colour):
-    """A point of a block size; its shape repeats what its colour says."""
+    """Draws the point of a block size; shape and colour both say which size it is."""
     if size == "8":
         drawing.add("circle", cx=x, cy=y, r=6, fill=colour, stroke=PAPER)
         return
@@ -304,7 +305,7 @@ def mark(drawing, x, y, size, colour):
 
 
 def draw_ladder():
-    """The Reduce Tutorial's versions: time against the number of blocks."""
+    """Draws the times of the Reduce Tutorial's versions against the number of blocks."""
     drawing = Drawing(760, 440, "The Reduce Tutorial's versions follow the number of blocks")
     drawing.text(
         16,
@@ -351,7 +352,8 @@ def draw_ladder():
             size = form.split(", ")[1].split()[0] if "threads" in form else "32"
             x, y = position_of(blocks, ms)
             mark(drawing, x, y, size, colours[size])
-    drawing.rect(left + 14, top + 8, 150, 20 * len(colours), PAPER, "none")  # no line of the grid behind words
+    # Keeps the lines of the grid from crossing the words.
+    drawing.rect(left + 14, top + 8, 150, 20 * len(colours), PAPER, "none")
     for k, (size, colour) in enumerate(colours.items()):
         mark(drawing, left + 24, top + 20 + 20 * k, size, colour)
         drawing.text(left + 38, top + 24 + 20 * k, f"{size} threads per block", 12)

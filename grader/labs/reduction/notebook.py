@@ -10,7 +10,8 @@ VERSIONS = [*STEPS, "v8"]
 LECTURE = 1 << 22  # ints in the SYSU Lecture's table
 LARGE = 1 << 28  # 1 GiB, many times larger than any L2
 SIZES = [1 << power for power in range(20, 29)]
-# Students do not get the counters of these solutions, because a question asks for their bank conflicts.
+# Students do not get the measured counters of these kernels of the solution, because a question asks for their bank
+# conflicts.
 WITHHELD_KERNELS = {"reduce_v2"}
 
 # ---- the SYSU Lecture's versions -----------------------------------------------------------------
@@ -24,7 +25,7 @@ def documented(metric):
 
 
 def documented_steps():
-    """For the report: ({version: speed-up over the version before}, the source, a note)."""
+    """For the report page: ({version: documented speed-up over the version before}, the source, a note)."""
     return documented("step speed-up"), "SYSU Lecture, a G80", "A G80 has no caches and 16 banks"
 
 
@@ -48,7 +49,8 @@ def bandwidths(times, n=LECTURE):
 
 
 def own_times(n=LECTURE, folder=ROOT / "build"):
-    """Your measured times if grader/labs/reduction/measure/measure.sh was run: ({version: ms}, device)."""
+    """The student's own measured times, if grader/labs/reduction/measure/measure.sh was run: ({version: ms},
+    device)."""
     for path in sorted(Path(folder).glob("*-reduction.csv")):
         table = tables.read(path)
         rows = table.where(task="int", n=n)
@@ -72,24 +74,24 @@ COUNTERS = {  # figure: (title, unit, versions)
 
 
 def figures(lab, what):
-    """Simulated {version: value} of one figure, from the first line of a version that has it."""
+    """{version: value} of one figure, simulated, from the first check of a version that has it."""
     found = {}
     for test in lab.tests:
         version = next((v for v in VERSIONS if re.search(rf"\b{v}\b", test.name)), None)
         if test.name.startswith("A1"):
-            version = "v1"  # this check launches v1, which is given
+            version = "v1"  # this check launches the given v1
         if version and what in test.figures:
             found.setdefault(version, test.figures[what])
     return found
 
 
 def ideals(lab, what):
-    """The limits of these figures, {version: value}."""
+    """{version: limit} of these figures."""
     return figures(lab, f"ideal_{what}")
 
 
 def rungs(lab):
-    """For each counter that has figures: title, unit, labels, yours, limits."""
+    """For each counter of which the result has figures: (title, unit, labels, the student's values, limits)."""
     for what, (title, unit, versions) in COUNTERS.items():
         mine = {v: n for v, n in figures(lab, what).items() if v in versions}
         limits = {v: n for v, n in ideals(lab, what).items() if v in versions}
@@ -127,7 +129,7 @@ def all_bandwidths(times):
 
 
 def beside_cub(task):
-    """For a task of h200-reduction: labels, {"measured: v7": {"2^20": ms}, ...}."""
+    """The times of a task of h200-reduction beside CUB's: labels, {"measured: v7": {"2^20": ms}, ...}."""
     sizes = {f"2^{n.bit_length() - 1}": times(n, task) for n in SIZES}
     forms = ("v7", "v8", "CUB")
     return list(sizes), {f"measured: {f}": {size: ms[f] for size, ms in sizes.items()} for f in forms}
@@ -136,7 +138,7 @@ def beside_cub(task):
 # ---- the Reduce Tutorial's versions --------------------------------------------------------------
 
 TUTORIAL = 100000000  # ints
-TUTORIAL_FORMS = {  # {its kernel: the same launch in our measurement}
+TUTORIAL_FORMS = {  # {kernel of the tutorial: the form of our measurement with the same launch}
     "reduce_eliminate_divergence": "no divergence, 8 threads",
     "reduce_vectorized": "int4, four times the blocks",
     "reduce_vec_v2": "int4 added, 32 threads",

@@ -21,7 +21,7 @@ def ratio_or_blank(values, name):
 
 
 def g80_ladder(device):
-    """The SYSU Lecture's table, and times of the same kernels on today's GPU at the same size."""
+    """A table of the SYSU Lecture's times, and of times of the same kernels on today's GPU at the same size."""
     then = [documented(m) for m in ("time", "bandwidth", "step speed-up")]
     today = {v: ms for v, ms in times(LECTURE, table=f"{device}-reduction").items() if v != "CUB"}
     step, _ = speed_ups(today)
@@ -47,7 +47,7 @@ LOADS = ["one load at a time", "four loads", "four loads, int4", "pieces"]
 
 
 def reduced_table(device, n):
-    """Times of v7's loop, by how its threads load."""
+    """A table of the times of v7's loop, by the way in which its threads load."""
     table = tables.measured(f"{device}-reduction")
     rows = []
     for form in LOADS:
@@ -59,7 +59,7 @@ def reduced_table(device, n):
 
 
 def block_size_table(device, n):
-    """The forms with two loads, one row per block size."""
+    """A table of the times of the forms with two loads, with a row per block size."""
     table = tables.measured(f"{device}-reduction")
     forms = ["empty", "no tree", "v4", "v5", "v6"]
     rows = []
@@ -93,7 +93,7 @@ def hardware(form, task="int", n=LECTURE, device="h200"):
 
 
 def reduction_counters(device):
-    """Nsight Compute's counts of each version."""
+    """A table of Nsight Compute's counts of each version."""
     rows = []
     for form in COUNTED:
         counted = hardware(form, device=device)
@@ -102,7 +102,7 @@ def reduction_counters(device):
 
 
 def beside_cub(device):
-    """v7 and v8 compared with CUB, warm and cold, at all sizes."""
+    """A table that compares v7 and v8 with CUB, warm and cold, at all sizes."""
     table = f"{device}-reduction"
     rows = []
     for task in ("int", "float", "int, warm", "float, warm"):
@@ -127,7 +127,7 @@ TUTORIAL_NAMES = ["no divergence", "vectorised", "coarsened", "shuffle"]
 
 
 def tutorial_documented():
-    """The Reduce Tutorial's comparison as printed, and what each row depends on."""
+    """The Reduce Tutorial's table as it is printed there, and what each of its rows depends on."""
     table = tables.documented("reduce_ladder")
     rows = []
     for metric in dict.fromkeys(row["metric"] for row in table.rows):
@@ -141,7 +141,7 @@ def tutorial_documented():
 
 
 def tutorial_measured(device):
-    """The ladder of versions on today's GPU: blocks and time, by the number of blocks."""
+    """A table of the versions on today's GPU: number of blocks and time."""
     rows = []
     for form, blocks, ms, copy in tutorial_blocks(device):
         rows.append([form, f"{blocks:,.0f}", f"{ms:.3f} ms", f"{1e6 * ms / blocks:.2f} ns", copy])

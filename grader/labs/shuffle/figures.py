@@ -10,7 +10,8 @@ VALUES = [3, 1, 4, 1, 5, 9, 2, 6]  # of the eight lanes in the picture
 
 
 def draw_lanes():
-    """The lanes that shuffles read from: down by 4 and xor 4. What a lane without a partner gets is a question of the lab."""
+    """Draws the lanes from which shuffles read: down by 4, and xor 4. It does not show what a lane without a partner
+    gets, because the lab asks for that."""
     drawing = Drawing(760, 268, "Lanes that shuffles read: down by 4, and xor 4")
     cell, top, low = 42, 66, 176
     down = [VALUES[l] + VALUES[l + 4] if l < 4 else None for l in range(8)]
@@ -51,7 +52,7 @@ def draw_lanes():
 
 
 def draw_down():
-    """How many lanes' values each lane has summed, step by step."""
+    """Draws, step by step, how many lanes' values each lane has in its sum."""
     drawing = Drawing(760, 352, "Five steps down: whose values a lane has")
     drawing.code(16, 26, "v += __shfl_down_sync(kAll, v, step)", 13)
     drawing.text(330, 26, "A number: how many lanes' values v holds.", 13)
@@ -90,7 +91,8 @@ def sum_of(a, b):
 
 
 def draw_butterfly():
-    """Like draw_down() with xor, for eight lanes: both lanes of a pair add, and all end with the sum."""
+    """Draws the sum by xor for eight lanes, like draw_down(): both lanes of a pair add, and all lanes end with the
+    sum."""
     drawing = Drawing(760, 344, "A butterfly: every lane has the sum")
     drawing.code(16, 26, "v += __shfl_xor_sync(kAll, v, step)", 13)
     drawing.text(320, 26, "8 lanes (a warp has two steps more). In the boxes: whose values.", 13)
@@ -116,7 +118,7 @@ def draw_butterfly():
 
 
 def draw_block():
-    """A block's sum: a tree with nine barriers, and two levels of warp sums with one."""
+    """Draws a block's sum in two ways: a tree with nine barriers, and two levels of warp sums with one barrier."""
     drawing = Drawing(760, 392, "A block of 256: by a tree in shared memory, and by shuffles")
     left, right, wide = 16, 400, 43
     drawing.code(left, 26, "reduce_shared", 14, font_weight="bold")
@@ -165,7 +167,8 @@ KEYS = [3, 7, 3, 3, 5, 7, 3, 7]
 
 
 def draw_keys():
-    """Lanes with one key sum their values: each adds the next lane's sum, then follows that lane's link."""
+    """Draws how lanes with the same key sum their values: each adds the next lane's sum, then follows that lane's
+    link."""
     drawing = Drawing(760, 356, "Sums of groups: which lane reads which, round by round")
     drawing.text(
         16,
@@ -219,7 +222,7 @@ def draw_keys():
 
 
 def draw_merge():
-    """The moments of a row of 3 elements in 8 lanes: merging two empty triples divides by zero."""
+    """Draws the moments of a row of 3 elements in 8 lanes, where merging two empty triples divides by zero."""
     drawing = Drawing(760, 334, "A row of 3 elements: empty lanes and the merge")
     drawing.text(
         16, 24, "How many elements each lane's triple holds (8 lanes, shuffles down by 4, 2, 1)", 14
@@ -259,7 +262,7 @@ def draw_merge():
 
 
 def draw_spacing():
-    """Floats around 2^24, where adding 1 has no effect."""
+    """Draws the floats around 2^24, where adding 1 has no effect."""
     drawing = Drawing(760, 210, "Where 1.0f stops: floats around 2^24")
     drawing.text(16, 26, "Floats around 2^24 = 16,777,216 (24 significant bits)", 14)
     left, step, y = 60, 80, 116
@@ -292,7 +295,7 @@ def draw_spacing():
 
 
 def draw_measured():
-    """Times of several ways to sum on an H200, and the Shuffle Lesson's ratios with ours."""
+    """Draws the times of several ways to sum on an H200, and the Shuffle Lesson's ratios beside ours."""
     table = tables.measured("h200-shuffle")
     drawing = Drawing(760, 516, "What a sum of 2^24 floats takes on an H200")
     drawing.text(

@@ -7,8 +7,8 @@ from lab32 import tables
 LESSON = 1 << 24  # elements of the Shuffle Lesson's experiment
 WAYS = ["reduce_atomic", "reduce_shared", "reduce_shuffle"]
 RATIOS = [(slow, fast) for k, slow in enumerate(WAYS) for fast in WAYS[k + 1 :]]
-# The measured rows that students get besides the lab's times: the notebook draws them. The other rows
-# would answer questions or show how the solutions work.
+# The measured rows that students get besides the lab's times, because the notebook draws them. The other rows are
+# withheld: they would answer questions or show how the solutions work.
 STUDENTS_RECORDS = {
     "measured/h200-shuffle-counters.csv": {
         "metric": {"memory_l1_wavefronts_shared"},
@@ -31,19 +31,19 @@ def measured_times(n=LESSON, device="h200"):
 
 
 def modelled_times(lab):
-    """Modelled {kernel: ms} on an H200 from the result, for kernels with correct results."""
+    """{kernel: modelled ms} on an H200, from the result, for kernels with correct results."""
     return figures_by_kernel(lab, "modelled_ms")
 
 
 def measured_wavefronts(n=LESSON, device="h200"):
-    """{kernel: wavefronts of shared memory} in the reference solution's first pass."""
+    """{kernel: wavefronts of shared memory} that an H200 counted in the reference solution's first pass."""
     table = tables.measured(f"{device}-shuffle-counters")
     metric = "memory_l1_wavefronts_shared"
     return {way: table.value("value", task="sum", form=way, n=n, metric=metric) for way in WAYS}
 
 
 def row_kernels(n=4096, device="h200"):
-    """Measured {"task: form": times a copy} for rows of n."""
+    """Measured times of the row kernels for rows of n floats, as multiples of a copy: {"task: form": multiple}."""
     rows = tables.measured(f"{device}-shuffle").where(n=n)
     rows.sort(key=lambda row: row["task"])  # keeps the forms of a task together
     return {f"{row['task']}: {row['form']}": float(row["times_copy"]) for row in rows}
@@ -65,13 +65,13 @@ def documented_ratios():
 
 
 def gigabytes_per_second(ms, n=LESSON):
-    """The bandwidth of reading n floats in this time."""
+    """The bandwidth if n floats are read in `ms`."""
     return 4 * n / ms / 1e6
 
 
 def figures_by_kernel(lab, what):
-    """From the result: {kernel: `adds`, `wavefronts`, `barriers`, `sectors` (simulated) or `modelled_ms`} for the
-    Shuffle Lesson's experiment."""
+    """From the result of the Shuffle Lesson's experiment: {kernel: value}, where `what` is `adds`, `wavefronts`,
+    `barriers`, `sectors` (simulated) or `modelled_ms`."""
     figures = lab.figures()
     return {way: figures[f"{way} {what}"] for way in WAYS if f"{way} {what}" in figures}
 
@@ -88,19 +88,20 @@ def noise(n):
 
 
 def one_by_one(values):
-    """The sum of the values one after the other; each partial sum is a float."""
+    """The sum of the values, added one after the other in floats."""
     return float(numpy.cumsum(values, dtype=numpy.float32)[-1])
 
 
 def in_pairs(values):
-    """Sums of neighbouring pairs, then of neighbouring sums, and so on, for 2^k values."""
+    """The sum of 2^k values, added in floats as neighbouring pairs, then pairs of these sums, and so on."""
     while len(values) > 1:
         values = values[0::2] + values[1::2]
     return float(values[0])
 
 
 def folded(values):
-    """Sums along the last axis of length 2^k: the upper half is added to the lower half until one value is left."""
+    """Sums along the last axis, of length 2^k, in floats: the upper half is added to the lower half until one value is
+    left."""
     while values.shape[-1] > 1:
         half = values.shape[-1] // 2
         values = values[..., :half] + values[..., half:]
@@ -138,7 +139,7 @@ def sums_of_ones(exponents):
 
 
 def ones(lab, exponents):
-    """sums_of_ones() in three orders, or nothing before the check that asks for them has passed."""
+    """sums_of_ones() in three orders; empty until the check that asks for such a sum has passed."""
     if not lab.has_passed("A3 where 1.0f stops"):
         return {}
     sums = sums_of_ones(exponents)
@@ -160,7 +161,7 @@ def errors(exponents):
 # ---- your kernels --------------------------------------------------------------------------------
 
 def hidden(lab):
-    """Kernels whose times would answer A2 while it is open, because ints are so much faster."""
+    """The kernels whose times are hidden while A2 is open: they would answer it, because ints are so much faster."""
     return set() if lab.has_passed("A2 who adds") else {"reduce_atomic<int>", "reduce_atomic<float>"}
 
 
@@ -181,7 +182,7 @@ COUNTED = [f"{kernel.strip()}, {what}" for kernel, (_, what) in WASTE.items()]
 
 
 def against_ideal(lab):
-    """Your counts relative to the ideal: {"kernel, counter": reached / ideal}."""
+    """The student's counts as multiples of the ideal: {"kernel, counter": reached / ideal}."""
     figures = {test.name: test.figures for test in lab.tests}
     found = {}
     for kernel, (line, what) in WASTE.items():

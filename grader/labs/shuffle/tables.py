@@ -17,7 +17,7 @@ LEVELS = ["reduce_atomic", "sum_by_warps", "sum_by_blocks", "warps to block to t
 
 
 def documented_t4_table():
-    """The Shuffle Lesson's table, and an H200's times of the same kernels."""
+    """A table of the Shuffle Lesson's times on a T4, and of an H200's times of the same kernels."""
     then, now = documented_times(), measured_times()
     rows = [
         [
@@ -36,7 +36,7 @@ def documented_t4_table():
 
 
 def atomic_levels_table(device):
-    """Atomics on one, two and three levels: where the adds arrive, and how long they take."""
+    """A table of atomics on one, two and three levels: where the adds arrive, and how long they take."""
     times = tables.measured(f"{device}-shuffle")
     counters = tables.measured(f"{device}-shuffle-counters")
     rows = []
@@ -59,7 +59,7 @@ def atomic_levels_table(device):
 
 
 def adders_table(device):
-    """ptxas aggregates integers but not floats."""
+    """A table of adds by all lanes of a warp, which ptxas aggregates for integers but not for floats."""
     times = tables.measured(f"{device}-shuffle")
     counters = tables.measured(f"{device}-shuffle-counters")
     names = {
@@ -84,7 +84,8 @@ def adders_table(device):
 
 
 def keyed_table(device):
-    """An add per lane or per key, for three kinds of keys; and counts on one level and on two."""
+    """A table of keyed counts, for three kinds of keys: an add per lane or per key, and counters on one level or on
+    two."""
     table = tables.measured(f"{device}-shuffle")
     rows = []
     for task, given, optimised in (
@@ -106,7 +107,7 @@ COLUMNS = [256, 1024, 4096]
 
 
 def row_length_table(device, *tasks):
-    """Forms of the row kernels as multiples of a copy of the same bytes, for three lengths of rows."""
+    """A table of forms of the row kernels for three lengths of rows, as multiples of a copy of the same bytes."""
     table = tables.measured(f"{device}-shuffle")
     rows = []
     for task in tasks:
@@ -119,7 +120,7 @@ def row_length_table(device, *tasks):
 
 
 def float_sums(device, *inputs):
-    """Sums of floats, and how many different results repeated runs give."""
+    """A table of sums of floats, with the number of different results of repeated runs."""
     table = tables.measured(f"{device}-shuffle-results")
     rows = []
     for row in table.rows:

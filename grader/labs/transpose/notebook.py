@@ -18,7 +18,8 @@ WITHHELD_KERNELS = {"transpose_tiled"}
 
 
 def warm_up(options="-O1"):
-    """Compiles and runs labs/transpose/warmup.cpp on this machine: its rows, as dicts of strings."""
+    """Compiles and runs labs/transpose/warmup.cpp on this machine. Returns the rows that it prints, as dicts of
+    strings."""
     compiler = shlex.split(os.environ.get("CXX", "g++"))
     source = ROOT / "labs/transpose/warmup.cpp"
     with tempfile.TemporaryDirectory() as folder:
@@ -36,7 +37,7 @@ RATIOS = {
 
 
 def ratios(rows):
-    """From warm_up()'s rows: {label: slow form's time / fast form's}."""
+    """From the rows of warm_up(), {label: time of the slow form / time of the fast form}."""
     ms = {(row["what"], row["form"]): float(row["ms"]) for row in rows}
     return {
         label: ms[what, slow] / ms[what, fast] for label, (what, slow, fast) in RATIOS.items()
@@ -44,7 +45,7 @@ def ratios(rows):
 
 
 def documented_ratios():
-    """The SYSU Lecture's ratios, from its times of 50000 x 50000 and 3000 x 3000 ints."""
+    """{label: ratio} from the SYSU Lecture's times for 50000 x 50000 and 3000 x 3000 ints."""
     table = tables.documented("cpu_walks")
 
     def seconds(what, form):
@@ -57,7 +58,7 @@ def documented_ratios():
 
 
 def strides(rows):
-    """From warm_up()'s rows: {distance of successive accesses in ints: ms to visit all memory}."""
+    """From the rows of warm_up(), {distance of successive accesses in ints: ms to visit all memory}."""
     return {f"1 of {row['size']}": float(row["ms"]) for row in rows if row["what"] == "stride"}
 
 
@@ -72,8 +73,8 @@ COLUMN = "A2 a column of a tile"
 
 
 def wavefronts_of_pitches(lab):
-    """Simulated {label: wavefronts per load} from the result's figures; nothing before the check that asks for
-    them has passed."""
+    """Simulated {label: wavefronts per load} from the result's figures; empty until the check that asks for them has
+    passed."""
     figures = lab.figures() if lab.has_passed(COLUMN) else {}
     return {
         label: figures[f"pitch {pitch} wavefronts"]
@@ -90,7 +91,7 @@ def documented_pitches():
 
 
 def documented_rows(lab):
-    """For the report: [(label, simulated, documented, unit)]."""
+    """The rows that the report page compares with the source document: [(label, simulated, documented, unit)]."""
     now, then = wavefronts_of_pitches(lab), documented_pitches()
     return [
         (f"{name}: wavefronts", now[name], then[name], "per column") for name in now if name in then
@@ -101,8 +102,9 @@ def documented_rows(lab):
 
 
 def against_ideal(lab, what):
-    """{version: reached / ideal} of your `sectors`, `wavefronts` or `requests`, from the first check that has
-    them. Wavefronts are left out before A2 has passed, because an unpadded tile has the count that A2 asks for."""
+    """The student's `sectors`, `wavefronts` or `requests` as multiples of the ideal, {version: ratio}, from the first
+    check that has them. Wavefronts are left out until A2 has passed, because an unpadded tile has the count that A2
+    asks for."""
     found = {}
     if what == "wavefronts" and not lab.has_passed(COLUMN):
         return found

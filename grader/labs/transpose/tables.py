@@ -6,7 +6,7 @@ from lab32.labs.transpose.notebook import RATIOS, VERSIONS, documented_ratios
 
 LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 
-# The rows that the handout compares, by name, because forms have blanks and commas in their names.
+# Names of the rows that the handout compares. They are listed here, because the names contain blanks and commas.
 SETS = {
     "versions": ["naive", "naive, lanes down columns", "tile to columns", *VERSIONS[1:]],
     "lecture": ["16 wide, pitch 16", "16 wide, pitch 17"],
@@ -26,7 +26,7 @@ def words_in_banks(wide, pitch, banks=32, together=32):
 
 
 def cpu_walks():
-    """The SYSU Lecture's times on a CPU, and their ratios to the fast order."""
+    """A table of the SYSU Lecture's times on a CPU, with their ratios to the time in the fast order."""
     table = tables.documented("cpu_walks")
     slower = documented_ratios()
     rows = []
@@ -50,7 +50,7 @@ def transposed_table(device, kind, size, chosen):
 
 
 def transpose_counters(device, kind, counted, timed, chosen):
-    """Hardware counts of some forms at one size, and their times at another."""
+    """A table of what the hardware counted for some forms at one size, and of their times at another."""
     table = tables.measured(f"{device}-transpose-counters")
     times = tables.measured(f"{device}-transpose")
     rows = []
@@ -81,7 +81,7 @@ def transpose_counters(device, kind, counted, timed, chosen):
 
 
 def geam_table(device, *sizes):
-    """The best transpose, a copy and cuBLAS at these sizes, timed in the same rounds."""
+    """A table of the best transpose, a copy and cuBLAS at these sizes, timed in the same rounds."""
     rows = []
     for row in tables.measured(f"{device}-geam").rows:
         if row["n"] not in sizes:
