@@ -12,9 +12,8 @@
 
 namespace lab32 {
 
-// Owns one file descriptor. All descriptors are close-on-exec: a child, this one or one that
-// another thread starts at the same moment, would otherwise inherit the ends of our pipes and keep
-// them open.
+// Owns one file descriptor. All descriptors are close-on-exec: otherwise a child, even one that
+// another thread starts at the same moment, would inherit the ends of our pipes and keep them open.
 class Descriptor {
  public:
   Descriptor() = default;

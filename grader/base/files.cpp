@@ -155,7 +155,7 @@ void replace_file(const NamedOutput& target, const std::string& place, const std
   const mode_t mask = umask(0);
   umask(mask);
   fchmod(fd.get(), 0666 & ~mask);
-  // Some file systems have no fsync.
+  // On a file system that does not support fsync(), it fails with EINVAL.
   const bool written = write_all(fd.get(), text) && (fsync(fd.get()) == 0 || errno == EINVAL);
   const bool renamed = written && rename(temporary.c_str(), place.c_str()) == 0;
   if (!renamed) {
@@ -184,7 +184,8 @@ void check_writable(const std::string& path, const std::string& option) {
   }
   const std::string place = output_place(target), directory = directory_of(place);
   if (place.empty() || fs::path(place).filename().empty()) target.fail("cannot be written", ENOENT);
-  // Permissions alone do not tell: the disk may be read-only, or the path may be no directory.
+  // Makes a file, since permissions alone do not tell whether that is possible: the disk may be
+  // read-only, or the path may be no directory.
   std::string probe = directory + "/.lab32-XXXXXX";
   const Descriptor fd(mkostemp(probe.data(), O_CLOEXEC));
   if (fd.get() < 0) target.fail("cannot be written", errno);
@@ -203,7 +204,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An editor writes a file in several steps.
+// An editor writes a file in several steps; a save has ended when no step has followed for this
+// time.
 constexpr int kQuietMilliseconds = 150;
 
 }  // namespace

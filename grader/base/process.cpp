@@ -29,15 +29,15 @@ namespace lab32 {
 
 namespace {
 
-// ---- Landlock: its own header may be older than the kernel, so the numbers are ours ----------
+// ---- Landlock: its constants are repeated, since the system's header may be too old ----------
 
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr uint32_t kAskVersion = 1;
 constexpr uint32_t kPathBeneath = 1;
 
 constexpr uint64_t kExecute = 1 << 0, kWriteFile = 1 << 1, kReadFile = 1 << 2, kReadDir = 1 << 3;
-constexpr uint64_t kMakeAndRemove =
-    0x1ff0;  // bits 4 to 12: making and removing files, directories, links, devices and so on
+constexpr uint64_t kMakeAndRemove = 0x1ff0;  // Landlock's bits 4 to 12: making and removing files,
+                                             // directories, links, devices and so on
 constexpr uint64_t kRefer = 1 << 13, kTruncate = 1 << 14, kIoctl = 1 << 15;
 constexpr uint64_t kTcp = 3;     // bind, connect
 constexpr uint64_t kScoped = 3;  // connecting to abstract sockets, and signalling processes outside
@@ -103,7 +103,7 @@ constexpr sock_filter kFilter[] = {
     answer(SECCOMP_RET_KILL_PROCESS),
     load(offsetof(seccomp_data, nr)),
 #if defined(__x86_64__)
-    continue_if_at_least(0x40000000),  // the x32 numbers of the same calls
+    continue_if_at_least(0x40000000),  // the same system calls have further numbers in the x32 ABI
     kRefused,
 #endif
 #define REFUSE(call) if_equal(SYS_##call), kRefused

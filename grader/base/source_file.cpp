@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // A long line is broken and not cut, because the error may be at its end. The rows fit between the
-// margins of the score report; more rows than this would hide the message below.
+// margins of the score report; more than kMostRows of them would hide the message below.
 constexpr int kQuoteWidth = 70;
 constexpr size_t kMostRows = 4;
 
@@ -67,7 +67,7 @@ int SourceFile::find(const std::string& word) const {
   int asked = 0;  // line of a LAB32_...() macro with the word: a launch shape, or an answer
   for (size_t i = 0; i < lines_.size(); ++i) {
     const std::string& line = lines_[i];
-    // Comments mention kernels by name, too.
+    // A word in a comment is no use of the name.
     const size_t comment = line.find("//");
     for (size_t at = line.find(word); at < comment; at = line.find(word, at + 1)) {
       const size_t end = at + word.size();

@@ -69,7 +69,7 @@ std::string escaped_text(const std::string& text, const char* as_it_is, const ch
     }
     const bool line_end = d.code == '\r' && at + 1 < text.size() && text[at + 1] == '\n';
     if (line_end && one_of(as_it_is, '\n')) {
-      // In a file from Windows, "\r " is a line end.
+      // In a file from Windows, a line ends with \r and \n; the \r is dropped.
     } else if (one_of(escaped, d.code) || (is_control(d.code) && !one_of(as_it_is, d.code))) {
       out += fmt::format("\\x{:02x}", d.code);
     } else if (changes_text_direction(d.code)) {

@@ -43,7 +43,7 @@ struct LaunchRefusal {
     block,            // most_shape: the most threads along x, y, z
     shared_bytes,     // value per block; most
     required_block,   // most_shape: the only block shape that the kernel may have
-    resources,        // not even one block fits a multiprocessor; value: registers per thread
+    resources,        // no block fits on a multiprocessor; value: registers per thread
     resident_blocks,  // cooperative launch: value blocks; most
     cluster,          // most_shape: the cluster's blocks, of which the grid is no multiple
   } limit = Limit::empty;
@@ -241,7 +241,7 @@ struct KernelInfo {
   std::vector<uint32_t> parameter_bytes;
   std::vector<uint32_t> parameter_offsets;   // offsets in the parameter block (simulator)
   bool uses_heap = false;                    // calls malloc() or free()
-  bool reads_clock = false;                  // in the kernel or in a function that it may call
+  bool reads_clock = false;                  // the kernel does, or a function that it may call
   bool may_read_old_values = false;          // loads that LaunchOptions::loads concerns (simulator)
   std::vector<std::string> parameter_types;  // "int const*"; empty if not known
 };

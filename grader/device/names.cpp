@@ -38,7 +38,8 @@ std::string normalise_blanks(const std::string& s) {
   return out;
 }
 
-// The position of the argument list, outside of template brackets; npos: there is none.
+// The position of the parenthesis that begins the list of function parameters, outside of template
+// brackets; npos if there is none.
 size_t argument_list_begin(const std::string& s) {
   int depth = 0;
   for (size_t i = 0; i < s.size(); ++i) {

@@ -181,7 +181,7 @@ std::optional<LaunchRefusal> SimDevice::check_shape(const SimKernel& kernel,
                          static_cast<uint32_t>(need[2])});
   try {
     occupancy(kernel, shape);
-  } catch (const Error&) {  // so many threads have too many registers
+  } catch (const Error&) {  // the registers of one block exceed those of a multiprocessor
     return refuse(Limit::resources, kernel.info().registers.value_or(0));
   }
   return std::nullopt;

@@ -34,7 +34,7 @@ std::optional<uint32_t> SimKernel::local_accesses(const std::vector<sim::IssueTa
   if (reconciled_.emitted.count(function_.name) == 0) return std::nullopt;
   const auto lines = reconciled_.local_lines.find(function_.name);
   if (lines == reconciled_.local_lines.end()) return 0;
-  std::map<int, bool> executed;  // by line of this program's PTX
+  std::map<int, bool> executed;  // whether a line of the PTX was executed
   for (size_t site = 0; site < program_->sites.size(); ++site)
     executed[program_->sites[site].ptx->ptx_line] |= tally[site].warps > 0;
   return static_cast<uint32_t>(

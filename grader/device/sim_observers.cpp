@@ -313,7 +313,8 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   const model::WarpTrace trace =
       warp_trace(program_, {*emitted_, outcome.tally, traffic_, *caches_}, work, warps, &units);
   model::SmWork at;
-  // Rounded, so that the result does not depend on the order in which blocks were counted.
+  // Rounds, so that the result does not depend on the order in which the counts of the blocks were
+  // added.
   const auto rounded = [](double x) { return std::round(x * 1e4) / 1e4; };
   if (spins_) at.shared_words = rounded(spins_->shared_words());
   if (spins_) at.last_lanes = std::max(1.0, rounded(spins_->last_lanes()));

@@ -66,7 +66,7 @@ class RoundsBench {
     copy_from_ = gpu.allocate(plan.copy_bytes / 2, "the copy's source");
     copy_to_ = gpu.allocate(plan.copy_bytes / 2, "the copy's target");
     timing_.l2_bytes = static_cast<uint64_t>(attribute(cuda::kL2Bytes));
-    // DDR memory makes two transfers per clock.
+    // DDR memory makes two transfers per clock cycle.
     timing_.peak_bandwidth =
         2e3 * attribute(cuda::kMemoryClockKHz) * attribute(cuda::kMemoryBusBits) / 8;
     flush_ = gpu.allocate(std::max<uint64_t>(8 * timing_.l2_bytes, uint64_t{256} << 20), "flush");

@@ -10,7 +10,8 @@
 namespace lab32::device {
 namespace {
 
-using json = nlohmann::ordered_json;  // the only instantiation that is compiled
+using json =
+    nlohmann::ordered_json;  // one type for all files, so that the template is instantiated once
 
 json to_json(const Samples& s) { return {s.name, s.cold, s.warm}; }
 Samples samples_of(const json& j) { return {j.at(0), j.at(1), j.at(2)}; }

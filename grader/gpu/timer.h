@@ -83,7 +83,7 @@ struct Candidate {
   std::string name;  // "your kernel", "reference solution"
   const toolchain::Artifact* artifact = nullptr;
   std::vector<TimedStep> steps;
-  bool submitted = true;  // its faults are verdicts, and its outputs are returned
+  bool submitted = true;  // whether its faults are verdicts, and its outputs are returned
 };
 
 enum class Baseline : uint8_t { none, cub_sum_int, cub_sum_float };
@@ -101,16 +101,17 @@ struct TimingPlan {
   std::vector<RequiredRatio> required_ratios = {{}};
   Baseline baseline = Baseline::none;
   size_t baseline_input = 0;  // the array that CUB sums, as 4-byte elements
-  // half width of the interval, relative: rounds continue until all ratios have it,
+  // Rounds continue until the confidence interval of every ratio has at most this relative half
+  // width, or until so many seconds have passed. There are at least 11 rounds.
   double wanted_interval = 0.02;
-  double seconds = 3;  // or until this much time has passed (at least 11 rounds)
+  double seconds = 3;
 };
 
 // The seconds of each round, in order. A round times every candidate and baseline once.
 struct Samples {
   std::string name;
-  std::vector<double> cold;  // L2 is full of other data
-  std::vector<double> warm;  // directly after another run over the same input
+  std::vector<double> cold;  // launches that found L2 full of other data
+  std::vector<double> warm;  // launches directly after another one over the same input
 };
 
 // A distinct result that timed launches of the submission left in the output arrays. Launches with

@@ -29,7 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kWakeUp = 60;  // seconds in which the driver must answer
-// Seconds in addition to the rounds: driver, upload of inputs, download of outputs.
+// The seconds that a timing may take in addition to its rounds: for the driver's start, the upload
+// of inputs and the download of outputs.
 constexpr double kSlack = 17;
 constexpr double kCubBuild = 300;
 // most bytes of outputs with different results that are kept
@@ -153,7 +154,7 @@ class GpuTimer final : public Timer {
 
 TimerSearch find_gpu_timer() {
   TimerSearch search;
-  // Without a driver there is no need to fork.
+  // Without a driver there is no GPU to look for in a child process.
   if (!cuda::driver_api(search.reason)) return search;
   search.reason.clear();
   const ForkResult forked = run_forked(

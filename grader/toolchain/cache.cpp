@@ -66,7 +66,7 @@ void evict_oldest_entries() {
   for (const auto& entry : fs::directory_iterator(directory(), error)) {
     const auto time = entry.last_write_time(error);
     const uintmax_t size = error ? 0 : entry.file_size(error);
-    if (error) continue;  // another process has just removed the file
+    if (error) continue;  // another process may have just removed the file
     entries.emplace_back(time, entry.path(), size);
     bytes += size;
   }

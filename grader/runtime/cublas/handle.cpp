@@ -197,7 +197,7 @@ cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream_t* out) {
   }                                                                             \
   static_assert(true)
 
-// The accepted values are an H100's.
+// Each setting accepts the values that an H100 accepts.
 LAB32_SETTING(cublasGetPointerMode_v2, cublasSetPointerMode_v2, "cublasGetPointerMode",
               "cublasSetPointerMode", cublasPointerMode_t, pointers,
               value == CUBLAS_POINTER_MODE_HOST || value == CUBLAS_POINTER_MODE_DEVICE);

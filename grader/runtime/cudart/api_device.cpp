@@ -237,7 +237,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   });
 }
 
-// Settings without effect: the split of L1 and shared memory follows from what blocks use.
+// These settings have no effect: the shared memory that blocks use determines the size of L1.
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   return store_result("cudaDeviceGetCacheConfig", config, cudaFuncCachePreferNone);
 }

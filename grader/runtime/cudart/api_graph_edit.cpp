@@ -90,7 +90,7 @@ cudaError_t set_event(const char* name, cudaGraphExec_t exec, cudaGraphNode_t no
   });
 }
 
-// Whether the step is of a kind that can be disabled.
+// Whether the step is of a kind that a program can disable and enable.
 bool is_switched(const Step* step) {
   return step && (step->type == cudaGraphNodeTypeKernel || step->type == cudaGraphNodeTypeMemcpy ||
                   step->type == cudaGraphNodeTypeMemset);

@@ -113,7 +113,7 @@ bool are_in_graph(Runtime& r, cudaGraph_t graph, const cudaGraphNode_t* nodes, s
 
 }  // namespace
 
-// A handle is the address of the condition.
+// The handle that the program gets is the address of the Condition.
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* out, cudaGraph_t graph,
                                              unsigned otherwise, unsigned flags) {
   return with_graph("cudaGraphConditionalHandleCreate", graph, [&](Runtime& r) {

@@ -149,7 +149,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function)
     if (resources != binary.cubin.kernels.end()) a.localSizeBytes = resources->second.local_bytes;
     a.numRegs = static_cast<int>(info.registers.value_or(0));
     a.maxThreadsPerBlock = static_cast<int>(info.max_threads);
-    // The registers limit the block size, too.
+    // The number of registers per thread limits the block size, too.
     while (info.registers && a.maxThreadsPerBlock > 32 &&
            resident_blocks(r, entry, static_cast<uint64_t>(a.maxThreadsPerBlock), 0) == 0)
       a.maxThreadsPerBlock -= 32;

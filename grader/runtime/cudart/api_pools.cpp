@@ -169,7 +169,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   });
 }
 
-// The pool keeps no freed memory that it could release.
+// This function does nothing: the simulated pool keeps no freed memory that it could release.
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
   return call("cudaMemPoolTrimTo", Waits::yes,
               [&](Runtime&) { return pools().knows(pool) ? cudaSuccess : cudaErrorInvalidValue; });

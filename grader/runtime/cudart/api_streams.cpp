@@ -234,7 +234,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned flags) {
   return call("cudaEventCreate", Waits::no, [&](Runtime& r) {
     constexpr unsigned kKnown =
         cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    // Events for other processes have no times.
+    // Only an event that records no times can be shared with other processes.
     const bool untimed = flags & cudaEventDisableTiming;
     if (!out || (flags & ~kKnown) || ((flags & cudaEventInterprocess) && !untimed))
       return cudaErrorInvalidValue;

@@ -11,7 +11,7 @@
 #include "runtime/cudart/allocations.h"
 #include "simulator/core/memory/descriptors.h"
 
-// Boxes of bytes that copies and fills work on.
+// CUDA arrays, and the boxes of bytes that copies and fills work on.
 
 namespace lab32::cudart {
 

@@ -51,7 +51,7 @@ struct CurrentCall {
 };
 CurrentCall& current_call();
 
-// Stores the reason why the current call fails, and returns the error.
+// Stores the reason why the current call fails, for its message, and returns the error.
 cudaError_t fail(cudaError_t error, std::string reason);
 
 // Call when the current call has ended with this error.

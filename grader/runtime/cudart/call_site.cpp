@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Enough frames to get beyond the toolkit's launch templates.
+// The frames to search: enough to get beyond the launch templates of the toolkit's headers.
 constexpr size_t kMostFrames = 8;
 constexpr int kMostDepth = 64;
 

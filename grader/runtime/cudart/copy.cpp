@@ -16,7 +16,8 @@ namespace lab32::cudart {
 namespace {
 
 constexpr uint64_t kLargestMember = 16;
-// Larger units are rather the rows of a matrix, whose last element nothing has written.
+// In bytes. Gaps that repeat at larger distances are rather the unwritten ends of the rows of a
+// matrix.
 constexpr uint64_t kLargestStructure = 64;
 
 // Whether the structure that the gaps are in has a written member of this alignment and size.
@@ -100,7 +101,7 @@ struct CopySide {
   bool fits = true;        // inside one live allocation
   const sim::Allocation* allocation = nullptr;
 
-  // Whether only this device has the memory.
+  // Whether this side is memory of that device and of no other.
   bool is_of(int device) const {
     return allocation && allocation->reached_by && static_cast<int>(allocation->device) == device;
   }

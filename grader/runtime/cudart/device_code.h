@@ -55,7 +55,7 @@ struct DeviceCode {
   std::string name;  // the artifact's name
   toolchain::Places places;
   std::string cubin;  // empty: none for this architecture
-  // For linked PTX, the lines_before of ptx::Linked; otherwise empty.
+  // If the PTX was linked from several texts: ptx::Linked::lines_before; otherwise empty.
   std::map<std::string, int> lines_before;
 };
 

@@ -107,7 +107,7 @@ void refuse(const std::string& message) {
   const bool first = !refused.exchange(true);
   if (first) handle_other_exits();
   if (!said.insert(what).second) return;
-  // A line of device code is more precise than the line of the call.
+  // If the line of device code is known, `what` contains it, and the line of the call is left out.
   const std::string place =
       what.find("(source: ") == what.npos ? prefix(source_place(CallSite::current())) : "";
   print_message(place + what + (first ? "; the program's results are not valid from here on" : ""));

@@ -91,7 +91,7 @@ struct Condition {
   unsigned otherwise = 0;        // value of the condition when the graph is instantiated
   bool reset_at_launch = false;  // each launch resets the value
   bool used = false;             // a node uses it
-  // Devices whose kernels may set it: all while the graph runs, otherwise none.
+  // The devices whose kernels may set the condition: all while the graph runs, otherwise none.
   uint64_t reached_by = 0;
 };
 
@@ -148,13 +148,13 @@ struct CUgraph_st {
 };
 
 struct CUgraphExec_st {
-  std::vector<lab32::cudart::Step> steps;  // each behind the steps that it depends on
+  std::vector<lab32::cudart::Step> steps;  // each step stands behind those on which it depends
   std::vector<lab32::cudart::Condition*> conditions = {};
   // the graph, if only one executable graph of it may exist (conditions, allocating nodes)
   cudaGraph_t of = nullptr;
-  bool frees_first =
-      // a launch frees what an earlier one left allocated (cudaGraphInstantiateFlagAutoFree...)
-      false;
+  // whether a launch frees what an earlier one left allocated
+  // (cudaGraphInstantiateFlagAutoFreeOnLaunch)
+  bool frees_first = false;
   lab32::cudart::OwnedObjects objects = {};
 };
 
@@ -213,7 +213,7 @@ class Captures {
   explicit Captures(Graphs& graphs) : graphs_(graphs) {}
 
   cudaError_t begin(cudaStream_t stream, cudaStreamCaptureMode mode);
-  // Captures into an existing graph, after these of its nodes.
+  // Begins a capture that adds nodes to an existing graph, behind its nodes `last`.
   cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, std::vector<cudaGraphNode_t> last);
   // Ends the capture that began in this stream. `graph` is null if the capture has failed.
   cudaError_t end(cudaStream_t stream, cudaGraph_t* graph);

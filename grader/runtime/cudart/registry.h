@@ -26,7 +26,7 @@ struct Binary {
   const void* wrapper = nullptr;
   // The code of a module that the program loaded; empty if there is a wrapper.
   std::optional<DeviceCode> code;
-  bool refused = false;   // loading failed, and a message was printed
+  bool refused = false;   // whether loading failed; a message was then printed
   bool examined = false;  // Registry::take_unexamined() has named it
   // The loaded module on each device; null before its first use there.
   std::array<std::unique_ptr<device::LoadedModule>, kMostDevices> modules;

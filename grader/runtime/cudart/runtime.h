@@ -150,7 +150,7 @@ class TimeEstimates {
  public:
   struct EstimateLookup {
     TimeEstimate* time;
-    bool model;  // false: use the time known so far
+    bool model;  // whether to model the launch, not to use the time known so far
   };
   // Looks up launch_key() and pieces_key(). If launches differ only in their pieces, only the first
   // one's launches are modelled.

@@ -69,7 +69,7 @@ enum class Form : uint8_t { legacy, per_thread };
 
 struct Symbol {
   const char *symbol, *name;
-  int version;  // the CUDA version that introduced it, such as 3020
+  int version;  // the CUDA version that introduced the function, such as 3020
   bool is_simulated;
   void* address;
 

@@ -175,7 +175,7 @@ class MangledNameReader {
       bool instance;
       const std::string name = "&" + read_name(&instance);
       if (instance) read_type();
-      while (!accept("E")) read_type();  // ncu does not show its arguments
+      while (!accept("E")) read_type();  // skips the parameters' types, which ncu does not show
       if (!accept("E")) throw Unreadable();
       return name;
     }

@@ -14,7 +14,7 @@ constexpr char kRuntime[] = "libcudart.so.13", kDriver[] = "libcuda.so.1",
 
 struct Library {
   std::string name;  // the linked name: "libcudart.so.13"
-  std::string path;  // empty: the loader does not find it
+  std::string path;  // empty: the loader does not find the library
 };
 
 // The libraries that the loader would load for the program. The program is not started. The

@@ -139,7 +139,7 @@ class SourceTable {
       shown_.push_back(column);
     }
     if (!other_ways_) return;
-    for (ShownColumn& column : shown_)  // the heading above the two columns needs room
+    for (ShownColumn& column : shown_)  // makes room for the heading above each two columns
       column.width[1] +=
           std::max(0, columns(column.figures->name) - 1 - column.width[0] - column.width[1]);
   }

@@ -31,9 +31,9 @@ class FlagOrder {
 
  private:
   struct Thread {
-    std::optional<HappensBefore::View> fenced;  // its view at its own last fence
-    HappensBefore::Token published;             // what threads had fenced that it synchronised with
-    HappensBefore::Token pending;               // observed, but not yet fenced
+    std::optional<HappensBefore::View> fenced;  // the thread's view at its last fence
+    HappensBefore::Token published;  // views that others fenced before it synchronised with them
+    HappensBefore::Token pending;    // observed, but not yet fenced
   };
   void publish(HappensBefore::Token& to, uint32_t thread, const Thread& from);
   void acquire_pending(Thread& own, uint32_t warp, uint32_t lane);

@@ -92,7 +92,7 @@ HappensBefore::Vector HappensBefore::join(const Token& token, uint32_t warp, uin
 
 void HappensBefore::release(Token& token, uint32_t warp, uint32_t mask) {
   Vector joined = join(token, warp, mask);
-  warps_[warp].stamp = ++clock_;  // later accesses are not in the token
+  warps_[warp].stamp = ++clock_;  // the token does not include the warp's later accesses
   for (uint32_t left = mask; left != 0; left &= left - 1)
     joined[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))] = clock_;
   token = std::make_shared<Vector>(std::move(joined));

@@ -55,7 +55,7 @@ class HappensBefore {
   // larger stamps.
   struct View {
     uint32_t block_floor = 0, warp_floor = 0;
-    uint32_t own = 0;  // the thread's own accesses have smaller stamps
+    uint32_t own = 0;  // greater than the stamps of the thread's own accesses so far
     Token vector;
   };
   View view_of(uint32_t thread);

@@ -91,6 +91,7 @@ class StaleValues : public CausalityObserver {
     std::vector<Read> reads;  // the latest reads, one for each block
     uint64_t least = 0;       // the oldest version that a read may still return
   };
+  // Loads of one site that missed a store of another site.
   struct Missed {
     uint64_t count = 0, first = 0;  // first: the number of the first such load in the launch
     bool polls = false;
@@ -106,7 +107,7 @@ class StaleValues : public CausalityObserver {
     // hashes of the words in `elements`; a word without its bit has no element
     std::bitset<1 << 16> may_hold;
     uint64_t sequence = 0;                                   // of instructions
-    std::map<std::pair<uint32_t, uint32_t>, Missed> missed;  // by sites of load and store
+    std::map<std::pair<uint32_t, uint32_t>, Missed> missed;  // by the sites of load and store
   };
 
   StaleValues(const sim::Memory& memory, std::shared_ptr<Order> order,

@@ -140,7 +140,7 @@ void DetailObserver::access(uint32_t warp, const sim::Access& access) {
   request.sequence = sequence_;
   if (room) {
     line.requests.push_back(std::move(request));
-  } else {  // beyond the limit, a worse request takes the last place
+  } else {  // at the limit, the worst request replaces the last one
     line.requests.back() = std::move(request);
   }
   if (worst) line.worst = static_cast<uint32_t>(line.requests.size() - 1);

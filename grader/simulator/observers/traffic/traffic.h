@@ -144,7 +144,7 @@ class SpinObserver : public sim::Observer {
     std::unordered_map<uint32_t, uint32_t> of_warp;
   };
   std::unordered_map<uint64_t, Word> words_;
-  std::vector<uint64_t> rounds_;  // rounds of each warp
+  std::vector<uint64_t> rounds_;  // number of rounds of each warp's loop
   std::vector<uint32_t> trying_;  // number of lanes that each warp had in its latest round
   double lanes_ = 0, conflicting_updates_ = 0, loops_ = 0, last_round_lanes_ = 0;
 };
