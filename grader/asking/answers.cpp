@@ -90,6 +90,8 @@ std::optional<AnswerSheet> read_answers(const fs::path& file) {
   sheet.file_hash = text_at(table, "file");
   sheet.id = text_at(table, "id");
   sheet.check = text_at(table, "check");
+  if (const toml::array* labs = table["labs"].as_array())
+    for (const toml::node& lab : *labs) sheet.labs.push_back(lab.value_or(std::string()));
   if (const toml::table* answers = table["answers"].as_table())
     for (auto&& [key, node] : *answers)
       sheet.answers[std::string(key.str())] = node.value_or(std::string());
@@ -97,7 +99,7 @@ std::optional<AnswerSheet> read_answers(const fs::path& file) {
 }
 
 AnswerSheet sheet_for(const AskOptions& options, const Drawn& drawn) {
-  AnswerSheet fresh{hash_of_file(drawn.file), options.id, options.check, {}};
+  AnswerSheet fresh{hash_of_file(drawn.file), options.id, options.check, {}, drawn.labs};
   const auto known = read_answers(drawn.file);
   const bool same = known && known->file_hash == fresh.file_hash && known->id == fresh.id &&
                     known->check == fresh.check;
@@ -107,7 +109,10 @@ AnswerSheet sheet_for(const AskOptions& options, const Drawn& drawn) {
 void write_answers(const fs::path& file, const AnswerSheet& sheet) {
   toml::table answers;
   for (const auto& [key, answer] : sheet.answers) answers.insert_or_assign(key, answer);
+  toml::array labs;
+  for (const std::string& lab : sheet.labs) labs.push_back(lab);
   const toml::table table{{"file", sheet.file_hash},
+                          {"labs", std::move(labs)},
                           {"id", sheet.id},
                           {"check", sheet.check},
                           {"answers", std::move(answers)}};
@@ -158,6 +163,25 @@ void count_answers(const Drawn& drawn, const AnswerSheet& sheet, report::Test& t
   test.message = fmt::format("Not answered, or not right at first: {}.", fmt::join(wrong, ", "));
 }
 
+// Draws the questions of the sheet. The student has drawn them by the rubric of the course, which
+// may leave checks out, or by that of lab32.
+Drawn draw_again(const grading::Rubric& rubric, const fs::path& file, const AnswerSheet& sheet) {
+  AskOptions options;
+  options.grade.labs = {rubric.lab()};
+  options.grade.files = {{rubric.lab(), file}};
+  options.grade.rubric = fs::path(rubric.folder());
+  options.id = sheet.id;
+  options.check = sheet.check;
+  options.labs = sheet.labs;
+  Drawn drawn = draw(options);
+  const bool is_answered =
+      std::any_of(drawn.questions.begin(), drawn.questions.end(),
+                  [&](const Question& q) { return sheet.answers.count(key_of(q)) > 0; });
+  if (is_answered || options.grade.rubric == grading::rubric_folder(rubric.lab())) return drawn;
+  options.grade.rubric = grading::rubric_folder(rubric.lab());
+  return draw(options);
+}
+
 }  // namespace
 
 std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path& file,
@@ -198,13 +222,7 @@ std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path&
         visible_name(sheet->id), visible_name(id), rubric.lab(), visible_name(id));
     return test;
   }
-  AskOptions options;
-  options.grade.labs = {rubric.lab()};
-  options.grade.files = {{rubric.lab(), file}};
-  options.grade.rubric = fs::path(rubric.folder());
-  options.id = sheet->id;
-  options.check = sheet->check;
-  const Drawn drawn = draw(options);
+  const Drawn drawn = draw_again(rubric, file, *sheet);
   if (drawn.questions.empty()) {
     test.status = Status::passed;
     test.score = test.max_score;

@@ -169,10 +169,10 @@ struct LabIdea {
   int64_t order = 0;
 };
 
-std::vector<LabIdea> ideas_in(const std::filesystem::path& rubrics) {
+std::vector<LabIdea> ideas_of(const std::vector<std::string>& labs) {
   std::vector<LabIdea> ideas;
-  for (const std::string& lab : grading::known_labs()) {
-    const std::filesystem::path file = rubrics / (lab + ".toml");
+  for (const std::string& lab : labs) {
+    const std::filesystem::path file = grading::rubric_folder(lab) / (lab + ".toml");
     std::error_code error;
     if (!std::filesystem::exists(file, error)) continue;
     const toml::table table = read_toml(file);
@@ -303,8 +303,12 @@ Drawn draw(const AskOptions& options) {
   const std::set<std::string> named(left.begin(), left.end());
   if (options.check.empty()) Random(stream_of(seed, "checks")).shuffle(left);
 
-  Drawn drawn{file.lab, file.file.string(), {}, ""};
-  const std::vector<LabIdea> ideas = ideas_in(rubric.folder());
+  Drawn drawn{file.lab, file.file.string(), {}, "", {}};
+  for (const std::string& lab : grading::known_labs())
+    if (options.labs.empty() ||
+        std::find(options.labs.begin(), options.labs.end(), lab) != options.labs.end())
+      drawn.labs.push_back(lab);
+  const std::vector<LabIdea> ideas = ideas_of(drawn.labs);
   std::vector<Question> pool;
   std::set<std::string> passed;
   report::Lab lab;

@@ -60,13 +60,15 @@ struct AskOptions {
   std::string check;            // name of a check, or its beginning; empty: all checks
   std::string id;               // the student's
   size_t count = 3;
+  std::vector<std::string> labs = {};  // whose ideas questions may repeat; empty: all
 };
 
 struct Drawn {
   std::string lab;
   std::string file;
   std::vector<Question> questions;
-  std::string why_none;  // the reason if there are fewer questions than asked for
+  std::string why_none;           // the reason if there are no questions
+  std::vector<std::string> labs;  // whose ideas the questions may repeat
 };
 
 // Throws Error if the lab cannot be graded.
@@ -81,6 +83,7 @@ std::string json(const Drawn& drawn);
 struct AnswerSheet {
   std::string file_hash, id, check;            // of the draw
   std::map<std::string, std::string> answers;  // key_of() -> the first answer, as a salted hash
+  std::vector<std::string> labs;               // of the draw: a student may have fewer labs
 };
 
 // Identifies a question.

@@ -61,25 +61,35 @@ class TraceQuestions {
     return -1;
   }
 
-  // Whether the lane accesses exactly one element of the array that was passed to the kernel.
-  bool is_element(const RequestDetail& request, uint32_t lane) const {
+  // The array in device memory with these bytes; null: there is none.
+  const grading::Region* array_at(uint64_t address) const {
     for (const grading::Region& array : r_.check.launched)
-      if (request.address[lane] >= array.address &&
-          request.address[lane] < array.address + array.bytes)
-        return array.element_bytes == request.bytes;
-    return false;
+      if (address >= array.address && address < array.address + array.bytes) return &array;
+    return nullptr;
   }
 
+  // About the index of an element; about bytes if the lane accesses several elements at once, since
+  // the kernel may have another type for them than the host.
   void ask_element(const ChosenRequest& c) {
     const uint32_t lane = r_.random_lane(*c.request);
+    const uint64_t address = c.request->address[lane];
+    const grading::Region* const array = array_at(address);
     const Element element = element_of(c.named.name[lane]);
-    if (element.index.size() != 1 || element.index[0] > kLargestIndex || element.index[0] == lane ||
-        __builtin_popcount(c.request->mask) < kManyLanes || !is_element(*c.request, lane))
+    if (!array || element.index.size() != 1 || element.index[0] == lane ||
+        __builtin_popcount(c.request->mask) < static_cast<int>(kManyLanes))
       return;
+    const bool one = array->element_bytes == c.request->bytes;
     Question q = r_.about(Kind::trace, "element", "indices", c.line->line);
-    q.answer = element.index[0];
-    q.text = fmt::format("Which element of `{}` does lane {} of {} {}{}? Answer with its index.",
-                         element.array, lane, r_.warp_name(c), verb_of(c.request->kind), c.which);
+    q.answer = one ? element.index[0] : static_cast<int64_t>(address - array->address);
+    if (q.answer > kLargestIndex) return;
+    q.text =
+        one ? fmt::format("Which element of `{}` does lane {} of {} {}{}? Answer with its index.",
+                          element.array, lane, r_.warp_name(c), verb_of(c.request->kind), c.which)
+            : fmt::format(
+                  "Lane {} of {} {}s {} bytes of `{}` at once{}. How many bytes of `{}` are "
+                  "in front of them?",
+                  lane, r_.warp_name(c), verb_of(c.request->kind), c.request->bytes, element.array,
+                  c.which, element.array);
     q.reason = "Put threadIdx and blockIdx of that thread into the index of the line.";
     const int64_t thread = thread_of(c.request->warp, lane);
     const int64_t in_grid = static_cast<int64_t>(c.line->block * r_.block().count()) + thread;
@@ -91,6 +101,9 @@ class TraceQuestions {
               "That is the number of the lane. threadIdx counts the threads of the whole block, "
               "and the block has a place in the grid.");
     add_wrong(q, thread, "That is the thread's number in its block: blockIdx is missing.");
+    if (!one)
+      add_wrong(q, q.answer / c.request->bytes,
+                fmt::format("That counts accesses. Each of them has {} bytes.", c.request->bytes));
     const bool usual = q.answer == in_grid;
     add_wrong(q, in_grid,
               "That is the thread's number in the grid; the line computes another "
@@ -177,44 +190,82 @@ class TraceQuestions {
     keep(std::move(q), 1);
   }
 
+  // What a request costs if no phases merge, and what it would cost without conflicts. Lanes with
+  // more than 4 bytes are served in phases of 128 bytes.
+  struct Phases {
+    int64_t cost = 0, count = 0;
+  };
+  static uint32_t lanes_of_phase(const RequestDetail& request) {
+    return std::min<uint32_t>(kWarpSize, kLineBytes / request.bytes);
+  }
+  static Phases phases_of(const RequestDetail& request) {
+    Phases phases;
+    std::map<uint64_t, std::set<uint64_t>> words;  // by bank
+    for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+      for (uint32_t byte = 0; is_active(request, lane) && byte < request.bytes; ++byte) {
+        const uint64_t word = (request.address[lane] + byte) / kBankBytes;
+        words[word % kBanks].insert(word);
+      }
+      if ((lane + 1) % lanes_of_phase(request) != 0 || words.empty()) continue;
+      size_t most = 0;
+      for (const auto& [bank, of_bank] : words) most = std::max(most, of_bank.size());
+      phases.cost += static_cast<int64_t>(most);
+      ++phases.count;
+      words.clear();
+    }
+    return phases;
+  }
+
   void ask_wavefronts(const ChosenRequest& c) {
     const RequestDetail& request = *c.request;
-    const uint32_t first = static_cast<uint32_t>(__builtin_ctz(request.mask));
+    const auto first = static_cast<uint32_t>(__builtin_ctz(request.mask));
     const Element element = element_of(c.named.name[first]);
-    if (element.array.empty() || !begins_in_bank_0(request.address[first])) return;
-    if (request.bytes > kBankBytes) return;
+    const Phases phases = phases_of(request);
+    const int64_t lanes = __builtin_popcount(request.mask);
+    if (element.array.empty() || !begins_in_bank_0(request.address[first]) ||
+        phases.cost != request.cost || lanes < kManyLanes)
+      return;
     std::map<uint64_t, int64_t> lanes_in_bank;
     bool lane_by_lane = true;
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
       if (!is_active(request, lane)) continue;
-      const uint64_t bank = request.address[lane] / kBankBytes % kWarpSize;
-      ++lanes_in_bank[bank];
+      ++lanes_in_bank[request.address[lane] / kBankBytes % kBanks];
       lane_by_lane &=
           request.address[lane] == request.address[first] + uint64_t{lane - first} * request.bytes;
     }
-    int64_t fullest = 0;
-    for (const auto& [bank, lanes] : lanes_in_bank) fullest = std::max(fullest, lanes);
-    const int64_t lanes = __builtin_popcount(request.mask);
-    if (lanes < kManyLanes) return;
+    const bool wide = request.bytes > kBankBytes;
     Question q = r_.about(Kind::trace, "wavefronts", "banks", c.line->line);
     q.answer = request.cost;
     q.text = fmt::format(
         "How many wavefronts does the {} of `{}` by {} take{}? `{}` begins in bank 0, and each "
-        "lane accesses {} bytes.",
+        "lane accesses {} bytes{}.",
         verb_of(request.kind), element.array, r_.warp_name(c), c.which, element.array,
-        request.bytes);
+        request.bytes,
+        wide ? fmt::format(", so that {} lanes are served at a time", lanes_of_phase(request))
+             : "");
     q.reason =
-        "For each bank count the different words that lanes access in it; the largest "
-        "number is the number of wavefronts.";
+        "For each bank count the different words that lanes access in it; the largest number is "
+        "the number of wavefronts.";
+    if (wide) q.reason += " Add these numbers over the groups of lanes that are served together.";
+    if (wide)
+      add_wrong(q, phases.count,
+                "That would be an access without conflicts. Do two lanes that are served together "
+                "access different words of one bank?");
     add_wrong(q, 1,
-              "That would be an access without conflicts. Do two lanes access different "
-              "words of one bank?");
+              wide ? "A wavefront moves at most 128 bytes."
+                   : "That would be an access without conflicts. Do two lanes access different "
+                     "words of one bank?");
+    int64_t fullest = 0;
+    for (const auto& [bank, in_bank] : lanes_in_bank) fullest = std::max(fullest, in_bank);
     add_wrong(q, fullest,
-              "Those are the lanes in the fullest bank. Lanes that access the same "
-              "word are served together: count words.");
+              wide ? "Those are the lanes that begin in the fullest bank. Not all of them are "
+                     "served together."
+                   : "Those are the lanes in the fullest bank. Lanes that access the same "
+                     "word are served together: count words.");
     add_wrong(q, lanes, "Lanes in different banks are served at the same time.");
-    add_wrong(q, static_cast<int64_t>(lanes_in_bank.size()),
-              "That is the number of banks in use. Different banks work at the same time.");
+    if (!wide)
+      add_wrong(q, static_cast<int64_t>(lanes_in_bank.size()),
+                "That is the number of banks in use. Different banks work at the same time.");
     q.weight = request.cost > request.ideal ? 4 : lane_by_lane ? 1 : 4;
     r_.draw_request(q, *c.line, request);
     keep(std::move(q), 2);

@@ -70,7 +70,7 @@ std::string table_of(const Question& question) {
     for (const pictures::Request& request : access.requests)
       out += fmt::format("  line {}, block {}, warp {}: {} of {} bytes\n", access.line,
                          access.block, request.warp, request.kind, request.bytes) +
-             lanes_of(request, question.subject == "pitch");
+             lanes_of(request, question.subject == "pitch" || question.subject == "element");
   if (question.picture.shuffles)
     out += fmt::format("  from lanes {}\n",
                        fmt::join(question.picture.shuffles->shuffles.at(0).from, " "));

@@ -23,7 +23,7 @@ def answer(folder, student, wrong=False):
     words = ["--dir", str(folder), "--id", student]
     asked, _ = questions.drawn("swizzle", *words)
     assert len(asked) == 3
-    right = [next(n for n in range(10_000) if questions.sealed(q, n) == q.answer) for q in asked]
+    right = [next(n for n in range(100_000) if questions.sealed(q, n) == q.answer) for q in asked]
     given = [n % len(q.options) + 1 if q.options else n + 1 for n, q in zip(right, asked, strict=True)] if wrong else right
     questions.run("swizzle", *words, *(word for n in given for word in ("--answer", str(n))))
     sheet = (folder / "swizzle/answers.toml").read_text()

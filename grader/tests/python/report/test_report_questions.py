@@ -89,10 +89,11 @@ def test_a_notebook_judges_answers_as_the_terminal_does(tmp_path):
     shutil.copytree(ROOT / "solutions/histogram", tmp_path / "histogram")
     options = ["--dir", str(tmp_path), "--id", "anna"]
     asked = questions.asked("histogram", options)
-    assert len(asked.questions) == 3 and "--answer N3" in asked._repr_html_()
+    count = len(asked.questions)
+    assert count >= 2 and f"--answer N{count}" in asked._repr_html_()
     answers = [next(n for n in range(100_000) if questions.sealed(q, n) == q.answer) for q in asked.questions]
     given = [word for answer in answers for word in ("--answer", str(answer))]
     judged = questions.asked("histogram", options + given)._repr_html_()
-    assert judged.count("<b>Right.</b>") == 3 and judged.count("<svg") >= 1
+    assert judged.count("<b>Right.</b>") == count and judged.count("<svg") >= 1
     assert (tmp_path / "histogram/answers.toml").is_file()
-    assert "3 of 3 right" in questions.run("histogram", *options, *given)
+    assert f"{count} of {count} right" in questions.run("histogram", *options, *given)
