@@ -27,7 +27,8 @@ struct AskCommand {
   std::string lab, dir, rubric, format = "text";
 };
 
-// A whole number, or the number of an option.
+// The answer that the student has typed: a whole number or, if the question has options, the number
+// of one; nullopt if it is neither.
 std::optional<int64_t> parsed(const Question& question, const std::string& words) {
   int64_t value = 0;
   const size_t first = words.find_first_not_of(" \t"), last = words.find_last_not_of(" \t\r");
@@ -44,7 +45,7 @@ std::string kind_of_answer(const Question& question) {
                                   : fmt::format("a number from 1 to {}", question.most());
 }
 
-// A line of standard input; nullopt: it has ended.
+// The next line of standard input; nullopt at its end.
 std::optional<std::string> read_line() {
   std::string line;
   for (int c = std::getchar(); c != '\n'; c = std::getchar()) {
@@ -54,7 +55,8 @@ std::optional<std::string> read_line() {
   return line;
 }
 
-// A terminal that hands over each key at once, until the object is destroyed.
+// Switches the terminal so that each key can be read at once, and back when the object is
+// destroyed.
 class KeyByKey {
  public:
   KeyByKey() {

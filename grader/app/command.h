@@ -28,7 +28,7 @@ struct Command {
   std::function<int(const Words&)> run_with_words = {};
   // Returns the words that are options of this command, and keeps the others.
   std::function<Words(const Words&)> take_own_options = {};
-  // Receives the words behind `--`; null: the command takes none.
+  // Where to store the words behind `--`; null if the command takes none.
   Words* behind = nullptr;
   // If set, the command's temporary files are removed when a signal ends it.
   std::optional<CleanSignalExit::Interrupt> clean_end = {};
@@ -50,7 +50,7 @@ Command course_command(CLI::App& lab32);
 Command similarity_command(CLI::App& lab32);
 Command new_lab_command(CLI::App& lab32);
 Command try_lab_command(CLI::App& lab32);
-// These run whole CUDA programs (program_binary.cpp).
+// Commands that run whole CUDA programs, which another binary does (program_binary.cpp).
 Command run_command(CLI::App& lab32);
 Command profile_command(CLI::App& lab32);
 Command check_command(CLI::App& lab32);

@@ -65,7 +65,7 @@ pictures::Explanation explain_submitted_swizzle(const grading::SwizzleLab& lab,
   return shown;
 }
 
-// Keeps only the mapping that the options ask for.
+// Keeps only the mapping that the options ask for, and removes the other ones.
 void choose_mapping(pictures::Explanation& shown, const std::string& text) {
   const std::string name = pictures::read_swizzle(text).name();
   auto& all = shown.launch.mappings;
@@ -160,7 +160,7 @@ int run_explain(ExplainCommand& command) {
   if (!command.picture.empty()) shown.launch = single_picture(shown.launch, command.picture);
   const bool own = draws_own_pictures(command, shown);
   if (!own && !shown.missing.empty()) throw Error(shown.missing);
-  // Besides the lab's own pictures, an access that wastes nothing says little.
+  // A picture of an access that wastes nothing would add little to the lab's own pictures.
   if (own) remove_ideal_accesses(shown.launch);
   if (drawn) {
     std::vector<std::string> words = {"--format", command.format};

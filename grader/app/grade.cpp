@@ -58,7 +58,8 @@ report::Style style_for(const GradeCommand& given) {
     // The history is written before the text is printed: a reader that closes the output early ends
     // this process.
     if (history) report::append_to_history(options.dir, result, report::current_time());
-    // A compile error is all that a student needs to read.
+    // The changes are left out if the file does not compile: then the compiler's messages are all
+    // that a student needs to read.
     const bool compiles =
         std::none_of(result.labs.begin(), result.labs.end(),
                      [](const report::Lab& lab) { return lab.status == report::Status::error; });

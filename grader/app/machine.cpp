@@ -104,7 +104,7 @@ int examine_machine() {
     describe_isolation(report);
   }
   can_grade &= report.describe_part("scratch", scratch_folder);
-  // Never reported as missing, since no check needs it.
+  // A missing GPU is not reported as a fault, since no check needs one.
   try {
     report.add_row("GPU", device::open_timer("gpu")->describe());
   } catch (const Error& e) {

@@ -113,7 +113,7 @@ std::vector<Access> accesses_of(const device::Run& run, const Names& names) {
 }
 
 std::optional<Steps> steps_of(const counters::LaunchDetail& seen, const Names& names) {
-  // A block with fewer than two steps has no waiting to show.
+  // A block with fewer than two steps has no picture of steps, since no lane waits in it.
   if (seen.steps.size() < 2) return std::nullopt;
   Steps steps{seen.block, seen.threads, {}, seen.more_steps};
   for (const counters::StepDetail& step : seen.steps)
@@ -184,7 +184,7 @@ std::optional<Fault> fault_of(const device::Run& run, const Names& names) {
   return fault;
 }
 
-// The amount by which a line uses the resource that bounds the launch.
+// How much a line uses of the resource that bounds the launch, in a unit of that resource.
 uint64_t line_share(const std::string& bound, const LineCost& line) {
   if (bound == "device memory" || bound == "L2" || bound == "L1" || bound == "atomics")
     return line.sectors;

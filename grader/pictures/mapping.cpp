@@ -17,7 +17,7 @@ constexpr uint64_t kMost = 32;  // rows and columns that are drawn, which fit 80
 
 uint32_t drawn(uint64_t count) { return static_cast<uint32_t>(std::min(count, kMost)); }
 
-// "the first 32 of 4,096 rows"; "" if all are drawn.
+// The part of the rows or columns that is drawn, "the first 32 of 4,096 rows"; "" if all are.
 std::string part_text(uint32_t count, uint64_t all, const char* what) {
   return count == all ? "" : fmt::format("the first {} of {} {}", count, grouped(all), what);
 }
@@ -72,7 +72,8 @@ SwizzleShape read_swizzle(const std::string& text) {
   // The static_asserts of cute/swizzle.hpp.
   if (bits < 0) refuse("B (BBits) is 0 or more");
   if (base < 0) refuse("M (MBase) is 0 or more");
-  // CuTe's masks are constants of type int: a shift beyond its bits does not compile.
+  // CuTe's masks are constants of type int, so a Swizzle with a shift beyond the bits of an int
+  // does not compile.
   constexpr int kInt = 32;
   const bool far = shift <= -kInt || shift >= kInt;
   const long long distance = far ? kInt : std::llabs(shift);

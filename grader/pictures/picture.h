@@ -23,15 +23,17 @@ struct Request {
   uint32_t bytes = 4;   // per lane
   bool matrix = false;  // ldmatrix, stmatrix: the address of a lane is that of a row of 16 bytes
   uint32_t mask = 0;
-  // The address of each active lane; for shared memory its offset in the block's.
+  // The address of each active lane: in global memory, or as an offset in the block's shared
+  // memory.
   std::array<uint64_t, kWarpSize> address{};
   std::array<std::string, kWarpSize> name{};  // "in[17]", "tile[3][0]"
   uint32_t cost = 0, ideal = 0;               // sectors, or wavefronts
-  // Shared memory: for each bank, the largest number of wavefronts that its words take in a phase.
+  // For shared memory: for each bank, the wavefronts that its words need in the worst phase of the
+  // access.
   std::array<uint32_t, kWarpSize> degree{};
 };
 
-// The requests of a source line in one block, which is the block with the worst access.
+// The requests of a source line in one block: the block with the line's worst access.
 struct Access {
   std::string file;
   int line = 0;
@@ -45,7 +47,7 @@ struct Access {
   uint64_t waste = 0;  // sectors or wavefronts of the whole launch beyond the ideal
 };
 
-// The lanes that load, store or shuffle between two barriers.
+// What lanes do between two barriers: which of them load, store or shuffle.
 struct Step {
   std::vector<uint32_t> working;  // mask of lanes, by warp
   int line = 0;
@@ -82,8 +84,8 @@ struct OtherTraffic {
   bool unknown = false;  // there is also traffic whose counts on a GPU are not known
 };
 
-// The bytes that move between the kernel and device memory. Counts are simulated, caches are
-// modelled.
+// The bytes that a launch moves between the kernel and device memory. The simulator counts requests
+// and sectors, and models what the caches do.
 struct Traffic {
   uint64_t requests = 0, sectors = 0, ideal_sectors = 0, asked_bytes = 0;  // global memory
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
@@ -92,7 +94,7 @@ struct Traffic {
     uint64_t l2_read_sectors = 0, l2_write_sectors = 0, dram_read = 0, dram_written = 0;
   };
   std::optional<Caches> caches;       // modelled
-  std::optional<OtherTraffic> other;  // in addition to the counts above
+  std::optional<OtherTraffic> other;  // not included in the counts above
 };
 
 // A race: two accesses without an order between them.
@@ -104,7 +106,7 @@ struct Race {
     int line = 0;
     std::string source;
   };
-  Party first, second;  // in the order of this run
+  Party first, second;  // first and second in the order of the simulation
   std::string place;    // "s[16]"
   std::string missing;  // the missing synchronisation: "__syncthreads()"
 };
@@ -162,7 +164,7 @@ struct Explanation {
   std::string file;
   std::string message;  // the message of the check
   Launch launch;
-  // For the pictures that a lab draws itself (grader/labs/<lab>/pictures.py).
+  // From these the lab draws pictures of its own (grader/labs/<lab>/pictures.py).
   std::string device = {};
   bool passed = false;
   std::map<std::string, double> figures = {};

@@ -29,7 +29,8 @@ class Paint {
   bool on_;
 };
 
-// One wavefront is ideal, two are a conflict, and more are a bad conflict.
+// The colour for the wavefronts of a bank: one is ideal, two are a conflict, and more are a bad
+// conflict.
 inline Hue hue_of_degree(uint32_t degree) {
   return degree <= 1 ? Hue::good : degree == 2 ? Hue::warn : Hue::bad;
 }
@@ -52,7 +53,7 @@ std::string text(const Mapping& mapping, bool colour);
 std::string text(const Race& race, bool colour);
 std::string text(const Fault& fault, bool colour);
 
-// All pictures of a launch; for each access the worst request.
+// Draws all pictures of a launch; of each access, the worst request.
 std::string text(const Launch& launch, bool colour);
 
 }  // namespace lab32::pictures

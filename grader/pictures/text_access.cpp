@@ -154,7 +154,8 @@ std::string percent(uint64_t part, uint64_t whole) {
 
 bool is_atomic(const Request& r) { return r.kind == "red" || r.kind == "atom"; }
 
-// `red` is an atomic without a result; students know it as an atomic.
+// The kind of a request for people. A `red` is an atomic without a result; students know it as an
+// atomic.
 std::string kind_text(const Request& r) {
   return is_atomic(r) ? "atomic" : r.matrix ? "matrix " + r.kind : r.kind;
 }
@@ -182,7 +183,7 @@ std::string text(const Access& access, const Request& r, bool colour) {
       "Warp {} of block {}, {} {} of this line: {} lane{}, {} byte{} each.\n", r.warp, access.block,
       kind_text(r), r.number, lanes, lanes == 1 ? "" : "s", r.bytes, r.bytes == 1 ? "" : "s");
   out += paint(r.cost > r.ideal ? Hue::bad : Hue::good, cost_of(access, r));
-  // For atomics a sector may be moved once per lane.
+  // Atomics have no such percentage, because they may move a sector once for each lane.
   const uint64_t moved = kSectorBytes * r.cost;
   if (!access.shared && !is_atomic(r))
     out += fmt::format("; {} of the bytes moved are used", percent(used_bytes(r), moved));

@@ -20,7 +20,7 @@ constexpr const char* kPrediction = "answer ";
 // "2026-11-24T21:58:00+00:00". A folder that cannot be written gets no history.
 void append_to_history(const std::filesystem::path& directory, const Result& result,
                        const std::string& when);
-// The current time in that form.
+// The local time with its distance from UTC, in the form "2026-11-24T21:58:00+00:00".
 std::string current_time();
 
 // A line for each check that has changed, with both measurements, and a line with the points; "" if

@@ -117,7 +117,7 @@ std::string json(const Result& result) {
                        {"score", number(result.score)},
                        {"max_score", number(result.max_score)},
                        {"labs", labs}};
-  // Text that has not passed through visible() may contain invalid UTF-8.
+  // Invalid UTF-8 is replaced: text that has not passed through visible() may contain it.
   return record.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

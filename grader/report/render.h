@@ -13,8 +13,8 @@ namespace lab32::report {
 struct Style {
   bool colour = false;
   int width = 80;
-  // For a terminal: checks that were not run share one line, of the reasons for lost points the
-  // first two are printed, and a lab with full marks has no table.
+  // Shortens the text for a terminal: checks that were not run share one line, only the first two
+  // reasons for lost points are printed, and a lab with full marks has no table.
   bool brief = false;
   std::string command = "lab32";  // how to call lab32, for messages
 };
@@ -35,13 +35,15 @@ std::string markdown(const Result& result);      // a job summary of GitHub Acti
 std::string github(const Result& result);        // annotations of GitHub Actions
 std::string csv(const Result& result);           // a row for each check
 std::string prairielearn(const Result& result);  // results.json of an external grader
-std::string sarif(const Result& result);         // SARIF 2.1.0, a result for each lost check
+// SARIF 2.1.0, with a result for each check that lost points.
+std::string sarif(const Result& result);
 // result.json, without the fields that name the student's repository
 std::string classroom50(const Result& result);
-std::string submitty(const Result& result);   // validation_results.json of a custom validator
-std::string codegrade(const Result& result);  // the line that a custom test writes to descriptor 3
+std::string submitty(const Result& result);  // validation_results.json of a custom validator
+// One line, which a custom test of CodeGrade writes to descriptor 3.
+std::string codegrade(const Result& result);
 
-// The names for --format: format_names() lists them in the order above, text first.
+// The names that --format takes, in the order of the functions above, beginning with text.
 const std::vector<std::string>& format_names();
 // `style` applies to the text only. Throws Error if there is no such format.
 std::string render(const Result& result, const std::string& format, const Style& style = {});
@@ -52,7 +54,7 @@ const char* to_string(Status status);
 const char* to_string(Failure::Kind kind);
 const char* to_string(NotRun::Kind kind);
 
-// A score without trailing zeros: "4", "3.5", "0.25".
+// Points as text without trailing zeros: "4", "3.5", "0.25".
 std::string points(double value);
 
 // Whether text for this stream may be coloured: it is a terminal, the terminal is not dumb, and
@@ -65,7 +67,7 @@ bool wants_colour(int file_descriptor);
 // "4 / 8", "not run".
 std::string points_of(const Test& test);
 
-// "coalescing: 5 / 12", "shuffle: not graded".
+// A lab's name with its points or status: "coalescing: 5 / 12", "shuffle: not graded".
 std::string lab_in_words(const Lab& lab);
 
 // "sim:h200 (simulated counts), seed 7".

@@ -33,7 +33,7 @@ struct Failure {
     other_version,    // correct, but not the required version
     uncountable,      // the accesses could not be matched with the machine code
     slow,             // the ratio is `measured`; `expected` is required
-    impossible_time,  // faster than the memory of the card allows
+    impossible_time,  // a time that the memory of the card does not allow
     time_limit        // not finished, since the lab's time of `expected` seconds is used up
   };
   // The access of a fault or a hazard: the thread and the object. For a race, `other_...` is the
@@ -56,7 +56,7 @@ struct Failure {
   std::optional<Access> access = {};
 };
 
-// Why a check did not run.
+// The reason why a check did not run, and what is known about it.
 struct NotRun {
   enum class Kind : uint8_t {
     no_gpu,        // no GPU to time on; `modelled` is set if the device has a model
@@ -94,7 +94,7 @@ struct Test {
   Status status = Status::not_run;
   bool bonus = false;  // counts only if it was run
   double score = 0, max_score = 0;
-  std::string measured;     // short, for the table: "5.0 sectors per request"
+  std::string measured;     // what was measured, short for the table: "5.0 sectors per request"
   std::string expected;     // "4.0"
   std::string message;      // what is wrong, where, and what to look at; may have several lines
   bool has_output = false;  // the message ends with the output of the student's kernel

@@ -30,7 +30,7 @@ class ScoreReport {
     write_title(lab);
     const bool never_ran = lab.status == Status::error || lab.status == Status::not_graded;
     if (never_ran && !lab.message.empty()) {
-      // The compiler's lines are not wrapped, since its carets point at columns.
+      // The compiler's lines are not wrapped, since the carets below them point at columns.
       std::istringstream lines(visible(lab.message));
       for (std::string line; std::getline(lines, line);) write("  " + line);
       write("");

@@ -52,7 +52,8 @@ void Check::require_prerequisites() {
   measured("not counted");
   Failure failure{Failure::Kind::prerequisite};
   failure.subject = open->check;
-  // A check with credit "share" has a right result, and may still have lost points.
+  // The result of a check with credit "share" may be right already, with too many points lost for
+  // its successors.
   failure.detail =
       open->credit == Credit::all ? "the result is right" : "nearly all points are reached";
   lose(failure);

@@ -44,7 +44,7 @@ class ScheduleTrial {
                  const std::vector<device::Arg>& args, device::SavedMemory& before,
                  device::LaunchOptions limits);
 
-  // Whether some launch gave a different output.
+  // Whether one of the launches gave another output in the random order.
   bool differs() const { return differing_launch_ != 0; }
   // Starts the repetition of the check: the launch that differed runs in the random order.
   void repeat() { launches_ = 0, repeating_ = true; }
@@ -86,7 +86,8 @@ struct Verdict {
   std::string error;         // the message of an Error, or of any other exception
 };
 
-// Thrown to end a check at once. The verdict is complete by then, so the exception carries nothing.
+// Thrown to end a check at once. It carries nothing, because the check's verdict is complete by
+// then.
 struct TestOver {};
 
 struct Check {

@@ -133,7 +133,7 @@ std::string translate_given_names(const std::string& messages, const std::string
   static const Pattern lacking(
       "^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\): error: the global scope has no (\"[^\"]+\")$"),
       place("^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\):"), file("\"?given-([A-Za-z0-9_]+)\\.cu\"?"),
-      instance("lab32_given::(.*) at line [0-9]+$"),  // a line that the student has not written
+      instance("lab32_given::(.*) at line [0-9]+$"),  // its line is not the student's
       rest("^(Remark: |[0-9]+ errors? detected )");
   if (messages.find("given-") == std::string::npos) return messages;
   std::istringstream in(messages);

@@ -36,7 +36,8 @@ struct RunningCheck {
   ~RunningCheck() { running = outer; }
 };
 
-// Rounded down to hundredths, so that only full credit gives full points.
+// The points for a credit. They are rounded down to hundredths, so that only full credit gives full
+// points.
 double rounded_points(double points, double credit) {
   return credit >= 1 ? points : std::floor(points * std::max(0.0, credit) * 100 + 1e-9) / 100;
 }
@@ -154,7 +155,7 @@ void run_case(Check& check) {
     else
       function_of_case(check.session.rubric.lab(), check.row.check)();
   } catch (const doctest::detail::TestFailureException&) {
-    // A REQUIRE has failed. note_failed_assert() has its words.
+    // A REQUIRE has failed; note_failed_assert() has recorded its words.
     if (doctest::is_running_in_test) throw;
   }
   if (!now.machine_fault.empty()) throw MachineError(now.machine_fault);

@@ -41,7 +41,7 @@ bool is_missing(const fs::path& file) {
   return fs::symlink_status(file, error).type() == fs::file_type::not_found;
 }
 
-// 48 bits, which any JSON reader keeps exactly, and which a student cannot guess.
+// A seed of 48 bits: any JSON reader keeps all of them, and no student can guess it.
 uint64_t fresh_seed() {
   std::random_device entropy;
   return (uint64_t{entropy()} << 32 | entropy()) & 0xffffffffffff;
@@ -80,7 +80,7 @@ void fail_all_checks(report::Lab& lab, const Rubric& rubric, const std::string& 
   lab.tests.clear();
   lab.score = lab.max_score = 0;
   for (const RubricRow& row : rubric.rows()) {
-    // A bonus that is not timed loses no points.
+    // A bonus is left out: it loses no points if it is not timed.
     if (row.bonus || row.dropped() || row.hidden()) continue;
     report::Test test;
     test.name = row.check;
@@ -340,7 +340,7 @@ bool makes_better_picture(const report::Test& a, const report::Test& b) {
          pictures::wasted_traffic(*a.pictures) > pictures::wasted_traffic(*b.pictures);
 }
 
-// "in block 3, warp 9"; empty if the user did not choose a place.
+// The place that the user has chosen, such as "in block 3, warp 9"; empty if none.
 std::string location_words(const counters::DetailFilter& choice) {
   std::vector<std::string> words;
   if (choice.line) words.push_back(fmt::format("line {}", *choice.line));
@@ -350,8 +350,8 @@ std::string location_words(const counters::DetailFilter& choice) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Why a check has no picture, in one line. The first lines of a check's message quote the source,
-// which would say nothing here.
+// The reason why a check has no picture, in one line. It leaves out the first lines of the check's
+// message, which quote the source.
 std::string reason_without_picture(const report::Lab& lab, const report::Test& test,
                                    const counters::DetailFilter& choice) {
   if (!test.withheld_until.empty())
@@ -378,7 +378,7 @@ std::string reason_without_picture(const report::Lab& lab, const report::Test& t
 
 pictures::Explanation explain(GradeOptions options, const std::string& check) {
   if (!options.launch_detail) options.launch_detail.emplace();
-  // `lab32 explain` models caches and time for each launch, which takes longer than grading.
+  // For pictures, caches and time are modelled in each launch, which takes longer than grading.
   options.time_limit *= 4;
   const std::string& named = options.labs.at(0);
   options.checks = checks_named(

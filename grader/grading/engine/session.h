@@ -59,7 +59,7 @@ struct SharedLaunch {
 // What timing checks need.
 struct TimeKeeping {
   device::Timer* timer = nullptr;
-  // Compiled for the timer's card; reference is null without a solution.
+  // The submission, and the reference solution if there is one, compiled for the timer's card.
   const toolchain::Artifact *submission = nullptr, *reference = nullptr;
 };
 

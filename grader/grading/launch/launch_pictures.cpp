@@ -66,7 +66,8 @@ void record_details(Check& check, const Launch& launch, device::LaunchOptions& o
     const int begin = s.source.find(kernel_base_name(launch.kernel));
     if (begin > 0) options.launch_detail->except = {begin, s.source.end_of_body(begin)};
   }
-  // Recording where bytes go costs as much as the rest of the simulation.
+  // The model is used only for pictures that will be shown, because recording where bytes go costs
+  // as much as the rest of the simulation.
   const bool shown =
       s.setup.every_launch || (launch.in_pictures && !pictures_will_be_withheld(check));
   if (shown && options.model == device::LaunchOptions::Model::none)
@@ -83,7 +84,7 @@ void keep_pictures(Check& check, const Launch& launch, const device::Run& run) {
       s.source.display(), s.source,
       [&check](uint64_t address, uint32_t) { return name_of_address(check, address); }};
   pictures::Launch made = pictures::make(run, launch.shape, names);
-  // No access of this launch is on a line of the student's.
+  // A launch without any access, shuffle, fault or race in the student's file has no picture.
   if (made.accesses.empty() && !made.shuffles && !made.fault && !made.race) return;
   if (s.setup.every_launch) s.setup.every_launch(made);
   if (!launch.in_pictures) {

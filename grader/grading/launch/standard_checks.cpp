@@ -90,7 +90,7 @@ device::Run launch_keeping_table(Check& check, const std::function<device::Run()
   device::Run launched = launch();
   check.measured(shown);
   check.expected(wanted);
-  // Pictures show the launch whose count is in the table, unless this one is worse.
+  // Keeps the pictures of the launch whose count is in the table, unless this launch is worse.
   const auto& now = check.pictures;
   if (pictures && !now->fault && !now->race &&
       pictures::wasted_traffic(*now) <= pictures::wasted_traffic(*pictures))

@@ -17,7 +17,8 @@ constexpr const char* kMethod = "$y$";  // yescrypt
 // One hash takes 32 MiB and a twentieth of a second, and a grading computes one per question.
 constexpr unsigned long kCost = 6;
 
-// -0 is hashed as 0. Ten digits distinguish all whole numbers that a float holds exactly.
+// The text of a number that is hashed. -0 becomes 0, and ten digits distinguish all whole numbers
+// that a float holds exactly.
 std::string phrase(double value) { return fmt::format("{:.10g}", value + 0.0); }
 
 std::string hash_answer(const std::string& setting, double value) {

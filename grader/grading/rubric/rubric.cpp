@@ -271,7 +271,7 @@ class RubricReader {
   void require_shared_keys_are_used() const {
     for (const auto& [key, line] : shared_) {
       if (contains_name(kAboutTheLab, key)) continue;
-      // A copy, since lambdas in C++17 cannot capture a structured binding.
+      // A copy of `key`, since lambdas in C++17 cannot capture a structured binding.
       const auto takes_it = [name = key](const RegisteredCheck& check) {
         return key_of(check.takes, name) != nullptr;
       };

@@ -65,7 +65,7 @@ std::optional<PredictedTime> predict_once(Check& check, const std::string& kerne
   return time;
 }
 
-// What limits the launch. Leaves out numbers if they would reveal a withheld count.
+// The text for what limits the launch, without its numbers if they would reveal a withheld count.
 std::string bottleneck_text(Check& check, const PredictedTime& time) {
   const bool withheld =
       check.session.counts_withheld && time.bottleneck.find("wavefront") != std::string::npos;

@@ -31,7 +31,7 @@ std::string prefix(const std::string& setting);
 std::string printed_text(const std::string& setting, const std::string& output);
 
 }  // namespace lab32::grading
-// Lets the suites in labs/ use the names of the grader without their namespace.
+// Makes the grader's names known in the suites of labs/ without their namespace.
 namespace lab32::checks {
 using namespace grading;
 }
