@@ -24,7 +24,7 @@ Artifact assemble(const std::string& ptx, const std::string& arch, const std::st
 struct Assembled {
   std::string cubin, errors;
 };
-// later: it may call functions that other texts define
+// later: the text will be linked, so it may call functions that other texts define
 enum class Linking : uint8_t { none, later };
 Assembled assemble_program(const std::string& ptx, const std::string& arch,
                            Linking linking = Linking::none);

@@ -299,7 +299,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   shape.block = {request.block.x, request.block.y, request.block.z};
   shape.dynamic_shared = static_cast<uint32_t>(request.shared);
   if (const cudaError_t error = check_launch(r, entry, info, request, &shape)) return error;
-  // No call has waited since a fault happened: the device executes nothing more.
+  // After a fault, the device executes nothing more. The next call that waits reports the fault.
   if (r.gpu().fault) return cudaSuccess;
 
   r.gpu().heap_in_use |= info.uses_heap;

@@ -306,7 +306,7 @@ cudaDeviceProp properties(const Runtime& r, int device) {
   const std::string name = r.profile.name + " (simulated by lab32)";
   std::memcpy(out.name, name.data(), std::min(name.size(), sizeof out.name - 1));
   out.totalGlobalMem = r.profile.dram_bytes;
-  // 16 bytes that no real card has.
+  // A UUID of 16 bytes that no real GPU has.
   const std::string uuid = "lab32-simulated" + std::to_string(device);
   std::memcpy(out.uuid.bytes, uuid.data(), sizeof out.uuid.bytes);
 #define ATTRIBUTE(name, field, value) set(out.field, value);

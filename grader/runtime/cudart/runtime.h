@@ -37,7 +37,7 @@ namespace lab32::cudart {
 // they save time.
 class LaunchMemo {
  public:
-  // Digests are valid until something other than a launch may have changed memory.
+  // Call when something other than a launch may have changed memory: digests are then invalid.
   static void forget_digests();
   static bool has_digests();
 

@@ -10,7 +10,7 @@
 namespace lab32::cudart {
 namespace {
 
-// The enumeration goes through the bits, then the signedness, then the number of channels.
+// The enumeration lists the formats by bits per channel, then signedness, then number of channels.
 constexpr int kFirstHalf = cudaResViewFormatHalf1, kAll = cudaResViewFormatFloat4;
 
 bool is_compressed(cudaResourceViewFormat format) {

@@ -70,7 +70,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JsonWriter and JsonReader are the two V of profile_fields.h.
+// JsonWriter and JsonReader are the two visitors, V, of the functions in profile_fields.h.
 class JsonWriter {
  public:
   static constexpr bool kReads = false;

@@ -272,7 +272,7 @@ void CopyEngineCheck::merge(sim::Observer& other) {
   for (const auto& [key, hazard] : static_cast<CopyEngineCheck&>(other).seen_) {
     const auto [at, fresh] = seen_.try_emplace(key, hazard);
     if (fresh) continue;
-    // The example is that of the first block.
+    // The example to show is that of the first block that has the hazard.
     const uint64_t count = at->second.count + hazard.count;
     if (hazard.block.index < at->second.block.index) at->second = hazard;
     at->second.count = count;

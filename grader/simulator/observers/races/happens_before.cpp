@@ -31,7 +31,7 @@ bool HappensBefore::is_whole_warp(uint32_t warp, uint32_t mask) const {
 
 void HappensBefore::synchronise_warp(uint32_t warp) {
   if (vectors_in_use_) {
-    // What single lanes knew becomes common to all lanes of the warp.
+    // Afterwards all lanes of the warp are ordered after what any one of them was ordered after.
     std::vector<uint32_t> lanes(warp + 1, 0);
     lanes[warp] = 0xffffffffu;
     synchronise_threads(lanes.data(), warp + 1);
@@ -415,7 +415,7 @@ const T* last_entry_before(const std::vector<std::pair<size_t, T>>& all, size_t 
 bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited) {
   for (const LogPrefix& seen : known) {
     const Log& log = *seen.log;
-    // If everything has device scope, it does not matter which block has acquired it.
+    // If all releases have device scope, it does not matter which block has acquired them.
     const bool wide = !seen.block_only && !log.any_block_only;
     auto [at, fresh] = visited.emplace(std::tuple{&log, seen.block_only, wide ? 0 : seen.by}, 0);
     if (!fresh && at->second >= seen.length) continue;

@@ -213,7 +213,8 @@ class RaceCheck {
                              const ShadowRecord& record) const;
   void report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell, const ShadowRecord& record,
                    uint32_t lanes, bool same_value, Hazard::Cause cause = Hazard::Cause::plain);
-  // Reports lanes that use cells of a copy that is not waited for. False: the cell is in none.
+  // Reports lanes that use cells of a copy that is not waited for. Returns false if the cell is in
+  // no such copy.
   bool report_early(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
   void report_unwritten(const CurrentAccess& v, uint32_t lane, uint64_t cell);
   Entry& find(const Key& key);

@@ -49,7 +49,8 @@ std::unique_ptr<sim::Observer> StaleValues::fork() const {
   return std::unique_ptr<sim::Observer>(new StaleValues(memory_, order_, state_));
 }
 
-// Fences of sequential consistency act as updates of one word.
+// A fence of sequential consistency acts as an atomic update of a word that belongs to its block
+// and, unless its scope is the block, of a word that belongs to the grid. This orders such fences.
 void StaleValues::fence(uint32_t warp, uint32_t mask, uint32_t site,
                         const ptx::MemoryOrder& order) {
   CausalityObserver::fence(warp, mask, site, order);

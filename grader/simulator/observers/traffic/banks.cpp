@@ -44,7 +44,7 @@ BankWords words_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask) 
 }
 
 uint32_t phase_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
-  // If all lanes have the same address, its words lie in different banks.
+  // If all lanes have the same address, its words lie in different banks: one wavefront.
   const uint64_t first = offset[__builtin_ctz(mask)];
   uint64_t others = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1)

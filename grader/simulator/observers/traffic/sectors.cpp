@@ -54,7 +54,7 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
   const uint32_t n = gather(address, mask, active);
   if (const uint32_t count = ascending_sectors(active, n)) return count;
 
-  // Permutations and swizzles touch few neighbouring sectors: one bit for each.
+  // Permutations and swizzles touch few neighbouring sectors, which one bit each can represent.
   const auto [low, high] = std::minmax_element(active, active + n);
   const uint64_t first = sector_of(*low);
   if (sector_of(*high) - first < 64) {
