@@ -293,7 +293,8 @@ class LoopBody {
   const BasicBlocks& blocks_;
   const Loop& loop_;
   std::vector<size_t> body_;
-  std::vector<int> definitions_;  // by register: instructions of the loop that write it
+  // For each register: the number of instructions in the loop that write it.
+  std::vector<int> definitions_;
 };
 
 }  // namespace

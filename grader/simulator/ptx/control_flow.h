@@ -19,7 +19,7 @@ namespace lab32::ptx {
 
 // A point at which lanes reconverge after a branch.
 struct ReconvergencePoint {
-  int block = 0;  // at the beginning of this block
+  int block = 0;  // lanes reconverge at the beginning of this block
   // For each block: whether lanes in it may still reach the point. The warp does not wait for lanes
   // in other blocks.
   NodeSet from;

@@ -189,7 +189,8 @@ void make_edges(const Function& function, BasicBlocks& flow) {
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
     BasicBlock& block = flow.blocks[b];
     const Instruction& end = function.body[static_cast<size_t>(block.last) - 1];
-    std::optional<bool> executes;  // absent if it depends on the lane
+    // Whether the branch is taken; absent if this depends on the lane.
+    std::optional<bool> executes;
     if (ends_block(end) && end.guard >= 0) {
       executes = constants[static_cast<size_t>(end.guard)];
       if (executes && end.guard_negated) executes = !*executes;

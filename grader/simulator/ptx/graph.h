@@ -12,7 +12,7 @@ namespace lab32::ptx {
 // ---- dominators and natural loops, computed for PTX and for SASS and compared ----
 
 using Edges = std::vector<std::vector<int>>;  // by node: its successors
-using NodeSet = std::vector<char>;            // by node: whether the set contains it
+using NodeSet = std::vector<char>;            // for each node: whether the set contains it
 
 Edges reversed(const Edges& next);
 
@@ -33,7 +33,7 @@ struct Loop {
 };
 
 struct Loops {
-  std::vector<Loop> all;     // each after its enclosing loop; one per header
+  std::vector<Loop> all;     // each loop comes after its enclosing loop; one per header
   std::vector<int> loop_of;  // innermost loop of each node; -1: none
 };
 
@@ -80,7 +80,8 @@ class FlowView {
   int local(int block) const { return number_[static_cast<size_t>(block)]; }
   NodeSet reachable_blocks(const Edges& edges, int from, int without) const;
 
-  std::vector<int> nodes_, number_;  // block of each node; node of each block, -1: not in this view
+  // The block of each node; and the node of each block, -1: not in this view.
+  std::vector<int> nodes_, number_;
   Edges successors_, predecessors_;  // by node; the last node is the exit
   std::vector<int> post_dominators_;
 };

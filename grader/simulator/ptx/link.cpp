@@ -18,7 +18,7 @@ enum class Linkage : uint8_t { local, external, weak, strong };
 // A declaration or definition at module scope: tokens [first, last).
 struct ModuleItem {
   size_t first = 0, last = 0;
-  size_t head_end = 0;  // where its declaration would end: before `{` or `=`, or at `;`
+  size_t head_end = 0;  // the end of its declaration: before `{` or `=`, or at `;`
   bool defines = false;
   bool function = false;
   Linkage linkage = Linkage::local;

@@ -200,7 +200,8 @@ struct MemoryOrder {
   Scope scope = Scope::device;
   bool is_volatile = false;
   bool read_only = false;  // a load that need not see data that the launch writes
-  bool polls = false;      // a loop repeats it until it returns the awaited value (control_flow.h)
+  // A loop repeats the load or atomic until it returns the awaited value (control_flow.h).
+  bool polls = false;
 };
 
 // The memory order of a load, store, update or fence.

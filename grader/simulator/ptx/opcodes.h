@@ -80,7 +80,8 @@ struct OperandSpec {
 // One row of opcodes.def, with its pattern split into parts.
 struct OpInfo {
   OpId id;
-  std::string_view pattern;  // as written in the table; rows are printed from it, too
+  // The pattern as the table has it; instructions are printed from it, too.
+  std::string_view pattern;
   std::string_view operand_text;
   std::string_view base;  // "add"
   struct Part {           // one dot-separated position

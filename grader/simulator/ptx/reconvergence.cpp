@@ -27,7 +27,7 @@ namespace {
 
 struct MergePoint {
   int block = kNoBlock;
-  int view = kWholeFunction;  // the view in which it was found
+  int view = kWholeFunction;  // the view (FlowView) in which the point was found
   bool operator<(const MergePoint& other) const {
     return std::tie(block, view) < std::tie(other.block, other.view);
   }

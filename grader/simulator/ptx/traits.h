@@ -75,9 +75,10 @@ struct Traits {
   bool carry = false;                   // uses the carry flag
   bool allows_wider_registers = false;  // registers may be wider than the types
   bool matrix = false;                  // lanes address rows of 8x8 matrices; all 32 take part
-  bool fragments = false;      // its registers hold matrices that are distributed over all 32 lanes
-  bool all_lanes = false;      // all 32 lanes take part, and no operand names them
-  bool reads_texels = false;   // it accesses memory through a texture or surface object
+  // The instruction's registers hold matrices that are distributed over all 32 lanes.
+  bool fragments = false;
+  bool all_lanes = false;  // all 32 lanes take part in the instruction, and no operand names them
+  bool reads_texels = false;   // the instruction reads through a texture or surface object
   bool writes_texels = false;  // through a surface object
   bool bulk = false;       // the copy engine moves memory, outside of the pipeline that is counted
   bool read_only = false;  // loads data that the kernel does not change

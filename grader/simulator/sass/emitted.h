@@ -24,8 +24,9 @@ struct EmittedInstruction {
   // The number of operands that are read from even and from odd registers (RegisterBanks).
   std::array<uint8_t, 2> banks{};
   Control control;
-  int pending = 0;       // DEPBAR: groups of asynchronous copies that may still be pending
-  bool is_copy = false;  // an access, shuffle or barrier that implements its origin
+  int pending = 0;  // DEPBAR: groups of asynchronous copies that may still be pending
+  // The instruction is an access, shuffle or barrier that implements its origin.
+  bool is_copy = false;
 };
 
 struct EmittedBlock {

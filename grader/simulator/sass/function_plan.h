@@ -21,13 +21,14 @@ namespace lab32::sass {
 struct DraftPlan {
   using Reason = sim::Unmatched::Reason;
   struct AccessState {
-    std::vector<MemorySite> own;  // memory instructions of its PTX line, without slow paths
+    // Memory instructions of the access's PTX line, without slow paths.
+    std::vector<MemorySite> own;
     int copies = 0;  // copies in the code; 0: another access's instruction covers it, or it is gone
-    int own_loops = 0;  // loops that belong to its own instruction sequence
+    int own_loops = 0;  // number of loops that belong to the access's own instruction sequence
     // Its instructions are guarded by the election of a lane, which is no condition of the PTX.
     bool own_guard = false;
     bool failed = false;
-    bool missing = false;  // it has no instruction, and the reason is not known
+    bool missing = false;  // the access has no instruction, and the reason is not known
   };
 
   DraftPlan(const ptx::Module& module, const PtxFunction& function, const Sites& sites);
@@ -42,8 +43,9 @@ struct DraftPlan {
   const ptx::Module& module;
   const PtxFunction& function;
   const Sites& sites;
-  const std::vector<PtxAccess>& accesses;  // those of the function; `i` is an index in this list
-  std::vector<AccessState> states;         // by access
+  // The accesses of the function; `i` is an index in this list.
+  const std::vector<PtxAccess>& accesses;
+  std::vector<AccessState> states;  // by access
   sim::FunctionPlans plans;
 };
 
@@ -104,7 +106,7 @@ using Shape = std::vector<MachineAccess>;  // the instructions of one execution 
 struct PlacedAccess {
   int64_t offset = 0;
   int bytes = 4;
-  std::vector<bool> live;  // by byte: whether it is read or written
+  std::vector<bool> live;  // for each byte: whether the program reads or writes it
   // The instructions that one execution of the access may consist of; empty: none.
   std::vector<Shape> shapes;
   bool must_be_covered = true;  // false: another reason explains why it has no instructions
@@ -120,7 +122,7 @@ struct Distance {
 struct Placement {
   int64_t at =
       0;  // offset of the first instruction, relative to the same base as PlacedAccess::offset
-  int shape = -1;  // -1: this member has no instructions
+  int shape = -1;  // index in PlacedAccess::shapes; -1: this member has no instructions
 };
 
 // The placement of each member; nullopt if no placement is possible, or more than one. `distances`

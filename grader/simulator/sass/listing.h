@@ -47,8 +47,9 @@ struct Instruction {
 };
 
 struct Function {
-  std::string name;    // mangled; a function inside a kernel: "$kernel$function"
-  std::string kernel;  // mangled; the kernel whose ELF section holds this code, perhaps itself
+  std::string name;  // mangled; a function inside a kernel: "$kernel$function"
+  // Mangled name of the kernel whose ELF section contains this code (perhaps the function itself).
+  std::string kernel;
   std::vector<Instruction> code;
   std::map<std::string, int, std::less<>> labels;  // label -> index in code of the next instruction
 };

@@ -13,10 +13,12 @@ namespace lab32::model {
 // [multiprocessor]
 struct Multiprocessor {
   uint32_t max_threads = 0, max_blocks = 0;
-  uint32_t registers = 0;                 // 32-bit
-  uint32_t register_allocation_unit = 0;  // a warp's registers are rounded up to a multiple of it
+  uint32_t registers = 0;  // 32-bit
+  // The registers of a warp are rounded up to a multiple of this number.
+  uint32_t register_allocation_unit = 0;
   uint32_t shared_bytes = 0;  // the most that all blocks on a multiprocessor can have together
-  uint32_t shared_allocation_unit = 0;  // a block's bytes are rounded up to a multiple of it
+  // The shared memory of a block is rounded up to a multiple of this number.
+  uint32_t shared_allocation_unit = 0;
   uint32_t reserved_shared_bytes_per_block = 0;  // the system's reserve per block
   // One memory serves as both; L1 gets the part that shared memory does not use.
   uint32_t l1_and_shared_bytes = 0;

@@ -43,7 +43,7 @@ struct Work {
   double l1_load_cycles = 0, l1_store_cycles = 0;
   double global_requests = 0, global_loads = 0;  // instructions
   double l1_hits = 0, l2_hits = 0;               // hit rates of the sectors that warps load
-  double l2_sectors = 0;                         // lookups in both sides of L2
+  double l2_sectors = 0;                         // number of lookups, on both sides of L2 together
   double l2_read_lines = 0, l2_write_lines = 0, l2_fills = 0;
   double atomics = 0, busiest_slice = 0;   // in units of an integer addition
   double dram_pages = 0;                   // pages of device memory that had to be opened
@@ -52,7 +52,7 @@ struct Work {
 
 struct Resource {
   std::string name;    // "DRAM", "L2", "L1", "shared memory", "issue", "latency", ...
-  double seconds = 0;  // the time of the launch if only this resource bounded it
+  double seconds = 0;  // the time that the launch would take if only this resource limited it
   double share = 0;    // in relation to the predicted time: the length of its bar, 0..1
   std::string words;   // "DRAM: 134.2 MB at 4.2 TB/s"
   // It is the pipeline of doubles or of special functions, whose time is less exact.

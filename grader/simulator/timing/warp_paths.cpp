@@ -70,7 +70,7 @@ class PathBuilder {
   const uint64_t warp_;
   const double times_;
   const WarpRank rank_;
-  std::vector<uint64_t> visits_;  // by block: how often the path reached it
+  std::vector<uint64_t> visits_;  // for each block: how often the path has reached it
   std::vector<uint16_t> path_;
   int depth_ = 0;
 };

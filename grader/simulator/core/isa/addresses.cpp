@@ -16,7 +16,7 @@ uint64_t window_base(const ptx::Instruction& in) {
     case Where::local:
       return kLocalBase;
     default:
-      return 0;  // device memory: its own addresses are the generic ones
+      return 0;  // addresses of device memory are generic addresses
   }
 }
 

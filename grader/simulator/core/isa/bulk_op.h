@@ -37,7 +37,7 @@ class FunctionSlots;
 
 BulkOp bulk_op_of(const ptx::Instruction& in, FunctionSlots& slots);
 
-// The registers that the operation reads, without its values.
+// The registers that the operation reads, except those of its values.
 std::vector<Slot> sources_of(const BulkOp& op);
 
 // A copy to shared memory. Its source is read when it is issued; its data appear when a thread

@@ -77,7 +77,7 @@ void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* addres
     keep_undefined(w, part, x.mask, address);
   if (block.checks_reads() && !store &&
       w.find_undefined(counted_space(where), address, x.mask, bytes, &read)) {
-    Inst own = in;  // a copy of the instruction whose results are these registers
+    Inst own = in;  // like the instruction, but with these registers as its results
     const unsigned registers = part.transposed ? 1 : part.count;
     own.dst_count = static_cast<uint8_t>(registers);
     for (unsigned i = 0; i < registers; ++i) own.dst[i] = part.first[i];

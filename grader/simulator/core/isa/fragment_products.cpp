@@ -97,7 +97,7 @@ MatrixPosition Fragment::cell(int r, int lane, int e) const {
 // the rows of A, columns of B and rows of the sum from 4 on.
 MatrixPosition Fragment::cell_in_quads(int r, int lane, int e) const {
   const int i = r * per_register() + e, own = lane % 4, half = lane / 16 * 4;
-  const int before = lane % 16 / 4 * 8;  // rows, or columns of B, of the matrices before it
+  const int before = lane % 16 / 4 * 8;  // rows (columns for B) of the matrices before this quad's
   switch (role) {
     case Role::left:
       return by_columns ? MatrixPosition{before + half + i, own}

@@ -69,7 +69,7 @@ void load_undefined(const Exec& x, const Inst& in, const UndefinedRead& read) {
     read_element<Mem>({read.bits, read.stride}, read.address, v * sizeof(Mem), to, in.dst[v]);
 }
 
-// A strong load in a launch in which an observer chooses its value.
+// Executes a strong load in a launch in which an observer chooses the loaded value.
 template <class Mem>
 void load_chosen(const Exec& x, const Inst& in, const LaneMemory& place, const uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem), kLane = 16;

@@ -49,7 +49,7 @@ struct WarpRow {
 struct SharedVariable {
   std::string name;
   uint32_t offset = 0;
-  uint32_t bytes = 0;  // 0: dynamic, up to the end of the launch's shared memory
+  uint32_t bytes = 0;  // 0: a dynamic array, which extends to the end of the launch's shared memory
 };
 
 // ---------------------------------------------------------------------------------------------

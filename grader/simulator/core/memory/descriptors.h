@@ -60,7 +60,7 @@ struct Sampler {
 struct TextureObject {
   bool surface = false;
   bool destroyed = false;
-  unsigned device = 0;  // the device whose kernels may use it
+  unsigned device = 0;  // the device whose kernels may use the object
   TexelArray array;
   Sampler sampler;
 };

@@ -44,7 +44,7 @@ class UndoLog {
   void take_page();
 
   size_t count_ = 0;            // lines
-  std::vector<Piece*> pieces_;  // first those of few_, then those of each page
+  std::vector<Piece*> pieces_;  // first the pieces in few_, then those of each page in pages_
   std::vector<std::unique_ptr<Piece>> few_;
   std::vector<std::unique_ptr<PagePool::Range>> pages_;
 };

@@ -258,7 +258,8 @@ void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
                             bytes, from, to));
   // The runs of written and unwritten bytes are collected before any byte is marked, because the
   // two ranges may overlap.
-  std::vector<std::pair<uint64_t, bool>> runs;  // where each ends, and whether it was written
+  // The end of each run, and whether its bytes were written.
+  std::vector<std::pair<uint64_t, bool>> runs;
   for (uint64_t at = from; at < from + bytes;) {
     const bool value = source->initialised || written(at, 1);
     at = source->initialised ? from + bytes : end_of_run(at, from + bytes, value);

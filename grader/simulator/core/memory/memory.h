@@ -33,10 +33,10 @@ struct Allocation {
   bool freed = false;
   bool read_only = false;         // __constant__ memory and kernel parameters
   bool initialised = false;       // every byte was written, so reads need not test the bits
-  bool pristine = true;           // it still holds nothing but poison
-  bool shared_with_host = false;  // the host accesses it at its device address, too
-  bool scratch = false;           // each launch that reads it writes it first
-  unsigned device = 0;            // the device that it was allocated for
+  bool pristine = true;           // the allocation still contains nothing but poison
+  bool shared_with_host = false;  // the host accesses the allocation at its device address, too
+  bool scratch = false;           // every launch that reads the allocation has written it before
+  unsigned device = 0;            // the device for which the program allocated it
   // A bit for each device that can access it; null: all can. The pointee outlives the allocation.
   const uint64_t* reached_by = nullptr;
   bool condition = false;  // the condition of a graph node, which cudaGraphSetConditional() writes

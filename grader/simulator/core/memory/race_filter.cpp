@@ -112,7 +112,7 @@ bool RaceFilter::visit_bytes(uint64_t word, RaceAccess how, uint64_t fresh, uint
   uint64_t* const bytes = narrow_.at(word * 4);
   if (words_[word] != kNarrow) {
     narrow_.ensure_page(word * 4 / kRecordsOfPage);
-    // This splits the record of the word into records of its bytes.
+    // Splits the record of the word into records of its four bytes.
     std::fill(bytes, bytes + 4, words_[word]);
     words_[word] = kNarrow;
   }

@@ -139,7 +139,7 @@ class Block final : public BlockContext {
   uint64_t longest_warp_ = 0, busiest_warp_ = 0, longest_wait_ = 0;
   WarpTally warp_tally_;
   uint64_t not_metered_ = 0;  // instructions
-  uint64_t rounds_ = 0;       // calls of run_slice_of_each_warp() for this block
+  uint64_t rounds_ = 0;       // number of calls of run_slice_of_each_warp() for the current block
 };
 
 }  // namespace lab32::sim

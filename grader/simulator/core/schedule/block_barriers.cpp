@@ -79,7 +79,8 @@ void BlockBarriers::complete(uint32_t index, bool forced) {
   if (block_.launch().keep_going && whole)
     find_skipped_barrier(barrier.waiting.front(), lanes.data());
 
-  const Barrier done = barrier;  // released splits may arrive at this barrier again at once
+  // A copy, because released splits may arrive at this barrier again at once.
+  const Barrier done = barrier;
   barrier.reset();
   for (const WaitingSplit& w : done.waiting) {
     if (!w.waits) continue;

@@ -230,7 +230,7 @@ class AffineAnalysis {
     if (in.guard >= 0) add_bounds(in.guard, !in.guard_negated, access.bounds);
     add_bounds_around(i, access.bounds);
     const Range r = ranges_.range(access.address, access.bounds);
-    // Outside this range the address is not in device memory, or invalid.
+    // An address outside of this range is not in device memory, or is invalid.
     if (r.low < kGlobalBase || r.high >= (Exact{1} << 63)) return false;
     accesses_.push_back(std::move(access));
     return true;

@@ -46,7 +46,7 @@ inline std::optional<Affine> minus(const Affine& a, const Affine& b) {
   return negative ? plus(a, *negative) : std::nullopt;
 }
 
-using Exact = __int128;  // no sum of products overflows it
+using Exact = __int128;  // so wide that no sum of products overflows
 struct Range {
   Exact low, high;
 };
@@ -135,7 +135,7 @@ struct IndependentBlocks {
   // another. False: the proof failed. It can succeed only for kernels without calls and atomics
   // whose addresses are all affine (Affine) and whose loads are outside loops.
   bool proven = false;
-  ByteRanges written;  // all writes are inside these ranges
+  ByteRanges written;  // ranges that include all writes of the kernel
 };
 IndependentBlocks prove_independent_blocks(const LaunchContext& launch);
 

@@ -259,7 +259,8 @@ uint64_t run_independent_blocks(LaunchContext launch, const std::vector<Observer
                                 unsigned threads, const ByteRanges& written,
                                 LaunchOutcome& outcome) {
   launch.independent_blocks = true;
-  // Marked before the run, because several threads would mark it concurrently.
+  // The allocations are marked before the run, because several threads would mark them
+  // concurrently.
   for (const auto& a : launch.memory->allocations())
     for (const auto& [begin, end] : written)
       if (a->begin < end && begin < a->end) a->pristine = false;

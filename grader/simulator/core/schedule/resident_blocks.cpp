@@ -194,7 +194,8 @@ void ResidentBlocks::run_at_random() {
     idle = still ? idle + 1 : 0;
     if (!still) moved_at = issued_;
     if (still && !arrived.empty()) {
-      most = 2 * residents_.size();  // the running blocks may wait for one of these
+      // The running blocks may wait for one that has not started, so twice as many may run.
+      most = 2 * residents_.size();
     } else if (idle > kIdleWatches && !residents_.empty() && !may_end_by_clock(moved_at)) {
       return report_deadlock(next);
     }

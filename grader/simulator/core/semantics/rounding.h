@@ -310,7 +310,7 @@ inline double sqrt_rounded(double x) {
   // Makes the exponent even, so that it can be halved.
   if (((u.exponent - shift) & 1) != 0) --shift;
   uint128 rest = static_cast<uint128>(u.m) << shift;
-  uint128 root = 0;  // computed bit by bit; it has 63 or 64 bits
+  uint128 root = 0;  // The root is computed bit by bit and has 63 or 64 bits.
   for (uint128 bit = static_cast<uint128>(1) << 126; bit != 0; bit >>= 2) {
     if (rest >= root + bit) {
       rest -= root + bit;

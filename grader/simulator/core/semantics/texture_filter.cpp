@@ -74,7 +74,7 @@ int32_t largest_of(const TexelFormat& format) {
 // of the largest.
 struct FloatRules {
   int places;    // bits of a mantissa, the leading one included
-  int smallest;  // exponent of the last normal number; below it a half keeps subnormals
+  int smallest;  // exponent of the smallest normal number; smaller results are subnormal halves
 };
 constexpr FloatRules kSingle{24, -126}, kHalf{11, -14};
 constexpr int kMorePlaces = 4, kWeightPlaces = 8, kPartPlaces = 1;

@@ -279,7 +279,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
       store_lane(u.registers.data() + in.mem_base.offset, 0, (others & ~mask) | carry);
       u.origin[in.mem_base.offset] = origin;
     }
-    in.exec(x, in);  // a shuffle marks what it reads from absent lanes
+    in.exec(x, in);  // the shuffle marks results that it reads from absent lanes
   }
   if (in.has_guard) execute_with_undefined_guard(frame, warp_.current().mask, in);
 }

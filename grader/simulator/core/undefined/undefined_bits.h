@@ -131,7 +131,7 @@ class ValueTracker {
 class UndefinedBytes {
  public:
   bool is_tracked() const { return !bits_.empty(); }
-  // Uses the caller's storage from now on; the caller resets it.
+  // From now on the bits are kept in the caller's storage, and the caller resets them.
   void use_storage(std::byte* place) {
     external_ = place;
     left_ = kNotCounted;

@@ -245,7 +245,7 @@ void AccessChecks::shared(uint32_t warp, const Inst& in, uint64_t* offset, uint3
 // ---------------------------------------------------------------------------------------------
 // Device memory
 
-constexpr uint64_t kNullPage = 4096;  // an address below it comes from a null pointer
+constexpr uint64_t kNullPage = 4096;  // an address below this one is computed from a null pointer
 
 const Allocation* AccessChecks::array_of_pointer(uint32_t site) const {
   const Memory& memory = *launch_.memory;

@@ -80,7 +80,7 @@ std::string access_name(const Unmatched& unmatched);
 // "line 31", or "PTX line 120" if the source line is unknown.
 std::string line_name(int line, int ptx_line);
 
-// "ptxas duplicated the code around it"
+// The reason in words, for example "ptxas duplicated the code around it".
 std::string describe(const Unmatched& unmatched);
 
 // ---------------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ struct BulkMove {
   uint32_t site;
   Kind kind;
   uint32_t blocks = 0;  // multicast: number of destination blocks; 0: no multicast
-  uint64_t shared = 0;  // offset in shared memory of its first byte
+  uint64_t shared = 0;  // offset in shared memory of the row's first byte
   uint32_t bytes = 0;
   // The bytes of the row that are before the beginning of the tensor, and those that are inside it;
   // all others are beyond its end. `global`: the address of the bytes inside.

@@ -27,9 +27,10 @@ struct Frame {
   const CodeFunction* function = nullptr;
   Frame* parent = nullptr;
   std::byte* regs = nullptr;
-  std::vector<std::byte> params;             // [lane][param_bytes]
-  uint32_t local_base = 0;                   // offset of its .local variables in each lane's stack
-  uint32_t local_bytes = 0;                  // bytes of its .local variables and of alloca
+  std::vector<std::byte> params;  // [lane][param_bytes]
+  uint32_t local_base = 0;        // offset of the function's .local variables in each lane's stack
+  // Bytes of the function's .local variables and of its allocations by alloca.
+  uint32_t local_bytes = 0;
   std::unique_ptr<UndefinedBits> undefined;  // null: all registers are defined
 };
 

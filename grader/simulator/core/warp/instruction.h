@@ -63,7 +63,8 @@ struct Inst {
   ExecFn exec = nullptr;
   Dispatch flow = Dispatch::straight;
   bool has_guard = false, guard_negated = false;
-  bool may_skip_reconvergence = false;  // branch: lanes that pass it may skip a reconvergence point
+  // For a branch: lanes that take it may skip a reconvergence point.
+  bool may_skip_reconvergence = false;
   uint8_t dst_count = 0, src_count = 0;
   uint32_t guard = 0;  // offset of the predicate slot
   Slot dst[4];
@@ -79,7 +80,7 @@ struct Inst {
   // the block's shared memory.
   uint32_t shared_begin = 0, shared_end = kAllShared;
   static constexpr uint32_t kAllShared = 0xffffffffu;
-  uint32_t site = 0;  // index of this instruction over all functions of the program
+  uint32_t site = 0;  // index of the instruction among those of all functions of the program
   // The number of instructions from this one on, within its basic block, that only compute, load
   // and store. Lanes that begin here execute all of them, and the warp's state does not change in
   // between.
@@ -131,7 +132,7 @@ Reduction reduction_of(const ptx::Instruction& in, ptx::Type type);
 // probably has a bug.
 
 struct OutOfRangeAmount {
-  uint64_t block = 0;  // linear index of the first block that did it
+  uint64_t block = 0;  // linear index of the first block in which this happened
   uint32_t site = 0;
   bool shuffle = false;  // else a shift
   uint32_t amount = 0;

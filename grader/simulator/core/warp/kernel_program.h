@@ -56,7 +56,7 @@ struct LocalSlot {
 struct CodeFunction {
   const ptx::Function* ptx = nullptr;
   uint32_t index = 0;
-  std::string refusal;  // why it cannot run; empty: it can
+  std::string refusal;  // the reason why the function cannot run; empty: it can
   std::vector<Inst> code;
   uint32_t register_bytes = 0;
   uint32_t carry_offset = 0;  // lane mask of the carry flag
@@ -67,7 +67,8 @@ struct CodeFunction {
   std::vector<std::pair<uint32_t, uint32_t>>
       undefined;  // {offset, bytes} of registers that some path reads before it writes them
   uint32_t local_bytes = 0;  // bytes of its .local variables
-  uint32_t param_bytes = 0;  // bytes of its .param variables (own parameters, call sequences)
+  // Bytes of the function's .param variables (own parameters, arguments of calls).
+  uint32_t param_bytes = 0;
   std::unordered_map<std::string, uint32_t> param_offset;
   // For calls of this function: where each argument and each return value is in its parameter area.
   struct ParamRange {

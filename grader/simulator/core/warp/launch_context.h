@@ -25,7 +25,7 @@ namespace lab32::sim {
 
 class LaunchMeter {
  public:
-  // 0: no limit. Seconds are those of a reference machine (base/work.h).
+  // Limits of 0 mean no limit. Seconds are those of a reference machine (base/work.h).
   LaunchMeter(uint64_t most_instructions, double most_seconds, uint64_t most_local_bytes)
       : most_(most_instructions), seconds_(most_seconds), local_(most_local_bytes) {}
 
@@ -82,7 +82,7 @@ struct DeviceLaunch {
   DeviceCopy copy;
   Dim3 grid, block;
   uint32_t dynamic_shared = 0;
-  bool tail = false;  // runs after all other launches of its grid
+  bool tail = false;  // the launch runs after all other launches of its grid
 };
 
 struct DeviceLaunches {

@@ -40,7 +40,7 @@ static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t m
   return winners;
 }
 
-// The lanes that are the lowest among those with the same word.
+// For each word, the lowest lane that accesses it.
 static uint32_t first_of_each_word(const uint64_t* address, uint32_t mask) {
   uint32_t first = 0;
   for (uint32_t r = mask; r; r &= r - 1) {

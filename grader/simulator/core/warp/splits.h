@@ -35,7 +35,7 @@ struct Split {
   Frame* frame = nullptr;
   Join* join = nullptr;
   State state = State::ready;
-  uint32_t op_mask = 0;  // lanes that execute the instruction at which it waits
+  uint32_t op_mask = 0;  // lanes that execute the instruction at which the split waits
   uint32_t wanted = 0;   // warp_sync: member mask
 };
 

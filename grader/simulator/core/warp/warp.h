@@ -89,7 +89,7 @@ class Polling {
     uint64_t& before = looked_at_[(place >> 2 ^ place >> 14) % kPlaces];
     return std::exchange(before, place) == place;
   }
-  // In instructions: enough for a few more iterations of its loop.
+  // The instructions that a warp may still issue after a poll: a few more iterations of its loop.
   static constexpr uint64_t kAfterPoll = 32;
   static constexpr size_t kPlaces = 4096;
 
