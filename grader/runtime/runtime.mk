@@ -11,7 +11,7 @@ $(BUILD)/runtime_tests: $(call objects_of,tests_runtime profiler record cudart d
 $(BUILD)/runtime_tests: LDLIBS += -lzstd -llz4
 
 # The simulated CUDA runtime.
-$(RUNTIME_DIR)/libcudart.so.13: LDLIBS := -lfmt -ldl -pthread -lzstd -llz4
+$(RUNTIME_DIR)/libcudart.so.13: LDLIBS := $(filter -L%,$(LDLIBS)) -lfmt -ldl -pthread -lzstd -llz4
 $(RUNTIME_DIR)/libcudart.so.13: $(call objects_of,cudart driver cublas record $(SIMULATOR_UNITS)) $(RUNTIME_DIR)/exports $(BUILD)/objects
 	@echo '  link $@' >&2
 	@$(CXX) $(CXXFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,$(@D)/exports \

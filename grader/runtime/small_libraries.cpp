@@ -14,22 +14,30 @@
 
 #ifdef LAB32_NAMES
 
+#if defined(__x86_64__)
+#define JUMP(symbol) "  jmp *entry_" #symbol "(%rip)\n"
+#else
+#define JUMP(symbol)                      \
+  "  adrp x16, entry_" #symbol            \
+  "\n"                                    \
+  "  ldr x16, [x16, :lo12:entry_" #symbol \
+  "]\n"                                   \
+  "  br x16\n"
+#endif
+
 // A pointer for each name, in a section of its own so that the pointers are contiguous.
-#define FUNCTION(symbol)                           \
-  asm(".pushsection .data.lab32_entries, \"aw\"\n" \
-      "entry_" #symbol                             \
-      ": .quad 0\n"                                \
-      ".popsection\n"                              \
-      ".pushsection .text\n"                       \
-      ".globl " #symbol                            \
-      "\n"                                         \
-      ".type " #symbol ", @function\n" #symbol     \
-      ":\n"                                        \
-      "  jmp *entry_" #symbol                      \
-      "(%rip)\n"                                   \
-      ".size " #symbol ", . - " #symbol            \
-      "\n"                                         \
-      ".popsection\n");
+#define FUNCTION(symbol)                                                           \
+  asm(".pushsection .data.lab32_entries, \"aw\"\n"                                 \
+      "entry_" #symbol                                                             \
+      ": .quad 0\n"                                                                \
+      ".popsection\n"                                                              \
+      ".pushsection .text\n"                                                       \
+      ".globl " #symbol                                                            \
+      "\n"                                                                         \
+      ".type " #symbol ", @function\n" #symbol ":\n" JUMP(symbol) ".size " #symbol \
+                                                                  ", . - " #symbol \
+                                                                  "\n"             \
+                                                                  ".popsection\n");
 asm(".pushsection .data.lab32_entries, \"aw\"\n"
     ".balign 8\n"
     "lab32_entries:\n"

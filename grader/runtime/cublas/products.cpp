@@ -61,8 +61,12 @@ void* load() {
   // that can run these kernels.
   const ScopedVariable one_thread(variables::kOpenBlasThreads, "1");
   std::optional<ScopedVariable> one_kind;
+#if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     one_kind.emplace(variables::kOpenBlasCore, "Haswell");
+#else
+  one_kind.emplace(variables::kOpenBlasCore, "ARMV8");
+#endif
   std::string why;
   for (const fs::path& place : places()) {
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;

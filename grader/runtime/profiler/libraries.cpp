@@ -100,7 +100,7 @@ std::vector<std::string> with_nvrtc(std::vector<std::string> words) {
   const auto asked = std::find(words.begin(), words.end(), "-lnvrtc");
   if (asked == words.end()) return words;
   const std::filesystem::path home = toolchain::installed().cuda_home;
-  for (const char* name : {"lib64", "lib", "targets/x86_64-linux/lib"}) {
+  for (const char* name : {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}) {
     const std::filesystem::path directory = home / name;
     std::error_code error;
     const bool linkable = std::filesystem::exists(directory / "libnvrtc.so", error);

@@ -37,6 +37,10 @@ SAKAI_FOLDER = "Submission attachment(s)"
 SAKAI_TIME = "timestamp.txt"
 # Files that Sakai itself writes beside a submission.
 SAKAI_OWN = re.compile(r"(?i)timestamp\.txt|comments\.txt|feedbackText\.html|.*_submissionText\.html|Feedback Attachment\(s\)")
+# Autolab: jdoe@uni.edu_3_reduction.cu, with the number of the attempt. PrairieLearn: the number of the assessment, then
+# jdoe@uni.edu_1_QUESTION_VARIANT_ATTEMPT_SUBMISSION_reduction.cu.
+EMAIL = re.compile(r"(?P<user>[^/@\s]+@[A-Za-z0-9.-]+)_(?P<order>\d+)_(?P<file>.+)")
+PRAIRIELEARN = re.compile(r".+_\d+_\d+_(?P<order>\d+)_(?P<file>.+)")
 # Files that platforms write beside the students' folders.
 PLATFORM_OWN = {"index.html", "grades.csv", "grades.xls", "grades.xlsx"}
 # The attempt at the end of the file's own name: "-1" (Canvas), " (1)" (a browser), "_v2".
@@ -120,6 +124,13 @@ def _canvas(name):
     return None
 
 
+def _email(name):
+    if found := EMAIL.fullmatch(name):
+        user, own = found["user"], PRAIRIELEARN.fullmatch(found["file"]) or found
+        return Owner("email", user, user, (("email", user),), order=int(own["order"]), file=own["file"])
+    return None
+
+
 def _gradescope(name):
     if found := GRADESCOPE.fullmatch(name):
         return Owner("gradescope", found["order"], name, order=int(found["order"]))
@@ -136,7 +147,7 @@ def _sakai(name):
 # The first function that can read a name decides. Canvas' form comes after the other forms with underscores, because it
 # is the least specific.
 PLATFORMS = {
-    "moodle": _moodle, "blackboard": _blackboard, "d2l": _d2l, "anonymous": _anonymous, "canvas": _canvas,
+    "moodle": _moodle, "blackboard": _blackboard, "d2l": _d2l, "email": _email, "anonymous": _anonymous, "canvas": _canvas,
     "gradescope": _gradescope, "sakai": _sakai,
 }  # fmt: skip
 
@@ -197,10 +208,10 @@ def lab_of(name, labs):
 
 
 def folder_attempt(parts):
-    """The number in the name of an attempt's folder: 2 for `attempt_2/`."""
+    """The number in the name of an attempt's folder: 2 for `attempt_2/`, and for Submitty's `2/`."""
     numbers = [
         int(found[1])
         for part in parts
-        if (found := re.search(r"(?i)(?:attempt|version|try|v|submission)[ _-]?(\d+)$", part))
+        if (found := re.search(r"(?i)(?:(?:attempt|version|try|v|submission)[ _-]?|^)(\d+)$", part))
     ]
     return numbers[-1] if numbers else 0

@@ -143,6 +143,30 @@ LAYOUTS = [
         "Jane Doe - shuffle.cu": points(50), "shuffle.cu": points(60), "shuffle (1).cu": points(70),
     }, {"Jane Doe": (GRADED, "50", ""), "shuffle.cu": (NOT_READABLE, "", "the name does not tell the student"),
         "shuffle (1).cu": (NOT_READABLE, "", "the name does not tell the student")}),
+    Layout("Autolab", "flat files, two attempts, a PDF", {
+        "jdoe@uni.edu_3_shuffle.cu": points(50), "jdoe@uni.edu_1_shuffle.cu": points(10),
+        "a_lee@uni.edu_2_work.zip": zipped({"shuffle.cu": points(60)}), "ppoe@uni.edu_1_report.pdf": b"%PDF",
+    }, {"jdoe@uni.edu": (GRADED, "50", "passed over: "), "a_lee@uni.edu": (GRADED, "60", ""),
+        "ppoe@uni.edu": (NOT_READABLE, "", "report.pdf")}),
+    Layout("PrairieLearn", "flat files, two attempts", {
+        "jdoe@uni.edu_1_shuffle_1_1_101_shuffle.cu": points(10), "jdoe@uni.edu_1_shuffle_1_2_103_shuffle.cu": points(50),
+        "alee@uni.edu_1_shuffle_1_1_102_shuffle.cu": points(60),
+    }, {"jdoe@uni.edu": (GRADED, "50", "passed over: "), "alee@uni.edu": (GRADED, "60", "")}),
+    Layout("Microsoft Teams", "a folder per student with versions", {
+        "Submitted files/Jane Doe/Lab 1/Version 1/shuffle.cu": points(10),
+        "Submitted files/Jane Doe/Lab 1/Version 2/shuffle.cu": points(50),
+        "Submitted files/Ann Lee/Lab 1/Version 1/shuffle.cu": points(60),
+        "Submitted files/Pat Poe/Lab 1/Version 1/report.pdf": b"%PDF",
+    }, {"Jane Doe": (GRADED, "50", "passed over: "), "Ann Lee": (GRADED, "60", ""), "Pat Poe": (NOT_READABLE, "", "report.pdf")}),
+    Layout("GitHub Classroom, Classroom 50", "a repository per student", {
+        "lab1-submissions/lab1-janedoe/labs/shuffle/shuffle.cu": points(50), "lab1-submissions/lab1-janedoe/README.md": "",
+        "lab1-submissions/lab1-janedoe/.github/workflows/lab32.yml": "",
+        "lab1-submissions/lab1-annlee/labs/shuffle/shuffle.cu": points(60), "lab1-submissions/lab1-ppoe/README.md": "",
+    }, {"lab1-janedoe": (GRADED, "50", ""), "lab1-annlee": (GRADED, "60", ""), "lab1-ppoe": (NOT_READABLE, "", "README.md")}),
+    Layout("Submitty", "a folder per student with numbered attempts", {
+        "jdoe/1/shuffle.cu": points(10), "jdoe/2/shuffle.cu": points(50), "jdoe/user_assignment_settings.json": "{}",
+        "alee/1/shuffle.cu": points(60), "alee/1/.submit.timestamp": "", "ppoe/1/report.pdf": b"%PDF",
+    }, {"jdoe": (GRADED, "50", "passed over: 1/shuffle.cu"), "alee": (GRADED, "60", ""), "ppoe": (NOT_READABLE, "", "report.pdf")}),
     Layout("by hand", "a folder each: .cu.txt, .CU, headers in a folder, a project", {
         "ann/shuffle.cu.txt": points(50), "bob/Shuffle (1).CU": points(60),
         "eve/src/shuffle.cu": '#include "inc/util.h"\n' + points(70), "eve/src/inc/util.h": '#include "more.inc"\n',

@@ -14,6 +14,9 @@ Blackboard  https://github.com/kwurst/bb-file-cleanup: assignmentname_username_a
 D2L         https://github.com/cgmb/d2lmf (parse_submission_dirname): '<id_number> - <student_name> - <timestamp>', a
             folder for each attempt; the colon of the time is missing in folders' names
 Sakai       `Doe, Jane(eid)/Submission attachment(s)/file` beside timestamp.txt, as scripts of several universities read it
+Autolab     https://github.com/autolab/Autolab/blob/master/app/models/submission.rb: the email, the version, the handin's name
+PrairieLearn  uid, number of the assessment, question, variant, number of the submission, its id, the file's name, as its
+            page "Downloads" of an assessment writes them
 """
 
 import pytest
