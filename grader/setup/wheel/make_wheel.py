@@ -23,6 +23,12 @@ MACHINES = {62: "x86_64", 183: "aarch64"}  # by the number in the header of an E
 # Debian and Ubuntu have this library on every machine; the copy of the build machine would need a newer glibc
 # than the rest of the wheel does.
 SYSTEM = "libcrypt.so.1"
+# auditwheel knows the platforms of the machine that it runs on.
+AUDITWHEEL = """import platform, sys
+machine = sys.argv.pop(1)
+platform.machine = lambda: machine
+from auditwheel.main import main
+sys.exit(main())"""
 EXTRAS = {
     "notebooks": "ipykernel matplotlib nbclient nbformat numpy pandas",
     "class": "ipykernel matplotlib nbclient nbconvert nbformat numpy pandas PyYAML rich submitit",
@@ -99,7 +105,7 @@ def main():
     foreign = f"{ROOT}/build/sysroot-{machine}/usr/lib/{machine}-linux-gnu:/usr/{machine}-linux-gnu/lib"
     libraries = "" if machine == platform.machine() else foreign
     subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "auditwheel", "repair", "--plat", f"{PLATFORM}_{machine}",
+        [sys.executable, "-W", "ignore", "-c", AUDITWHEEL, machine, "repair", "--plat", f"{PLATFORM}_{machine}",
          "--only-plat", "--exclude", SYSTEM, "-w", out, wheel],
         check=True, env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "LD_LIBRARY_PATH": libraries},
         stdout=subprocess.DEVNULL,
