@@ -136,10 +136,27 @@ device::Run launch_once(Check& check, const WholeVersion& version, const LaunchC
   return launched;
 }
 
+// A launch whose sum may be wrong: it may end by a fault.
+template <class T>
+device::Run launch_whatever_the_sum(Check& check, const WholeVersion& version,
+                                    const LaunchConfig& record, std::vector<T> values) {
+  const int n = static_cast<int>(values.size());
+  Input<T> in(check, "in", std::move(values));
+  Output<T> out(check, "out", std::vector<T>(1, T{0}));
+  if (!version.starts_at_0) out.poison();
+  device::Kernel* const kernel = check.session.module.find(launch_name<T>(version, record));
+  if (!kernel) return {};
+  device::Run launched = launch_unjudged(
+      check, *kernel, record.shape(in.values().size(), check.device().multiprocessors()),
+      {in, out, n});
+  check.session.module.restore_variables();
+  return launched;
+}
+
 // The launch whose counters are checked: ints at the published size, floats at a size that depends
 // on the seed and is too large for a float that counts in steps of one.
 template <class T>
-WholeLaunch counted_launch(Check& check, const WholeVersion& version) {
+WholeLaunch counted_launch(Check& check, const WholeVersion& version, bool may_be_wrong = false) {
   const std::string key = fmt::format("{} of {}s", version.kernel, SumCase<T>::type);
   Random random(stream_of(check.session.setup.seed, key));
   const uint64_t elements = std::is_same_v<T, int>
@@ -147,11 +164,13 @@ WholeLaunch counted_launch(Check& check, const WholeVersion& version) {
                                 : static_cast<uint64_t>(check.row.number(version.floats)) + 1 +
                                       random.below(check.row.count("floats_more"));
   const LaunchConfig record = launch_record_of(check, version);
-  return {shared_launch(check, key, launch_name<T>(version, record),
-                        [&] {
-                          return launch_once<T>(check, version, record,
-                                                SumCase<T>::values(random, elements));
-                        }),
+  const auto make = [&] {
+    std::vector<T> values = SumCase<T>::values(random, elements);
+    return may_be_wrong ? launch_whatever_the_sum<T>(check, version, record, std::move(values))
+                        : launch_once<T>(check, version, record, std::move(values));
+  };
+  return {shared_launch(check, may_be_wrong ? key + ", whatever the sum" : key,
+                        launch_name<T>(version, record), make),
           record.shape(elements, check.device().multiprocessors()), elements};
 }
 
@@ -180,15 +199,15 @@ void check_sizes(Check& check, const WholeVersion& version) {
   right_result(check);
 }
 
-// Checks the counts of a launch with floats, by which a submission that adds floats rightly is
-// judged, too. The rubric's limits are for a number of ints: `scale` is the ratio of the two
-// numbers.
+// Checks the counts of a launch with floats. The kernel is counted with floats whether or not their
+// sum is right: a kernel that is less exact must not gain by it. The rubric's limits are for a
+// number of ints: `scale` is the ratio of the two numbers.
 using FloatLimit = std::function<void(const WholeLaunch& floats, double scale)>;
 
 void recount_with_floats(Check& check, const WholeVersion& version, const FloatLimit& limit_of) {
   const std::string result = fmt::format("{} float: result", version.kernel + sizeof("reduce"));
-  if (!check.has_passed(result)) return;
-  const WholeLaunch floats = counted_launch<float>(check, version);
+  const WholeLaunch floats = counted_launch<float>(check, version, !check.has_passed(result));
+  if (floats.run->fault || !floats.run->counters || has_finding(*floats.run)) return;
   limit_of(floats, static_cast<double>(floats.elements) / check.row.number(version.elements));
 }
 
