@@ -306,11 +306,16 @@ std::vector<bool> find_polls(const Module& module, const Function& function,
   Edges next;
   for (const BasicBlock& block : blocks.blocks) next.push_back(block.successors);
   const Loops loops = find_loops(next, immediate_dominators(next, 0));
-  using Place = std::tuple<int, int, int>;  // the position in the source: file, line, column
-  const auto place_of = [&](const Instruction& in) -> Place {
-    if (in.loc < 0) return {};
-    const Loc& loc = module.locs[static_cast<size_t>(in.loc)];
-    return {loc.file, loc.line, loc.column};
+  // The position in the source (file, line, column), then those of the calls that were inlined.
+  // Different loads of an atomic class have one position in its header.
+  using Place = std::vector<std::tuple<int, int, int>>;
+  const auto place_of = [&](const Instruction& in) {
+    Place place;
+    for (int at = in.loc; at >= 0; at = module.locs[static_cast<size_t>(at)].inlined_at) {
+      const Loc& loc = module.locs[static_cast<size_t>(at)];
+      place.emplace_back(loc.file, loc.line, loc.column);
+    }
+    return place;
   };
   std::set<Place> places;
   for (const Loop& loop : loops.all) {

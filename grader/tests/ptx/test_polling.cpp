@@ -110,3 +110,20 @@ done:
   ld.volatile.global.u32 %r2, [%d1];
   ret;)") == std::vector<int>{1, 5});
 }
+
+TEST_CASE("ptx: polls: a load of the same line of a header, called elsewhere, is none") {
+  CHECK(polls_of(R"(
+  .loc 2 50 3, function_name $L__info_string0, inlined_at 1 7 12
+  ld.relaxed.gpu.global.u32 %r1, [%d1];
+  setp.ne.s32 %p1, %r1, 0;
+  @%p1 bra done;
+wait:
+  .loc 2 50 3, function_name $L__info_string0, inlined_at 1 7 12
+  ld.relaxed.gpu.global.u32 %r1, [%d1];
+  setp.eq.s32 %p2, %r1, 0;
+  @%p2 bra wait;
+done:
+  .loc 2 50 3, function_name $L__info_string0, inlined_at 1 9 3
+  ld.relaxed.gpu.global.u32 %r2, [%d1+4];
+  ret;)") == std::vector<int>{1, 4});
+}
