@@ -12,6 +12,10 @@ using Kind = sim::AccessKind;
 constexpr uint32_t kMissedByPolls = 4, kMissedByLoads = 64;
 // The number of reads of a word that are remembered, each of another block.
 constexpr size_t kReads = 16;
+// Limits of the work for fences. Above them a fence comes after all that the run has executed.
+constexpr size_t kStoredByBlock = 16, kMovedFences = 4096;
+// Elements of 1 and 2 bytes have keys of their own, beside their word's.
+constexpr uint64_t kPartKeys = uint64_t{1} << 63;
 
 uint64_t hash_of(uint64_t word) { return (word >> 2 ^ word >> 18) & 0xffff; }
 
@@ -49,19 +53,73 @@ std::unique_ptr<sim::Observer> StaleValues::fork() const {
   return std::unique_ptr<sim::Observer>(new StaleValues(memory_, order_, state_));
 }
 
-// A fence of sequential consistency acts as an atomic update of a word that belongs to its block
-// and, unless its scope is the block, of a word that belongs to the grid. This orders such fences.
+void StaleValues::block_begin(const sim::BlockInfo& block) {
+  CausalityObserver::block_begin(block);
+  state_->running[block_];
+}
+
+void StaleValues::block_end() {
+  CausalityObserver::block_end();
+  state_->running.erase(block_);
+}
+
+void StaleValues::note_stored(Element& element) {
+  std::vector<Element*>& stored = state_->running[block_].stored;
+  if (stored.size() <= kStoredByBlock &&
+      std::find(stored.begin(), stored.end(), &element) == stored.end())
+    stored.push_back(&element);
+}
+
+// The number of executed fences that a fence must come after: a load behind each of them may have
+// missed a store that comes before the fence.
+size_t StaleValues::fences_before(GridThread by) const {
+  const std::vector<Element*>& stored = state_->running.at(by.block).stored;
+  if (state_->choice != Choice::oldest || stored.size() > kStoredByBlock ||
+      state_->moved_fences > kMovedFences)
+    return state_->fences.size();
+  size_t least = state_->fences_at_unknown_read;
+  for (const Element* element : stored) {
+    const std::vector<Version>& versions = element->versions;
+    size_t newest = versions.size() - 1;
+    while (newest > 0 && !is_before(versions[newest], by)) --newest;
+    for (size_t i = 0; i < newest; ++i) least = std::max(least, versions[i].fences_at_last_read);
+  }
+  return least;
+}
+
+// Places a fence in the total order of fences. Threads whose fences it comes before are ordered
+// after it. Fences of one block keep the order of the run.
+void StaleValues::order_fence(GridThread by, const ptx::MemoryOrder& update) {
+  std::vector<Causality::LogPrefix>& fences = state_->fences;
+  const size_t before = fences_before(by);
+  if (before > 0) causality().observe(by, fences[before - 1], update);
+  causality().strong(by, kFenceKeys, Kind::red, update);
+  fences.push_back(causality().releases_at(kFenceKeys));
+  const uint64_t own_key = kFenceKeys | kSharedKeys | fences.size();
+  bool alone = true;
+  for (const auto& [block, running] : state_->running)
+    for (const auto& [thread, executed] : running.fences_of_thread) {
+      if (executed <= before || block == by.block) continue;
+      if (alone) causality().strong(by, own_key, Kind::red, update);
+      alone = false;
+      causality().observe({block, thread}, causality().releases_at(own_key), update);
+      ++state_->moved_fences;
+    }
+  state_->running[by.block].fences_of_thread[by.thread] = fences.size();
+}
+
+// A fence of sequential consistency acts as an atomic update of a word that belongs to its block.
+// Those of device scope also have an order in the grid.
 void StaleValues::fence(uint32_t warp, uint32_t mask, uint32_t site,
                         const ptx::MemoryOrder& order) {
   CausalityObserver::fence(warp, mask, site, order);
   if (!order.sequential) return;
   ptx::MemoryOrder update = order;
   update.strong = update.acquire = update.release = true;
-  const bool block_only = order.scope == ptx::Scope::block;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const GridThread by = thread(warp, static_cast<uint32_t>(__builtin_ctz(left)));
     causality().strong(by, kFenceKeys | (block_ + 1), Kind::atom, update);
-    if (!block_only) causality().strong(by, kFenceKeys, Kind::atom, update);
+    if (order.scope != ptx::Scope::block) order_fence(by, update);
   }
 }
 
@@ -79,32 +137,43 @@ void StaleValues::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   }
 }
 
-// Returns the element of these bytes; null if there is none, or one without a history.
+std::shared_ptr<StaleValues::Element> StaleValues::new_element(uint64_t address, unsigned bytes) {
+  auto element = std::make_shared<Element>();
+  element->address = address;
+  element->bytes = bytes;
+  element->versions.resize(1);
+  return element;
+}
+
+// Returns the element of these bytes; null if there is none, or one without a history. A word that
+// is accessed in parts has an element that only marks it as such, with the size of its parts.
 StaleValues::Element* StaleValues::element_at(uint64_t address, unsigned bytes, bool create) {
   auto& elements = state_->elements;
+  const bool part = bytes < 4;
   const uint64_t first = address / 4 * 4, end = address + bytes;
   std::shared_ptr<Element> found;
-  bool fits = bytes >= 4, all_new = true;
+  bool fits = true, all_new = true;
   for (uint64_t word = first; word < end; word += 4) {
     const auto at = state_->may_hold[hash_of(word)] ? elements.find(word) : elements.end();
     if (at == elements.end()) continue;
     all_new = false;
     found = at->second;
-    fits &= found->address == address && found->bytes == bytes;
+    fits &= found->address == (part ? first : address) && found->bytes == bytes;
     if (!fits) found->mixed = true;
   }
-  if (!all_new || !create) return found != nullptr && !found->mixed ? found.get() : nullptr;
-  if (elements.size() >= kElements) return nullptr;
-  found = std::make_shared<Element>();
-  found->address = address;
-  found->bytes = bytes;
-  found->mixed = !fits;
-  found->versions.resize(1);
-  for (uint64_t word = first; word < end; word += 4) {
-    elements[word] = found;
-    state_->may_hold[hash_of(word)] = true;
+  if (all_new && (!create || elements.size() >= kElements)) return nullptr;
+  if (all_new) {
+    found = new_element(part ? first : address, bytes);
+    for (uint64_t word = first; word < end; word += 4) {
+      elements[word] = found;
+      state_->may_hold[hash_of(word)] = true;
+    }
   }
-  return found->mixed ? nullptr : found.get();
+  if (found->mixed) return nullptr;
+  if (!part) return found.get();
+  std::shared_ptr<Element>& own = elements[kPartKeys | address];
+  if (own == nullptr) own = new_element(address, bytes);
+  return own.get();
 }
 
 // Called before the value is written.
@@ -114,13 +183,19 @@ void StaleValues::write(Element& element, GridThread by, const sim::OrderedAcces
   if (element.sequence != state_->sequence) {
     element.sequence = state_->sequence;
     std::memcpy(versions.back().value.data(), memory_.host(element.address), element.bytes);
+    if (access.kind == Kind::atom) versions.back().fences_at_last_read = state_->fences.size();
     Version next;
     next.number = versions.back().number + 1;
     next.write = {by, access.site, access.kind, static_cast<uint8_t>(element.bytes)};
     next.stamp = causality().stamp(by);
-    if (versions.size() == kVersions) versions.erase(versions.begin());
+    if (versions.size() == kVersions) {
+      size_t& kept = versions[1].fences_at_last_read;
+      kept = std::max(kept, versions[0].fences_at_last_read);
+      versions.erase(versions.begin());
+    }
     versions.push_back(std::move(next));
   }
+  note_stored(element);
   versions.back().lanes |= lane;
   if (access.order.strong) causality().strong(by, element.address, access.kind, access.order);
   versions.back().releases = causality().releases_at(element.address);
@@ -138,9 +213,17 @@ void StaleValues::ordered(uint32_t warp, const sim::OrderedAccess& access) {
       if (Element* const element = element_at(address, step, strong))
         write(*element, thread(warp, lane), access);
       else if (strong)
-        causality().strong(thread(warp, lane), address, access.kind, access.order);
+        access_unknown(thread(warp, lane), address, access);
     }
   }
+}
+
+// An access to a word without a history.
+void StaleValues::access_unknown(GridThread by, uint64_t address,
+                                 const sim::OrderedAccess& access) {
+  if (access.kind == Kind::load || access.kind == Kind::atom)
+    state_->fences_at_unknown_read = state_->fences.size();
+  causality().strong(by, address, access.kind, access.order);
 }
 
 bool StaleValues::is_before(const Version& version, GridThread thread) const {
@@ -190,7 +273,8 @@ void StaleValues::note_read(Element& element, GridThread by, uint64_t number) {
 void StaleValues::load(Element& element, GridThread by, const sim::OrderedAccess& access,
                        std::byte* value) {
   const size_t chosen = choose_version(element, by, access.order.polls);
-  const Version& version = element.versions[chosen];
+  Version& version = element.versions[chosen];
+  version.fences_at_last_read = state_->fences.size();
   if (chosen + 1 < element.versions.size()) {
     std::memcpy(value, version.value.data(), element.bytes);
     const Version& next = element.versions[chosen + 1];
@@ -220,7 +304,7 @@ void StaleValues::choose_values(uint32_t warp, const sim::OrderedAccess& access,
       if (Element* const element = element_at(address, step, true))
         load(*element, thread(warp, lane), access, values + lane * 16 + at);
       else
-        causality().strong(thread(warp, lane), address, Kind::load, access.order);
+        access_unknown(thread(warp, lane), address, access);
     }
   }
 }

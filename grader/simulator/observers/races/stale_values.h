@@ -5,17 +5,21 @@
 //
 // A strong load that updates nothing may return the value of every store after the last one
 // that
-// - is ordered before the load (base causality of the PTX memory model, and the order of fence.sc,
-//   which is that of the run),
+// - is ordered before the load (base causality of the PTX memory model, and the order of fence.sc),
 // - or whose value a thread of the same block, or a load ordered before this one, has returned.
 // Updates read the newest value. A load that repeats gets the newest value in the end, so waiting
 // loops end.
 //
+// With Choice::oldest, a fence.sc of the device comes before those that the run has executed
+// earlier, unless a load contradicts that. A thread that fences before it waits, but not
+// afterwards, then misses the stores in every run.
+//
 // The trial leaves out: the order of stores is that of the run, so an update never misses a store.
-// Loads of shared memory, loads of 1 or 2 bytes and words that are accessed in several sizes give
-// the newest value. Plain loads race instead (global_races.h), and so do loads that need not see
-// what the launch writes (ld.global.nc). The history of a word is short (kVersions), and only
-// kElements words have one.
+// Loads of shared memory and words that are accessed in several sizes give the newest value. Plain
+// loads race instead (global_races.h), and so do loads that need not see what the launch writes
+// (ld.global.nc). The history of a word is short (kVersions), and only kElements words have one. In
+// launches with clusters all loads give the newest value. A contradiction between fences of three
+// threads is not recognised.
 #pragma once
 
 #include <array>
@@ -47,6 +51,8 @@ class StaleValues : public CausalityObserver {
   static bool concerns(const sim::KernelProgram& program);
 
   std::unique_ptr<sim::Observer> fork() const override;
+  void block_begin(const sim::BlockInfo& block) override;
+  void block_end() override;
   void ordered(uint32_t warp, const sim::OrderedAccess& access) override;
   void raw_shared(uint32_t warp, const sim::RawAccess& access) override;
   void fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder& order) override;
@@ -67,6 +73,7 @@ class StaleValues : public CausalityObserver {
     AccessOfThread write;
     uint32_t lanes = 0, stamp = 0;      // the lanes of the writing warp, and the stamp of the write
     Causality::LogPrefix releases;      // the releases that a load of this version observes
+    size_t fences_at_last_read = 0;     // fences that had been executed at its last read
     std::array<std::byte, 16> value{};  // unused in the newest version: the value is in memory
   };
   struct Read {
@@ -80,7 +87,7 @@ class StaleValues : public CausalityObserver {
     uint64_t number = 0;
     uint32_t missed = 0;
   };
-  // A word of 4, 8 or 16 bytes that strong accesses use.
+  // A word of 1, 2, 4, 8 or 16 bytes that strong accesses use.
   struct Element {
     uint64_t address = 0;
     unsigned bytes = 0;
@@ -90,6 +97,11 @@ class StaleValues : public CausalityObserver {
     std::unordered_map<uint64_t, BlockReads> by_block;
     std::vector<Read> reads;  // the latest reads, one for each block
     uint64_t least = 0;       // the oldest version that a read may still return
+  };
+  struct RunningBlock {
+    std::vector<Element*> stored;  // kept by State::elements
+    // By thread: the number of executed fences at its last one.
+    std::map<uint32_t, size_t> fences_of_thread;
   };
   // Loads of one site that missed a store of another site.
   struct Missed {
@@ -103,16 +115,25 @@ class StaleValues : public CausalityObserver {
     bool strong_shared = false;
     Choice choice = Choice::oldest;
     Random random{0};
-    std::unordered_map<uint64_t, std::shared_ptr<Element>> elements;  // by word
+    std::unordered_map<uint64_t, std::shared_ptr<Element>> elements;  // by word, or part of one
     // hashes of the words in `elements`; a word without its bit has no element
     std::bitset<1 << 16> may_hold;
-    uint64_t sequence = 0;                                   // of instructions
+    uint64_t sequence = 0;                     // of instructions
+    std::vector<Causality::LogPrefix> fences;  // executed fence.sc of the device, up to each
+    size_t fences_at_unknown_read = 0;         // of a word without a history
+    size_t moved_fences = 0;                   // pairs in another order than the run's
+    std::unordered_map<uint64_t, RunningBlock> running;
     std::map<std::pair<uint32_t, uint32_t>, Missed> missed;  // by the sites of load and store
   };
 
   StaleValues(const sim::Memory& memory, std::shared_ptr<Order> order,
               std::shared_ptr<State> state);
   Element* element_at(uint64_t address, unsigned bytes, bool create);
+  static std::shared_ptr<Element> new_element(uint64_t address, unsigned bytes);
+  void access_unknown(GridThread by, uint64_t address, const sim::OrderedAccess& access);
+  void note_stored(Element& element);
+  size_t fences_before(GridThread by) const;
+  void order_fence(GridThread by, const ptx::MemoryOrder& update);
   void write(Element& element, GridThread by, const sim::OrderedAccess& access);
   size_t choose_version(Element& element, GridThread by, bool polls);
   void load(Element& element, GridThread by, const sim::OrderedAccess& access, std::byte* value);

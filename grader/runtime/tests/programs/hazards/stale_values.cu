@@ -8,6 +8,10 @@
 //! gpu: faulty
 //! stdout| 2016
 //! check: race 1
+//! case ticket_fenced_before
+//! gpu: faulty
+//! stdout| 2016
+//! check: race 1
 //! case ticket_fenced
 //! stdout| 2016
 //! case flags
@@ -40,12 +44,12 @@ __device__ void order() {
 }
 
 // The last block to draw a ticket adds what all have stored.
-template <Fence fence>
+template <Fence before, Fence after = before>
 __global__ void ticket(int* values, int* tickets, int* out) {
   Word(values[blockIdx.x]).store(blockIdx.x, kRelaxed);
-  order<fence>();
+  order<before>();
   if (Word(*tickets).fetch_add(1, kRelaxed) != kBlocks - 1) return;
-  order<fence>();
+  order<after>();
   int sum = 0;
   for (int b = 0; b < kBlocks; ++b) sum += Word(values[b]).load(kRelaxed);
   *out = sum;
@@ -95,6 +99,8 @@ int main(int, char** argv) {
   const auto is = [&](const char* name) { return std::strcmp(argv[1], name) == 0; };
   if (is("ticket")) ticket<none><<<kBlocks, 1>>>(values, others, out);
   if (is("ticket_block")) ticket<of_block><<<kBlocks, 1>>>(values, others, out);
+  if (is("ticket_fenced_before"))
+    ticket<of_device, none><<<kBlocks, 1>>>(values, others, out);
   if (is("ticket_fenced")) ticket<of_device><<<kBlocks, 1>>>(values, others, out);
   if (is("flags")) flags<none><<<kBlocks, 1>>>(values, others, out);
   if (is("flags_fenced")) flags<of_device><<<kBlocks, 1>>>(values, others, out);
