@@ -15,4 +15,16 @@ struct Dim3 {
   uint64_t count() const { return uint64_t{x} * y * z; }
 };
 
+// A launch of one block of a grid, without some of its threads: these lanes of each warp, and all
+// lanes of one warp.
+struct PartOfBlock {
+  uint64_t block = 0;
+  uint32_t absent_lanes = 0;
+  int absent_warp = -1;  // -1: none
+
+  uint32_t absent_of(uint64_t of_block, uint32_t warp) const {
+    return of_block != block || static_cast<int>(warp) == absent_warp ? ~0u : absent_lanes;
+  }
+};
+
 }  // namespace lab32

@@ -136,6 +136,8 @@ struct LaunchOptions {
   // The seed of a random order in which blocks and warps run; nullopt: the default order
   // (simulator).
   std::optional<uint64_t> schedule;
+  // Only some threads of one block run; the others count as exited (simulator).
+  std::optional<PartOfBlock> part;
   // What a strong load returns if a newer store is not ordered before it: the newest value, as
   // the simulator executes; or the oldest that the memory model allows, or a random one
   // (observers/races/stale_values.h). Run::stale has the loads that returned an older value.
@@ -203,6 +205,9 @@ struct Run {
   std::optional<uint32_t> local_accesses;
   // The average share of the threads that are active while the busiest warp runs (simulator).
   std::optional<double> working_share;
+  // The share of a block's threads on which the memory after the launch depends, if it was measured
+  // (grading/launch/counting.h).
+  std::optional<double> needed_share;
   std::optional<double> seconds;  // measured
   // Absent if ptxas' register counts are not known (no cubin).
   std::optional<model::Occupancy> occupancy;

@@ -307,6 +307,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   launch.keep_going = options.keep_going;
   launch.looks_for_races = options.check_hazards;
   launch.schedule = options.schedule;
+  launch.part = options.part;
   launch.resident_blocks = resident_blocks(kernel, shape);
   if (options.cooperative) {
     if (shape.grid.count() > launch.resident_blocks) {

@@ -278,29 +278,78 @@ device::Arg number_argument(const DeclaredLaunch& launch, const DeclaredArgument
   return static_cast<int>(argument.number.count(values_of_numbers(numbers), 0, 0x7fffffff));
 }
 
+namespace {
+
+// A declared launch with its arrays, and what it must leave in them.
+class PreparedLaunch {
+ public:
+  PreparedLaunch(Check& check, const DeclaredLaunch& launch, uint32_t n, size_t turn)
+      : PreparedLaunch(check, launch, n, turn,
+                       random_for_launch(check, launch, setting_of(launch, n, turn))) {}
+
+  const device::Shape& shape() const { return shape_; }
+  std::vector<device::Arg> arguments() const {
+    return arguments_of(launch_, numbers_, inputs_, outputs_);
+  }
+  ExpressionValues values() const { return values_of_launch(numbers_, shape_); }
+  // Empty: all outputs are right.
+  std::string mismatch() const {
+    const double tolerance = check_.row.has("relative_tolerance") ? relative_tolerance(check_) : 0;
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const std::string wrong =
+          elements_mismatch(outputs_[i]->name(), outputs_[i]->read(), expected_[i], tolerance);
+      if (!wrong.empty()) return wrong;
+    }
+    return "";
+  }
+
+ private:
+  using Use = ElementsOnDevice::Use;
+  PreparedLaunch(Check& check, const DeclaredLaunch& launch, uint32_t n, size_t turn, Random random)
+      : check_(check),
+        launch_(launch),
+        numbers_(draw_numbers(launch, n, random)),
+        arrays_(draw_arrays(launch, numbers_, turn, random)),
+        expected_(expected_elements(launch, numbers_, arrays_)) {
+    if (!launch.reference.empty()) {
+      const std::vector<Elements> computed = reference_outputs(check, launch, numbers_, arrays_);
+      for (size_t i = 0; i < expected_.size(); ++i)
+        if (!launch.outputs[i].expected) expected_[i] = computed[i];
+    }
+    inputs_ = allocate(check, launch.inputs, arrays_.inputs, Use::input);
+    outputs_ = allocate(check, launch.outputs, arrays_.outputs, Use::output);
+    shape_ = shape_of(check, launch, numbers_, check.session.module);
+  }
+
+  Check& check_;
+  const DeclaredLaunch& launch_;
+  std::vector<double> numbers_;
+  DeclaredArrays arrays_;
+  std::vector<Elements> expected_;
+  OnDevice inputs_, outputs_;
+  device::Shape shape_;
+};
+
+}  // namespace
+
 DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint32_t n,
                                 size_t turn) {
   const std::string setting = setting_of(launch, n, turn);
-  Random random = random_for_launch(check, launch, setting);
-  const std::vector<double> numbers = draw_numbers(launch, n, random);
-  const DeclaredArrays arrays = draw_arrays(launch, numbers, turn, random);
-  std::vector<Elements> expected = expected_elements(launch, numbers, arrays);
-  if (!launch.reference.empty()) {
-    const std::vector<Elements> computed = reference_outputs(check, launch, numbers, arrays);
-    for (size_t i = 0; i < expected.size(); ++i)
-      if (!launch.outputs[i].expected) expected[i] = computed[i];
-  }
-  using Use = ElementsOnDevice::Use;
-  const OnDevice inputs = allocate(check, launch.inputs, arrays.inputs, Use::input),
-                 outputs = allocate(check, launch.outputs, arrays.outputs, Use::output);
-  const device::Shape shape = shape_of(check, launch, numbers, check.session.module);
-  DeclaredRun done{run(check, {given_kernel(check, launch.kernel), shape,
-                               arguments_of(launch, numbers, inputs, outputs), setting}),
-                   values_of_launch(numbers, shape)};
-  const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
-  for (size_t i = 0; i < outputs.size(); ++i)
-    check_result(check, setting, check.line_of(launch.function),
-                 elements_mismatch(outputs[i]->name(), outputs[i]->read(), expected[i], tolerance));
+  const PreparedLaunch prepared(check, launch, n, turn);
+  DeclaredRun done{run(check, {given_kernel(check, launch.kernel), prepared.shape(),
+                               prepared.arguments(), setting}),
+                   prepared.values()};
+  check_result(check, setting, check.line_of(launch.function), prepared.mismatch());
+  return done;
+}
+
+std::optional<DeclaredRun> try_declared_launch(Check& check, device::Kernel& kernel,
+                                               const DeclaredLaunch& launch, uint32_t n) {
+  constexpr uint64_t kMost = 100'000;  // a removed access may leave a loop without an end
+  const PreparedLaunch prepared(check, launch, n, 0);
+  DeclaredRun done{launch_unjudged(check, kernel, prepared.shape(), prepared.arguments(), kMost),
+                   prepared.values()};
+  if (done.run.fault || has_finding(done.run) || !prepared.mismatch().empty()) return std::nullopt;
   return done;
 }
 

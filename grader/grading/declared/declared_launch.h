@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ std::string setting_of(const DeclaredLaunch& launch, uint32_t n, size_t turn);
 // Launches the kernel for n elements. The check is lost if the launch fails or its result is wrong.
 DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint32_t n,
                                 size_t turn);
+// Launches another version of the kernel. Gives no verdict. nullopt: its result is wrong, or it has
+// a hazard or a fault.
+std::optional<DeclaredRun> try_declared_launch(Check& check, device::Kernel& kernel,
+                                               const DeclaredLaunch& launch, uint32_t n);
 // The values for `ideal` of that launch, without launching.
 ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch, uint32_t n);
 

@@ -12,6 +12,7 @@
 #include "grading/engine/compiled.h"
 #include "grading/engine/progress.h"
 #include "grading/launch/arrays.h"
+#include "grading/launch/counting.h"
 #include "grading/launch/launch.h"
 #include "grading/launch/launch_pictures.h"
 #include "grading/words/describe.h"
@@ -74,6 +75,9 @@ LaunchConfig launch_config(Check& check, const std::string& kernel, device::Load
 }
 
 namespace {
+
+// The instructions of a warp in a launch of a part of a block.
+constexpr uint64_t kMostOfPart = 1'000'000;
 
 // A fault inside a toolkit header has a line number, too, but not one of the student's file.
 int line_in_submission(Check& check, const std::string& file, int line) {
@@ -290,7 +294,10 @@ device::Run run(Check& check, const Launch& launch) {
   record_details(check, launch, options);
   LaunchWatcher* const watcher = is_given_kernel(launch.kernel) ? nullptr : s.setup.watcher;
   const bool watched = watcher && watcher->before(check, launch, kernel, options);
-  const auto before = watched || check.trial.wants_trial() ? check.device().save() : nullptr;
+  // Other launches of the check count the same work.
+  const bool measures_need = check.sharing_launch && check.row.has("min_working_share");
+  const auto before =
+      watched || measures_need || check.trial.wants_trial() ? check.device().save() : nullptr;
   const WorkTimer watch;
   device::Run result = check.device().launch(kernel, launch.shape, launch.args, options);
   // A launch that was stopped may leave values in `__device__` variables that a later check must
@@ -304,6 +311,7 @@ device::Run run(Check& check, const Launch& launch) {
   check_fault(check, result, launch.setting);
   check_hazards(check, result, launch.setting);
   check_inputs(check, launch.setting);
+  if (before && measures_need) result.needed_share = needed_share(check, kernel, launch, *before);
   if (watcher) watcher->after(check, launch, kernel, result, watched ? before.get() : nullptr);
   if (before && check.trial.wants_trial()) {
     const WorkTimer again;
@@ -353,6 +361,17 @@ device::Run launch_unjudged(Check& check, device::Kernel& kernel, const device::
   limits.warp_budget = most;
   apply_limits(check, limits);
   return check.device().launch(kernel, shape, args, limits);
+}
+
+device::Run launch_unjudged(Check& check, device::Kernel& kernel, const Launch& launch,
+                            const PartOfBlock& part) {
+  device::LaunchOptions options;
+  options.check_hazards = options.count = false;
+  options.part = part;
+  apply_limits(check, options);
+  // A block that waits for the others would poll to the limit.
+  options.warp_budget = std::min<uint64_t>(options.warp_budget, kMostOfPart);
+  return check.device().launch(kernel, launch.shape, launch.args, options);
 }
 
 bool has_finding(const device::Run& run) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "device/names.h"
 #include "grading/engine/check.h"
+#include "grading/launch/launch.h"
 
 namespace lab32::grading {
 namespace {
@@ -228,7 +230,51 @@ void remove_needless(Check& check, std::vector<std::string>& lines, const std::s
   }
 }
 
+// The share of `count` parts without which a launch leaves something else, as `needs` says.
+double share_that_is_needed(uint32_t count, Random& random,
+                            const std::function<bool(uint32_t part)>& needs) {
+  constexpr uint32_t kTries = 3;
+  std::vector<uint32_t> parts(count);
+  std::iota(parts.begin(), parts.end(), 0u);
+  uint32_t needed = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i == kTries && needed == kTries) return 1;
+    std::swap(parts[i], parts[i + random.below(count - i)]);
+    needed += needs(parts[i]);
+  }
+  return static_cast<double>(needed) / count;
+}
+
 }  // namespace
+
+std::optional<double> needed_share(Check& check, device::Kernel& kernel, const Launch& launch,
+                                   device::SavedMemory& before) {
+  Random random(stream_of(check.session.setup.seed, launch.kernel + " needs"));
+  const auto blocks = static_cast<uint32_t>(launch.shape.grid.count()),
+             threads = static_cast<uint32_t>(launch.shape.block.count());
+  const uint64_t block = random.below(blocks);
+  const std::unique_ptr<device::SavedMemory> after = check.device().save();
+  const auto runs = [&](const PartOfBlock& part) {
+    before.put_back();
+    return !launch_unjudged(check, kernel, launch, part).fault;
+  };
+  std::optional<double> share;
+  if (runs({block})) {
+    const std::unique_ptr<device::SavedMemory> whole = check.device().save();
+    const auto needs = [&](const PartOfBlock& part) { return !runs(part) || !whole->same(); };
+    const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize,
+                   lanes = std::min<uint32_t>(threads, kWarpSize);
+    share = share_that_is_needed(warps, random,
+                                 [&](uint32_t warp) {
+                                   return needs({block, 0, static_cast<int>(warp)});
+                                 }) *
+            share_that_is_needed(lanes, random, [&](uint32_t lane) {
+              return needs({block, 1u << lane});
+            });
+  }
+  after->put_back();
+  return share;
+}
 
 std::vector<std::string> lines_of_kernel(const std::string& ptx, const std::string& symbol) {
   std::vector<std::string> kept;

@@ -15,6 +15,7 @@
 namespace lab32::grading {
 
 struct Check;
+struct Launch;
 
 // Which counters a check uses. Shared accesses whose counts are uncertain do not affect a check of
 // global memory, nor the other way round. Barriers can always be counted.
@@ -35,6 +36,13 @@ counters::Counters counters_of(Check& check, const device::Run& run,
                                Counted counted = Counted::everything);
 
 // ---- needless work ----
+
+// Measures the share of the threads of a block that a launch needs: without one of them, the block
+// leaves something else in memory. Tries some warps and some lanes of a block that the seed draws,
+// and all of them if the block can do without one. `before`: the memory before the launch; the
+// function leaves the memory as it is now. nullopt: the block does not end without the others.
+std::optional<double> needed_share(Check& check, device::Kernel& kernel, const Launch& launch,
+                                   device::SavedMemory& before);
 
 // Finds work that a kernel does beside its task, so that a later version with dummy work cannot
 // pass as an earlier one. A barrier or an access to shared memory is needless if the kernel without

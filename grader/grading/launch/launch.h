@@ -94,6 +94,9 @@ bool run_in_fresh_module(Check& check, const Launch& launch);
 device::Run launch_unjudged(Check& check, device::Kernel& kernel, const device::Shape& shape,
                             const std::vector<device::Arg>& args,
                             uint64_t most = device::LaunchOptions().warp_budget);
+// Launches a part of one block, for what it leaves in memory.
+device::Run launch_unjudged(Check& check, device::Kernel& kernel, const Launch& launch,
+                            const PartOfBlock& part);
 // Whether the launch has a race or another hazard.
 bool has_finding(const device::Run& run);
 

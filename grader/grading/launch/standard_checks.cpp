@@ -48,17 +48,24 @@ void right_result(Check& check) {
 
 void credit_work(Check& check, const device::Run& run) {
   const double least = check.row.number("min_working_share");
-  if (!run.working_share || *run.working_share >= least) return;
+  const double working = run.working_share.value_or(1), needed = run.needed_share.value_or(1);
+  const double share = std::min(working, needed);
+  if (share >= least) return;
   Failure failure{Failure::Kind::wasteful};
-  failure.measured = *run.working_share;
+  failure.measured = share;
   failure.expected = least;
-  check.figure("working_share", *run.working_share);
-  check.credit_share(*run.working_share / least, failure);
-  check.explain(0,
-                fmt::format("On average {:.2g} % of all threads work while the busiest warp does; "
-                            "the others wait or have exited. The check gives points only for work "
-                            "that all threads share.",
-                            100 * *run.working_share));
+  if (run.working_share) check.figure("working_share", working);
+  check.credit_share(share / least, failure);
+  check.explain(
+      0, working < least
+             ? fmt::format("On average {:.2g} % of all threads work while the busiest warp does; "
+                           "the others wait or have exited. The check gives points only for work "
+                           "that all threads share.",
+                           100 * working)
+             : fmt::format("The result depends on {:.2g} % of a block's threads: a block that "
+                           "lacks the others leaves the same in memory. The check gives points "
+                           "only for work that all threads share.",
+                           100 * needed));
 }
 
 void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea,

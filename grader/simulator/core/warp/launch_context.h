@@ -135,6 +135,7 @@ struct LaunchContext {
   bool note_warps = false;  // the caller wants LaunchOutcome::warps
   // The seed of a random schedule of blocks, warps and diverged lanes; nullopt: the normal order.
   std::optional<uint64_t> schedule;
+  std::optional<PartOfBlock> part;  // nullopt: all threads run
   // If there is no random schedule: the blocks, and the warps of each block, run from the last to
   // the first.
   bool reversed = false;

@@ -37,7 +37,9 @@ void Warp::restart() {
   copy_group_.fill(0);
   track_.reset();
   local_.restart();
-  splits_.restart(initial_lanes_, frames_.make(program().functions[0], nullptr, nullptr));
+  const std::optional<PartOfBlock>& part = block_.launch().part;
+  const uint32_t absent = part ? part->absent_of(block_.info().index, index_) : 0;
+  splits_.restart(initial_lanes_ & ~absent, frames_.make(program().functions[0], nullptr, nullptr));
 }
 
 void Warp::branch(const Inst& in, uint32_t op_mask) {
