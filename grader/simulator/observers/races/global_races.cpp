@@ -36,6 +36,7 @@ void GlobalRaceObserver::begin_order() {
   state_->races_of_earlier_runs.merge(state_->races);
   state_->races.clear();
   state_->words.clear();
+  state_->last_word = nullptr;
   order_->causality = std::make_unique<Causality>();
 }
 
@@ -136,7 +137,11 @@ void GlobalRaceObserver::Owners::drop_one() {
 
 void GlobalRaceObserver::record_access(const Record& now, uint64_t address,
                                        const std::byte* value) {
-  Word& word = state_->words[address];
+  // Successive accesses are often to one word.
+  if (state_->last_word == nullptr || state_->last_address != address)
+    state_->last_word = &state_->words[address];
+  state_->last_address = address;
+  Word& word = *state_->last_word;
   ++state_->accesses;
   bool raced = false;
   const bool stores = now.kind == Kind::store;

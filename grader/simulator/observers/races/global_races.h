@@ -83,6 +83,8 @@ class GlobalRaceObserver : public CausalityObserver {
   // Shared by all forks of one run, which uses one host thread.
   struct State {
     std::unordered_map<uint64_t, Word> words;
+    Word* last_word = nullptr;  // the word at last_address; null: none yet
+    uint64_t last_address = 0;
     // `races_of_earlier_runs` are the races that earlier runs, with another order of blocks, have
     // found.
     std::map<Key, Race> races, races_of_earlier_runs;

@@ -188,10 +188,23 @@ std::shared_ptr<Causality::Log> Causality::new_log() {
 
 void Causality::begin_block(const sim::BlockInfo& block) {
   blocks_.erase(block.index);
-  blocks_[block.index].order.begin_block(block.threads);
+  begun_last_ = &blocks_[block.index];
+  index_of_begun_last_ = block.index;
+  begun_last_->order.begin_block(block.threads);
 }
 
-void Causality::end_block(uint64_t block) { blocks_.erase(block); }
+void Causality::end_block(uint64_t block) {
+  if (block == index_of_begun_last_) begun_last_ = nullptr;
+  blocks_.erase(block);
+}
+
+const Causality::Block& Causality::block_at(uint64_t index) const {
+  return begun_last_ != nullptr && index == index_of_begun_last_ ? *begun_last_ : blocks_.at(index);
+}
+
+Causality::Block& Causality::block_at(uint64_t index) {
+  return const_cast<Block&>(std::as_const(*this).block_at(index));
+}
 
 // ---------------------------------------------------------------------------------------------
 // Within a block
@@ -241,7 +254,7 @@ void Causality::join_lanes(Block& block, const uint32_t* lane_mask_of_warp, uint
 
 void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp, uint32_t warps,
                               bool whole) {
-  Block& own = blocks_.at(block);
+  Block& own = block_at(block);
   if (!whole) {
     own.order.synchronise_threads(lane_mask_of_warp, warps);
     join_lanes(own, lane_mask_of_warp, warps);
@@ -254,7 +267,7 @@ void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp,
 }
 
 void Causality::warp_barrier(uint64_t block, uint32_t warp, uint32_t mask) {
-  Block& own = blocks_.at(block);
+  Block& own = block_at(block);
   std::vector<uint32_t> lanes(warp + 1, 0);
   lanes[warp] = mask;
   if (own.order.is_whole_warp(warp, mask))
@@ -266,11 +279,11 @@ void Causality::warp_barrier(uint64_t block, uint32_t warp, uint32_t mask) {
 
 void Causality::mbarrier_arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key,
                                 bool completes) {
-  blocks_.at(block).order.mbarrier_arrive(warp, mask, key, completes);
+  block_at(block).order.mbarrier_arrive(warp, mask, key, completes);
 }
 
 void Causality::mbarrier_wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key) {
-  blocks_.at(block).order.mbarrier_wait(warp, mask, key);
+  block_at(block).order.mbarrier_wait(warp, mask, key);
 }
 
 void Causality::arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key, bool releases) {
@@ -291,7 +304,7 @@ void Causality::wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key)
 }
 
 uint32_t Causality::stamp(GridThread thread) const {
-  return blocks_.at(thread.block).order.stamp(thread.thread / 32);
+  return block_at(thread.block).order.stamp(thread.thread / 32);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -308,7 +321,7 @@ Causality::Release Causality::release_of(Block& block, const Thread& own, GridTh
 }
 
 void Causality::fence(GridThread actor, const ptx::MemoryOrder& order) {
-  Block& block = blocks_.at(actor.block);
+  Block& block = block_at(actor.block);
   Thread& own = block.threads[actor.thread];
   const bool block_only = has_block_scope(order);
   if (order.acquire) {
@@ -366,7 +379,7 @@ void Causality::observe(GridThread actor, LogPrefix releases, const ptx::MemoryO
   if (releases.log == nullptr) return;
   releases.by = actor.block;
   releases.block_only = has_block_scope(order);
-  Thread& own = blocks_.at(actor.block).threads[actor.thread];
+  Thread& own = block_at(actor.block).threads[actor.thread];
   add(order.acquire ? own.known : own.pending, releases);
 }
 
@@ -375,7 +388,7 @@ void Causality::strong(GridThread actor, uint64_t address, sim::AccessKind kind,
   using Kind = sim::AccessKind;
   if (kind == Kind::load || kind == Kind::atom) observe(actor, releases_at(address), order);
   if (kind == Kind::load) return;
-  Block& block = blocks_.at(actor.block);
+  Block& block = block_at(actor.block);
   const bool block_only = has_block_scope(order);
   const auto log = logs_.find(address);
   const auto at = block.threads.find(actor.thread);
@@ -442,10 +455,11 @@ bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Vis
 }
 
 bool Causality::ordered(GridThread a, uint32_t stamp, GridThread b) const {
-  const Block& block = blocks_.at(b.block);
+  const Block& block = block_at(b.block);
   if (a.block == b.block &&
       (a.thread == b.thread || block.order.ordered(a.thread, stamp, b.thread)))
     return true;
+  if (block.common.known.empty() && block.threads.empty()) return false;
   Visited visited;
   if (covers(block.common.known, a, stamp, visited)) return true;
   const auto own = block.threads.find(b.thread);

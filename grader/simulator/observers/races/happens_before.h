@@ -207,7 +207,14 @@ class Causality {
   static void append(Log& log, const Release& release, bool block_only);
   static bool covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited);
 
-  std::unordered_map<uint64_t, Block> blocks_;               // running blocks
+  Block& block_at(uint64_t index);
+  const Block& block_at(uint64_t index) const;
+
+  std::unordered_map<uint64_t, Block> blocks_;  // running blocks
+  // The block that began last is usually the one that runs, and is found without a search. Null: it
+  // has ended.
+  Block* begun_last_ = nullptr;
+  uint64_t index_of_begun_last_ = 0;
   std::unordered_map<uint64_t, std::shared_ptr<Log>> logs_;  // by address
   std::vector<std::weak_ptr<Log>> all_logs_;                 // all logs that may be alive
   size_t prune_at_ = 1024;
