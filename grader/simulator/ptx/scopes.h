@@ -16,7 +16,8 @@ namespace lab32::ptx {
 
 class Scopes {
  public:
-  // A name at module scope, which the flattened names of a function must not hide.
+  // The object that a name at module scope denotes. The names that Scopes gives to a function's
+  // variables must differ from these names.
   struct ModuleName {
     bool is_function;
     size_t index;  // in Module::functions or Module::variables

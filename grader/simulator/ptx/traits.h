@@ -79,7 +79,7 @@ struct Traits {
   bool fragments = false;
   bool all_lanes = false;  // all 32 lanes take part in the instruction, and no operand names them
   bool reads_texels = false;   // the instruction reads through a texture or surface object
-  bool writes_texels = false;  // through a surface object
+  bool writes_texels = false;  // the instruction writes through a surface object
   bool bulk = false;       // the copy engine moves memory, outside of the pipeline that is counted
   bool read_only = false;  // loads data that the kernel does not change
   bool ptx_level = false;  // the simulator does not know which machine code ptxas makes of it

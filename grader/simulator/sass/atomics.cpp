@@ -176,7 +176,8 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
     found.note = "the warp agrees first, then one lane issues " + first.opcode;
     return found;
   }
-  // On Turing, @!P0 RED serves an incomplete warp, and @P0 RED by one lane serves a complete one.
+  // On Turing, an incomplete warp executes @!P0 RED in every lane, and a complete warp executes
+  // @P0 RED in one lane.
   if (when_false.size() != when_true.size() || !has_opcode(helpers, {"SHFL"})) return std::nullopt;
   found.issue.lanes = IssuedAccess::Lanes::full_leader;
   found.copies = static_cast<int>(when_true.size());

@@ -40,7 +40,8 @@ struct Instruction {
   Control control;
 
   std::string_view base() const { return std::string_view(opcode).substr(0, opcode.find('.')); }
-  bool has(std::string_view modifier) const;  // has("SPIN"): one of the words after the first
+  // Whether the modifier is among the opcode's words after the first, as SPIN in ATOMS.CAST.SPIN.
+  bool has(std::string_view modifier) const;
   // Whether the guard is never true: ptxas emits `@!PT LDS RZ, [RZ]` where a pipeline needs an
   // empty slot.
   bool never_runs() const { return guard == "!PT" || guard == "!UPT"; }

@@ -107,7 +107,7 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending,
           block.undefined_origins().note_store(UndefinedOrigins::shared_word(to + b), copy.origin);
       }
     }
-    Inst issued = in;  // reported under the line of the copy, not of the wait
+    Inst issued = in;  // the access is reported under the line of the copy, not of the wait
     issued.site = copy.site;
     if (block.reports().observes_raw_shared())
       block.reports().copy_ends(

@@ -51,7 +51,7 @@ struct Sampler {
   bool reads_normalized = false;     // integers become 0 … 1 or -1 … 1
   bool srgb = false;                 // 8-bit colours become linear
   bool seamless = false;             // cube: filters across edges
-  uint8_t anisotropy = 0;            // most samples; 0 and 1: none
+  uint8_t anisotropy = 0;            // highest number of samples; 0 and 1: no anisotropic filter
   int32_t bias = 0;                  // added to the level, in 1/256
   int32_t lowest = 0, highest = 0;   // levels, in 1/256
   std::array<uint32_t, 4> border{};  // bits of floats, or integers

@@ -37,7 +37,8 @@ struct Allocation {
   bool shared_with_host = false;  // the host accesses the allocation at its device address, too
   bool scratch = false;           // every launch that reads the allocation has written it before
   unsigned device = 0;            // the device for which the program allocated it
-  // A bit for each device that can access it; null: all can. The pointee outlives the allocation.
+  // A bit for each device that can access the allocation; null: all devices can. The pointee
+  // outlives the allocation.
   const uint64_t* reached_by = nullptr;
   bool condition = false;  // the condition of a graph node, which cudaGraphSetConditional() writes
   PoisonPages untouched;   // pieces of a large allocation that still map poison
@@ -173,7 +174,7 @@ class Memory {
   void begin_host_write(uint64_t to, uint64_t bytes);
   void count_as_written(Allocation& allocation);
   void write_poison(Allocation& allocation);
-  // The end of the run of bytes from `begin` on whose written bits equal `value`.
+  // The first byte of [begin, end) whose written bit is not `value`; `end` if there is none.
   uint64_t end_of_run(uint64_t begin, uint64_t end, bool value) const;
   // Places an allocation at an address that is `offset` modulo `align`.
   Allocation* place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard,

@@ -272,8 +272,8 @@ void Block::report_deadlock() {
   // reach a barrier.
   for (const auto& warp : warps_)
     if (as_on_a_gpu() && warp->splits().release_for_block_barrier()) return;
-  // A warp that continues without these threads may wait for their results for ever, so its number
-  // of instructions is limited.
+  // A warp that continues although not all of its lanes arrived may wait for the results of the
+  // missing lanes for ever, so its number of instructions is limited.
   warp_budget_ = std::min(warp_budget_, longest_warp_now() + kBudgetWithoutAll);
   // A warp operation that waits for missing lanes is the more specific reason.
   for (const auto& warp : warps_) {

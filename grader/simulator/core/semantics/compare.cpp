@@ -316,7 +316,7 @@ ExecFn with_half_comparison(const Instruction& in, Type type, F f) {
       in, type, [&](auto tag) { return with_unordered(in, [&](auto c) { return f(tag, c); }); });
 }
 
-// Whether the ISA has set with this result and operand type.
+// Whether the ISA has the instruction `set` with these types of the result and the operands.
 bool set_half_exists(Type result, Type operand) {
   const bool pair = operand == Type::f16x2 || operand == Type::bf16x2;
   if (result == operand || result == Type::u32 || result == Type::s32) return true;

@@ -124,7 +124,8 @@ struct AccessPlan {
 };
 
 // plans[i] belongs to body[i] of the ptx::Function; instructions that access no memory have an
-// empty plan. A function without plans (no cubin at hand) is issued as the PTX says, all unmatched.
+// empty plan. For a function without plans (there is no cubin) accesses are issued as written in
+// the PTX, and all count as unmatched.
 using FunctionPlans = std::vector<AccessPlan>;
 
 }  // namespace lab32::sim

@@ -89,7 +89,8 @@ uint64_t BlockContext::issued_at(uint32_t site) const {
   const Site& at = launch_.program->sites[site];
   const std::vector<Inst>& code = launch_.program->functions[at.function].code;
   uint64_t warps = tally_[site].warps;
-  // A run that includes this instruction begins at one of the instructions directly before it.
+  // The warps that issued the instruction as a part of a run of instructions are counted at the
+  // run's first instruction.
   for (uint32_t back = 0; back <= at.index && code[at.index - back].run > back; ++back)
     warps += runs_[site - back].warps;
   return warps;

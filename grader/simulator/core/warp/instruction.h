@@ -139,7 +139,8 @@ struct OutOfRangeAmount {
   uint32_t limit = 0;  // bits or lanes: amounts are smaller
 };
 
-// Records that a lane executes `in` with such an amount. Each block keeps only the first record.
+// Records that a lane executes `in` with an amount that is not below `limit`. Each block keeps only
+// the first record.
 void note_out_of_range_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount,
                               uint32_t limit);
 

@@ -120,7 +120,7 @@ struct PendingCopy {
 struct UndefinedRead {
   AccessSpace space = AccessSpace::global;
   uint32_t lanes = 0;
-  const uint64_t* of = nullptr;  // the addresses that the lanes read
+  const uint64_t* of = nullptr;  // the addresses in `space` that the lanes read
   std::byte* bits = nullptr;
   size_t stride = 0;
   const uint64_t* address = nullptr;
